@@ -1,0 +1,50 @@
+import importX from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    plugins: { 'import-x': importX },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      'max-lines': ['warn', { max: 200, skipBlankLines: false, skipComments: false }],
+      'import-x/no-cycle': ['error', { ignoreExternal: true }],
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/prefer-readonly': 'error',
+    },
+  },
+  {
+    // The engine stands alone.
+    files: ['libs/core/src/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^[^.]', message: 'libs/core has no dependency: import relative files only.' }] },
+      ],
+    },
+  },
+  {
+    // Only the typeorm folder knows TypeORM; nothing reaches into another library's files.
+    files: ['libs/nestjs/src/**/*.ts'],
+    ignores: ['libs/nestjs/src/typeorm/**', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [{ name: 'typeorm', message: 'Only libs/nestjs/src/typeorm imports typeorm.', allowTypeImports: false }],
+          patterns: ['@raindrop/core/*', '**/core/src/**'],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts'],
+    rules: { 'max-lines': 'off', '@typescript-eslint/unbound-method': 'off' },
+  },
+);

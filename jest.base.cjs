@@ -1,0 +1,30 @@
+/** What every jest run of this workspace shares. Type checking is `npm run typecheck`. */
+const swc = [
+  '@swc/jest',
+  {
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+      keepClassNames: true,
+    },
+    module: { type: 'commonjs' },
+  },
+];
+
+module.exports = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  // Nest 12 is ESM-only; jest on Node 20 cannot load it, so packages are transformed as well.
+  transform: { '^.+\\.(m?ts|m?js)$': swc },
+  transformIgnorePatterns: [],
+  extensionsToTreatAsEsm: [],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+  moduleNameMapper: {
+    '^@raindrop/core$': '<rootDir>/libs/core/src/index.ts',
+    '^@raindrop/nestjs$': '<rootDir>/libs/nestjs/src/index.ts',
+    '^@raindrop/nestjs/terminus$': '<rootDir>/libs/nestjs/src/terminus/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/[^/]+/dist/'],
+};

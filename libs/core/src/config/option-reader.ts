@@ -1,0 +1,115 @@
+import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
+import { nearestName } from './nearest-name.js';
+
+/** The legal range of an integer option, and what stands in when it is not given. */
+export interface IntegerRule {
+  readonly min: number;
+  readonly max: number;
+  readonly default?: number;
+  /** Why the range is what it is, or what to do; appended to the message. */
+  readonly hint?: string;
+}
+
+/**
+ * Reads options one by one from an untrusted object and collects every problem instead of stopping at the first.
+ *
+ * Only own properties are read. A name that nobody asked for is unknown: {@link finish} reports it. A value that was
+ * refused reads as its default, or the rule's minimum, so that the checks after it can go on.
+ */
+export class OptionReader {
+  private readonly asked = new Set<string>();
+  private readonly found: ConfigurationProblem[] = [];
+  private readonly raw: Readonly<Record<string, unknown>>;
+
+  constructor(raw: unknown) {
+    const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+    this.raw = isObject ? (raw as Record<string, unknown>) : {};
+    if (!isObject) this.problem('options', raw, 'must be an object');
+  }
+
+  get problems(): readonly ConfigurationProblem[] {
+    return this.found;
+  }
+
+  /** Adds a problem with `option`. */
+  problem(option: string, given: unknown, message: string): void {
+    this.found.push({ option, given: describe(given), message });
+  }
+
+  /** Whether any of these options has a problem so far. */
+  refused(...names: readonly string[]): boolean {
+    return this.found.some(({ option }) => names.includes(option));
+  }
+
+  /** The raw value of an option, undefined when it is not given. */
+  value(name: string): unknown {
+    this.asked.add(name);
+    return Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
+  }
+
+  integer(name: string, rule: IntegerRule): number {
+    const given = this.value(name);
+    const fallback = rule.default ?? rule.min;
+    if (given === undefined && rule.default !== undefined) return fallback;
+    const legal = `an integer from ${rule.min} to ${rule.max}`;
+    const hint = rule.hint === undefined ? '' : `; ${rule.hint}`;
+    if (given === undefined) this.problem(name, given, `is required: ${legal}${hint}`);
+    else if (typeof given === 'string')
+      this.problem(name, given, `must be a number, not a string: use Number(...)${hint}`);
+    else if (typeof given !== 'number' || !Number.isInteger(given))
+      this.problem(name, given, `must be ${legal}${hint}`);
+    else if (given < rule.min || given > rule.max)
+      this.problem(name, given, `is out of range: must be ${legal}${hint}`);
+    else return given;
+    return fallback;
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const given = this.value(name);
+    if (given === undefined) return fallback;
+    if (typeof given === 'boolean') return given;
+    this.problem(name, given, 'must be true or false');
+    return fallback;
+  }
+
+  /** One of a few names, in any case. */
+  oneOf<Name extends string>(name: string, names: readonly Name[], fallback: Name): Name {
+    const given = this.value(name);
+    if (given === undefined) return fallback;
+    const match =
+      typeof given === 'string' ? names.find((each) => each.toLowerCase() === given.toLowerCase()) : undefined;
+    if (match === undefined) this.problem(name, given, `must be one of ${names.map((each) => `'${each}'`).join(', ')}`);
+    return match ?? fallback;
+  }
+
+  string(name: string, rule: { fallback: string; pattern: RegExp; legal: string }): string {
+    const given = this.value(name);
+    if (given === undefined) return rule.fallback;
+    if (typeof given === 'string' && rule.pattern.test(given)) return given;
+    this.problem(name, given, `must be ${rule.legal}`);
+    return rule.fallback;
+  }
+
+  /**
+   * Reports the names nobody asked for and throws when anything was wrong.
+   * @throws ConfigurationError with every problem found
+   */
+  finish(): void {
+    const known = [...this.asked];
+    for (const name of Object.keys(this.raw)) {
+      if (this.asked.has(name)) continue;
+      const near = nearestName(name, known);
+      this.problem(name, this.raw[name], `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
+    if (this.found.length > 0) throw new ConfigurationError(this.found);
+  }
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return value.length > 60 ? `'${value.slice(0, 57)}...'` : `'${value}'`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  if (typeof value === 'function') return 'a function';
+  return String(value);
+}

@@ -1,0 +1,44 @@
+import type { Field, FieldRole } from './field.js';
+import type { LayoutShape } from './layout.js';
+
+const LETTER: Readonly<Record<FieldRole, string>> = {
+  time: 't',
+  worker: 'w',
+  clockBack: 'b',
+  sequence: 's',
+  fixed: 'e',
+};
+const ROLE = Object.fromEntries(Object.entries(LETTER).map(([role, letter]) => [letter, role])) as Record<
+  string,
+  FieldRole
+>;
+
+/**
+ * A layout as a short stable text: `1000@1672531200:t33.w10.b1.s18.e1=0` is the unit in ms, the epoch's tick and the
+ * fields from the top with their widths, fixed ones with their value. The fields' names are not part of it.
+ */
+export function fingerprintOf(layout: {
+  readonly unitMs: number;
+  readonly timeline: { readonly epochTick: number };
+  readonly fields: readonly Field[];
+}): string {
+  const fields = layout.fields.map(
+    ({ role, bits, value }) => `${LETTER[role]}${bits}${role === 'fixed' ? `=${value ?? 0}` : ''}`,
+  );
+  return `${layout.unitMs}@${layout.timeline.epochTick}:${fields.join('.')}`;
+}
+
+/** The layout a fingerprint stands for; undefined when the text is not one. */
+export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined {
+  const match = /^(\d{1,12})@(-?\d{1,16}):((?:[twbse]\d{1,2}(?:=\d{1,16})?\.?){2,12})$/.exec(fingerprint);
+  if (match === null) return undefined;
+  const fields = match[3]!.split('.').map((text): Field => {
+    const [head, value] = text.split('=') as [string, string | undefined];
+    const role = ROLE[head[0]!]!;
+    return { name: role, role, bits: Number(head.slice(1)), value: value === undefined ? undefined : Number(value) };
+  });
+  const unitMs = Number(match[1]);
+  const wellFormed =
+    unitMs > 0 && ['time', 'sequence'].every((role) => fields.filter((each) => each.role === role).length === 1);
+  return wellFormed ? { fields, unitMs, epochMs: Number(match[2]) * unitMs } : undefined;
+}

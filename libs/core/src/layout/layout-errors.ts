@@ -1,0 +1,53 @@
+import { RaindropError } from '../raindrop-error.js';
+
+/** The clock has run past the last tick that the timestamp bits can hold: the layout has expired. */
+export class TimestampOverflowError extends RaindropError {
+  readonly errorCode = 'TIMESTAMP_OVERFLOW';
+
+  constructor(
+    readonly tick: number,
+    readonly maxTick: number,
+  ) {
+    super(
+      `Tick ${tick} is past the last tick of this layout, ${maxTick}: its timestamp bits are used up. ` +
+        `Move to a layout with a later startTimeStamp or more timeStampLength, with an unused endBitsValue.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The clock stands before the layout's epoch, where ticks would be negative. */
+export class ClockBeforeEpochError extends RaindropError {
+  readonly errorCode = 'CLOCK_BEFORE_EPOCH';
+
+  constructor(
+    readonly nowMs: number,
+    readonly epochMs: number,
+  ) {
+    super(
+      `The clock reads ${isoOrMs(nowMs)}, before the epoch ${isoOrMs(epochMs)} (startTimeStamp): ` +
+        `correct the host's clock, or use an earlier epoch for new data.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** A part given to `pack` does not fit its field. */
+export class InvalidPartError extends RaindropError {
+  readonly errorCode = 'INVALID_PART';
+
+  constructor(
+    readonly part: string,
+    readonly given: unknown,
+    readonly max: number,
+  ) {
+    super(`${part} = ${String(given)} does not fit this layout: it must be an integer from 0 to ${max}.`, {
+      retryable: false,
+    });
+  }
+}
+
+function isoOrMs(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
+}

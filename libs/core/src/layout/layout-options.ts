@@ -1,0 +1,159 @@
+import { OptionReader } from '../config/option-reader.js';
+import { parseEpoch } from '../time/epoch.js';
+import { findTimeUnit, TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
+import type { Field } from './field.js';
+import { Layout } from './layout.js';
+import { layoutWarnings, type LayoutWarning } from './layout-warnings.js';
+
+/** The bits of a raindrop ID. Names are the original's, in camelCase. */
+export interface LayoutOptions {
+  /** Length of one tick, by name in any case or by the original's number 1-5. Default `second`. */
+  timeUnit?: TimeUnit | 1 | 2 | 3 | 4 | 5;
+  /** The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. */
+  startTimeStamp: string | Date | number;
+  /** Timestamp bits: millisecond 41-55, second 31-55, minute 25-50, hour 19-45, day 15-40. */
+  timeStampLength: number;
+  /** Worker bits, 3-10. */
+  workIdLength: number;
+  /** Lowest worker id of this service, 0 or more. Default 1. */
+  serviceMinWorkId?: number;
+  /** Highest worker id of this service. Default 2^workIdLength - 1. */
+  serviceMaxWorkId?: number;
+  /** First value of the clock-back bit, 0 or 1. Default 0. */
+  timeBackBitValue?: 0 | 1;
+  /** Reserved low bits, 0-5. Default 0; 1 is advised. */
+  endBitsLength?: number;
+  /** What the reserved bits hold, 0 to 2^endBitsLength - 1. Default 0. */
+  endBitsValue?: number;
+  /** A layout with less life left is refused. Days, default 365. */
+  minLifetimeDays?: number;
+  /** How many nodes will run, for the warnings only. */
+  expectedNodes?: number;
+  /** IDs per second that one node must reach, for the warnings only. */
+  expectedIdsPerSecond?: number;
+}
+
+/** A checked layout and what belongs to it. */
+export interface ResolvedLayout {
+  readonly layout: Layout;
+  readonly timeUnit: TimeUnit;
+  /** The service's worker ids, both ends included. */
+  readonly workers: WorkerRange;
+  /** The lane a fresh worker starts on. */
+  readonly firstLane: 0 | 1;
+  readonly minLifetimeDays: number;
+  readonly warnings: readonly LayoutWarning[];
+}
+
+export interface WorkerRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Without these there is no layout to build. */
+const SHAPING_OPTIONS = ['startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'] as const;
+
+/**
+ * Checks layout options and builds the layout.
+ * @param nowMs the present, against which the epoch and the remaining life are judged; Unix ms.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveLayout(options: LayoutOptions, nowMs: number): ResolvedLayout {
+  const reader = new OptionReader(options);
+  const resolved = readLayout(reader, nowMs);
+  if (resolved !== undefined) refuseShortLife(reader, resolved, nowMs);
+  reader.finish();
+  return resolved!;
+}
+
+/** The layout alone; see {@link resolveLayout}. */
+export function createLayout(options: LayoutOptions, nowMs: number): Layout {
+  return resolveLayout(options, nowMs).layout;
+}
+
+/** Reads the layout options with a reader that others share; undefined when a problem leaves nothing to build. */
+export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
+  const timeUnit = readUnit(reader);
+  const rule = TIME_UNITS[timeUnit ?? 'second'];
+  const epochMs = readEpoch(reader, nowMs);
+  const timeBits = reader.integer('timeStampLength', {
+    // With an unknown unit the range is unknown as well: take the widest and report the unit only.
+    min: timeUnit === undefined ? 15 : rule.minTimestampBits,
+    max: timeUnit === undefined ? 55 : rule.maxTimestampBits,
+    hint:
+      timeUnit === undefined
+        ? 'the range depends on timeUnit'
+        : `with timeUnit '${timeUnit}' fewer run out too soon, more leave no room`,
+  });
+  const workerBits = reader.integer('workIdLength', { min: 3, max: 10 });
+  // Where a length is wrong, what depends on it is judged by the widest legal one.
+  const maxWorkerId = 2 ** (reader.refused('workIdLength') ? 10 : workerBits) - 1;
+  const rangeHint = 'the range follows from workIdLength';
+  const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: 1, hint: rangeHint });
+  const max = reader.integer('serviceMaxWorkId', { min: 0, max: maxWorkerId, default: maxWorkerId, hint: rangeHint });
+  if (min > max) reader.problem('serviceMinWorkId', min, `must not be greater than serviceMaxWorkId, ${max}`);
+  const firstLane = reader.integer('timeBackBitValue', { min: 0, max: 1, default: 0 }) as 0 | 1;
+  const endBits = reader.integer('endBitsLength', { min: 0, max: 5, default: 0 });
+  const endValue = reader.integer('endBitsValue', {
+    min: 0,
+    max: 2 ** (reader.refused('endBitsLength') ? 5 : endBits) - 1,
+    default: 0,
+    hint: `the range follows from endBitsLength`,
+  });
+  const minLifetimeDays = reader.integer('minLifetimeDays', { min: 0, max: 36_500, default: 365 });
+  const expectedNodes = optionalCount(reader, 'expectedNodes');
+  const expectedIdsPerSecond = optionalCount(reader, 'expectedIdsPerSecond');
+
+  const sequenceBits = 63 - timeBits - workerBits - 1 - endBits;
+  if (sequenceBits < 1 && !reader.refused('timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength')) {
+    const message = `leaves no sequence bit: 63 - ${timeBits} - workIdLength ${workerBits} - 1 - endBitsLength ${endBits} = ${sequenceBits}, must be at least 1`;
+    reader.problem('timeStampLength', timeBits, message);
+  }
+  if (timeUnit === undefined || reader.refused(...SHAPING_OPTIONS)) return undefined;
+
+  const fields: Field[] = [
+    { name: 'timestamp', role: 'time', bits: timeBits },
+    { name: 'worker', role: 'worker', bits: workerBits },
+    { name: 'clockBack', role: 'clockBack', bits: 1 },
+    { name: 'sequence', role: 'sequence', bits: sequenceBits },
+  ];
+  if (endBits > 0) fields.push({ name: 'end', role: 'fixed', bits: endBits, value: endValue });
+  const layout = new Layout({ fields, unitMs: rule.ms, epochMs });
+  const use = { unit: timeUnit, nowMs, workers: max - min + 1, expectedNodes, expectedIdsPerSecond };
+  return { layout, timeUnit, workers: { min, max }, firstLane, minLifetimeDays, warnings: layoutWarnings(layout, use) };
+}
+
+/** Reports a layout that ends within `minLifetimeDays`: right for a table that was never used, too strict later. */
+export function refuseShortLife(reader: OptionReader, resolved: ResolvedLayout, nowMs: number): void {
+  const { layout, minLifetimeDays } = resolved;
+  if (layout.expiresAt === null || layout.expiresAt.getTime() - nowMs >= minLifetimeDays * DAY_MS) return;
+  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  reader.problem('timeStampLength', layout.fields[0]!.bits, message);
+}
+
+function readUnit(reader: OptionReader): TimeUnit | undefined {
+  const given = reader.value('timeUnit');
+  const unit = given === undefined ? 'second' : findTimeUnit(given);
+  if (unit === undefined) {
+    const legal = Object.entries(TIME_UNITS).map(([name, { number }]) => `'${name}' (${number})`);
+    reader.problem('timeUnit', given, `must be one of ${legal.join(', ')}`);
+  }
+  return unit;
+}
+
+function readEpoch(reader: OptionReader, nowMs: number): number {
+  const given = reader.value('startTimeStamp');
+  const epochMs = parseEpoch(given);
+  const legal = `an ISO date such as '2024-01-01', a Date or Unix ms, not in the future`;
+  if (given === undefined) reader.problem('startTimeStamp', given, `is required: ${legal}`);
+  else if (epochMs === undefined) reader.problem('startTimeStamp', given, `is not a date: must be ${legal}`);
+  else if (epochMs > nowMs) reader.problem('startTimeStamp', given, `lies in the future: must be ${legal}`);
+  return epochMs ?? 0;
+}
+
+function optionalCount(reader: OptionReader, name: string): number | undefined {
+  if (reader.value(name) === undefined) return undefined;
+  return reader.integer(name, { min: 1, max: Number.MAX_SAFE_INTEGER });
+}

@@ -1,0 +1,31 @@
+/** The last moment a JavaScript Date can hold: the year 275760. */
+export const MAX_DATE_MS = 8_640_000_000_000_000;
+
+/**
+ * Ticks and the moments they stand for.
+ *
+ * A tick counts whole units of Unix time since the unit the epoch lies in: `floor(ms / unit) - floor(epoch / unit)`.
+ * It is not `floor((ms - epoch) / unit)`: an epoch in the middle of a unit counts from the start of that unit.
+ */
+export class Timeline {
+  /** The epoch's own tick, counted from 1970. */
+  readonly epochTick: number;
+
+  /** @param unitMs length of a tick, a positive integer. @param epochMs the epoch, Unix ms. */
+  constructor(
+    readonly unitMs: number,
+    epochMs: number,
+  ) {
+    this.epochTick = Math.floor(epochMs / unitMs);
+  }
+
+  /** The tick of a moment; negative before the epoch. */
+  tickAt(unixMs: number): number {
+    return Math.floor(unixMs / this.unitMs) - this.epochTick;
+  }
+
+  /** The Unix ms at which a tick starts. */
+  startOf(tick: number): number {
+    return (tick + this.epochTick) * this.unitMs;
+  }
+}
