@@ -20,4 +20,29 @@ export {
   type WorkerRange,
 } from './layout/layout-options.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
+export { parseId, type ParsedId } from './layout/parse-id.js';
 export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from './layout/layout-errors.js';
+
+export type { Lane, PerLane, Position } from './generator/position.js';
+export type { Tenure } from './generator/tenure.js';
+export { StaticTenure } from './generator/static-tenure.js';
+export {
+  readGeneratorOptions,
+  resolveGeneratorOptions,
+  type GeneratorOptions,
+  type ResolvedGeneratorOptions,
+} from './generator/generator-options.js';
+export { SnowflakeGenerator, type GeneratorCounters } from './generator/snowflake-generator.js';
+export type { BoundCode } from './generator/bound-code.js';
+export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
+export type { GeneratorPorts } from './generator/issuer.js';
+export {
+  ClockMovedBackError,
+  InvalidBatchError,
+  InvalidCodeError,
+  InvalidTimeoutError,
+  ReservationExhaustedError,
+  SequenceExhaustedError,
+  UnsafeIntegerError,
+  WaitTimeoutError,
+} from './generator/generator-errors.js';

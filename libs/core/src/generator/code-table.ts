@@ -1,0 +1,95 @@
+import { InvalidCodeError } from './generator-errors.js';
+import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
+import { Sequencer } from './sequencer.js';
+import type { Tenure } from './tenure.js';
+
+/**
+ * The sequencers of all codes, at most `maxCodes` of them.
+ *
+ * The one to go is found by second chance (the "clock" of operating systems): the oldest entry that was not used since
+ * the hand last passed. It comes close to least recently used and costs a look-up one assignment, where exact order
+ * costs a delete and an insert. What goes leaves its marks behind: their maximum, by lane, is the floor from which
+ * every returning code starts, so eviction never repeats an ID.
+ */
+export class CodeTable {
+  readonly plain = new Sequencer();
+  private readonly byCode = new Map<string, Sequencer>();
+  private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
+  private evictedIssued = 0;
+  private floorTenure = 0;
+
+  constructor(private readonly maxCodes: number) {}
+
+  /** @throws InvalidCodeError when the code is not a non-empty string of at most 128 characters */
+  of(code: string): Sequencer {
+    const known = this.byCode.get(code);
+    if (known !== undefined) {
+      known.used = true;
+      return known;
+    }
+    if (typeof code !== 'string' || code.length === 0 || code.length > 128) throw new InvalidCodeError(code);
+    if (this.byCode.size >= this.maxCodes) this.evictOne();
+    const fresh = new Sequencer();
+    this.byCode.set(code, fresh);
+    return fresh;
+  }
+
+  /** From where a code starts that this tenure has not seen or no longer remembers. */
+  floors(tenure: Tenure): PerLane<Position> {
+    if (this.floorTenure !== tenure.number) return tenure.base;
+    return [maxPosition(tenure.base[0], this.evictedFloor[0]), maxPosition(tenure.base[1], this.evictedFloor[1])];
+  }
+
+  /** The highest position that any code has reached on a lane in this tenure. */
+  highest(tenure: Tenure, lane: Lane): Position {
+    let highest = this.floors(tenure)[lane];
+    for (const each of this.all()) {
+      if (each.tenure === tenure.number) highest = maxPosition(highest, each.markOf(lane));
+    }
+    return highest;
+  }
+
+  /** IDs issued since the start, over all codes. */
+  get issued(): number {
+    let issued = this.evictedIssued;
+    for (const each of this.all()) issued += each.issued;
+    return issued;
+  }
+
+  get size(): number {
+    return this.byCode.size;
+  }
+
+  private *all(): Iterable<Sequencer> {
+    yield this.plain;
+    yield* this.byCode.values();
+  }
+
+  private evictOne(): void {
+    for (const [code, each] of this.byCode) {
+      this.byCode.delete(code);
+      if (each.used) {
+        each.used = false;
+        this.byCode.set(code, each);
+        continue;
+      }
+      this.leaveFloor(each);
+      return;
+    }
+  }
+
+  private leaveFloor(gone: Sequencer): void {
+    gone.evicted = true;
+    gone.window = -1;
+    this.evictedIssued += gone.issued;
+    if (gone.tenure < this.floorTenure) return;
+    if (gone.tenure > this.floorTenure) {
+      this.floorTenure = gone.tenure;
+      this.evictedFloor = [BEFORE_ALL, BEFORE_ALL];
+    }
+    this.evictedFloor = [
+      maxPosition(this.evictedFloor[0], gone.markOf(0)),
+      maxPosition(this.evictedFloor[1], gone.markOf(1)),
+    ];
+  }
+}

@@ -1,0 +1,111 @@
+import { RaindropError } from '../raindrop-error.js';
+
+/** Every sequence of the tick is used, and the policy does not allow to go on; the next tick has new ones. */
+export class SequenceExhaustedError extends RaindropError {
+  readonly errorCode = 'SEQUENCE_EXHAUSTED';
+
+  /** @param availableAt when the next tick begins, by the wall clock. */
+  constructor(
+    readonly tick: number,
+    readonly availableAt: Date,
+  ) {
+    super(
+      `Every sequence of tick ${tick} is used; the next are available at ${availableAt.toISOString()}. ` +
+        `Use an async call to wait for them, onExhausted: 'borrow', or a layout with more sequence bits.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The clock stands where both lanes have been already, and the hold is over. */
+export class ClockMovedBackError extends RaindropError {
+  readonly errorCode = 'CLOCK_MOVED_BACK';
+
+  constructor(
+    /** The tick that was reached. */
+    readonly lastTick: number,
+    /** The tick of now. */
+    readonly tick: number,
+    /** How long until the clock has caught up, ms. */
+    readonly behindMs: number,
+  ) {
+    super(
+      `The clock went back: it stands at tick ${tick}, IDs were issued up to tick ${lastTick}. ` +
+        `Nothing is issued until it has caught up, in ${behindMs} ms. Check the host's time synchronisation.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** Everything granted by the worker table is used; a renewal is under way. */
+export class ReservationExhaustedError extends RaindropError {
+  readonly errorCode = 'RESERVATION_EXHAUSTED';
+
+  constructor(readonly workerId: number) {
+    super(
+      `Worker ${workerId} has issued everything it reserved; a renewal has been started. ` +
+        `Use an async call to wait for it. If this stays, the worker table cannot be written.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The ID would pass 2^53 - 1 and lose digits as a number. */
+export class UnsafeIntegerError extends RaindropError {
+  readonly errorCode = 'UNSAFE_INTEGER';
+
+  constructor(readonly safeUntil: Date | null) {
+    super(
+      `This layout's IDs no longer fit a JavaScript number (2^53 - 1)` +
+        `${safeUntil === null ? '' : ` since ${safeUntil.toISOString()}`}: use nextString() or nextId().`,
+      { retryable: false },
+    );
+  }
+}
+
+/** A code that is not a non-empty string of at most 128 characters. */
+export class InvalidCodeError extends RaindropError {
+  readonly errorCode = 'INVALID_CODE';
+
+  constructor(readonly given: unknown) {
+    super(
+      `A code must be a string of 1 to 128 characters, not ${
+        typeof given === 'string' ? `one of ${given.length}` : given === null ? 'null' : `of type ${typeof given}`
+      }.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** A batch size that is not an integer from 1 to `maxBatch`. */
+export class InvalidBatchError extends RaindropError {
+  readonly errorCode = 'INVALID_BATCH';
+
+  constructor(
+    readonly given: unknown,
+    readonly maxBatch: number,
+  ) {
+    super(`A batch must be an integer from 1 to ${maxBatch} (maxBatch), not ${String(given)}.`, { retryable: false });
+  }
+}
+
+/** An async call waited for as long as it was allowed to; `cause` says for what. */
+export class WaitTimeoutError extends RaindropError {
+  readonly errorCode = 'WAIT_TIMEOUT';
+
+  constructor(
+    readonly timeoutMs: number,
+    override readonly cause: RaindropError,
+  ) {
+    super(`No ID within ${timeoutMs} ms: ${cause.message}`, { retryable: true, cause });
+  }
+}
+
+/** A `timeoutMs` that is not a number of milliseconds, 0 or more. */
+export class InvalidTimeoutError extends RaindropError {
+  readonly errorCode = 'INVALID_TIMEOUT';
+
+  constructor(readonly given: unknown) {
+    super(`timeoutMs must be a number of milliseconds, 0 or more, not ${String(given)}.`, { retryable: false });
+  }
+}

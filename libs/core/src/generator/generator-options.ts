@@ -1,0 +1,60 @@
+import { OptionReader } from '../config/option-reader.js';
+import type { Layout } from '../layout/layout.js';
+
+/** How the generator behaves at its edges. */
+export interface GeneratorOptions {
+  /** What happens when the clock stands where both lanes have been and the hold is over. Default `wait`. */
+  onClockBack?: 'wait' | 'throw';
+  /** What happens when a tick is used up. Default `borrow` for ms and s, `throw` for longer units. */
+  onExhausted?: 'borrow' | 'wait' | 'throw';
+  /** How long a lane may stand still while the clock is behind it. 0-60,000 ms, default 3,000. */
+  maxHoldMs?: number;
+  /** How far ahead of the clock ticks may be borrowed, 0-60,000 ms, at least one tick. Default 5. */
+  maxAheadMs?: number;
+  /** Where the sequence of a new tick starts. Only `zero` for minute, hour and day. Default `zero`. */
+  sequenceStart?: 'zero' | 'continue' | 'random';
+  /** How many codes are kept, 1-1,000,000. Default 10,000. */
+  maxCodes?: number;
+  /** The largest batch, 1-10,000,000. Default 100,000. */
+  maxBatch?: number;
+  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 10,000. */
+  asyncTimeoutMs?: number;
+}
+
+export type ResolvedGeneratorOptions = Readonly<Required<GeneratorOptions>>;
+
+/**
+ * Checks generator options against a layout and fills in the defaults.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveGeneratorOptions(options: GeneratorOptions, layout: Layout): ResolvedGeneratorOptions {
+  const reader = new OptionReader(options);
+  const resolved = readGeneratorOptions(reader, layout.unitMs);
+  reader.finish();
+  return resolved;
+}
+
+/** Reads the generator options with a reader that others share. */
+export function readGeneratorOptions(reader: OptionReader, unitMs: number): ResolvedGeneratorOptions {
+  const coarse = unitMs >= 60_000;
+  const onExhausted = reader.oneOf('onExhausted', ['borrow', 'wait', 'throw'], coarse ? 'throw' : 'borrow');
+  if (coarse && onExhausted === 'borrow') {
+    const message = `needs a unit of milliseconds or seconds: a tick of ${unitMs} ms cannot be borrowed; take 'wait' or 'throw'`;
+    reader.problem('onExhausted', onExhausted, message);
+  }
+  const sequenceStart = reader.oneOf('sequenceStart', ['zero', 'continue', 'random'], 'zero');
+  if (coarse && sequenceStart !== 'zero') {
+    const message = `must be 'zero' with a unit of minutes or longer: their sequences are granted in blocks`;
+    reader.problem('sequenceStart', sequenceStart, message);
+  }
+  return Object.freeze({
+    onClockBack: reader.oneOf('onClockBack', ['wait', 'throw'], 'wait'),
+    onExhausted,
+    maxHoldMs: reader.integer('maxHoldMs', { min: 0, max: 60_000, default: 3_000 }),
+    maxAheadMs: reader.integer('maxAheadMs', { min: 0, max: 60_000, default: 5 }),
+    sequenceStart,
+    maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
+    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
+    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 10_000 }),
+  });
+}

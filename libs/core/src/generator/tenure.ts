@@ -1,0 +1,37 @@
+import type { RaindropError } from '../raindrop-error.js';
+import type { Lane, PerLane, Position } from './position.js';
+
+/**
+ * A worker id held for a time, and how far its holder may issue: the answer to "may I issue up to here?".
+ *
+ * The generator issues positions in `(base, limit]` of a lane and nothing else. Whoever implements this vouches that
+ * nobody else was ever granted them.
+ */
+export interface Tenure {
+  /** The worker id of the present tenure; meaningless while `admit` refuses. */
+  readonly workerId: number;
+  /** Counts tenures: a new number means a new worker id or a new grant of the old one, and every position starts anew. */
+  readonly number: number;
+  /** The lane that codes start on and that renewals extend. */
+  readonly lane: Lane;
+  /** Positions up to and including these belong to somebody's past. They only rise within a tenure. */
+  readonly base: PerLane<Position>;
+  /** The last positions that may be issued. */
+  readonly limit: PerLane<Position>;
+  /** Past these an extension should be asked for. */
+  readonly soft: PerLane<Position>;
+  /** True while a write that reserves the other lane is under way. */
+  readonly flipping: boolean;
+
+  /**
+   * Asked whenever the clock's value changed: undefined when IDs may be issued now, else why not. Also takes note of
+   * the clock, to see jumps.
+   */
+  admit(wallMs: number): RaindropError | undefined;
+  /** Asks for a later limit on the current lane, in the background. Cheap to call often. */
+  requestExtension(): void;
+  /** Asks for a reservation on `lane`, which then becomes the current one, in the background. Cheap to call often. */
+  requestFlip(lane: Lane): void;
+  /** Names the one listener that is told when anything above changed. */
+  onChange(listener: () => void): void;
+}

@@ -1,0 +1,105 @@
+import type { RaindropError } from '../raindrop-error.js';
+import type { Clock, MonotonicClock } from '../time/clock.js';
+import type { Timers } from '../time/timers.js';
+import {
+  ClockMovedBackError,
+  InvalidTimeoutError,
+  SequenceExhaustedError,
+  WaitTimeoutError,
+} from './generator-errors.js';
+import type { ResolvedGeneratorOptions } from './generator-options.js';
+
+/** The part of an AbortSignal that is used, so that any implementation serves. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** How long an async call may take. */
+export interface WaitOptions {
+  /** Milliseconds until the call rejects with `WaitTimeoutError`; default `asyncTimeoutMs`. */
+  timeoutMs?: number;
+  /** Rejects the call with the signal's reason. */
+  signal?: AbortSignalLike;
+}
+
+/** The clock may be set right, and a lease come back, at any moment: look again at least this often. */
+const LOOK_AGAIN_MS = 100;
+
+/** A wait's bounds, fixed when the call began. */
+export interface WaitLimit {
+  readonly timeoutMs: number;
+  readonly giveUpAt: number;
+  readonly signal: AbortSignalLike | undefined;
+}
+
+/** Lets async calls wait until a refusal may be over: a tick begins, the clock catches up, the tenure changes. */
+export class Waiting {
+  private readonly sleepers = new Set<() => void>();
+
+  constructor(
+    private readonly ports: { readonly clock: Clock; readonly monotonic: MonotonicClock; readonly timers: Timers },
+    private readonly options: ResolvedGeneratorOptions,
+  ) {}
+
+  /** Wakes everybody who waits. */
+  wake(): void {
+    for (const wake of [...this.sleepers]) wake();
+  }
+
+  /** @throws InvalidTimeoutError when `timeoutMs` is not a number of milliseconds */
+  limit({ timeoutMs = this.options.asyncTimeoutMs, signal }: WaitOptions = {}): WaitLimit {
+    if (!(typeof timeoutMs === 'number' && timeoutMs >= 0)) throw new InvalidTimeoutError(timeoutMs);
+    return { timeoutMs, giveUpAt: this.ports.monotonic.now() + timeoutMs, signal };
+  }
+
+  /**
+   * Calls `attempt` until it stops refusing.
+   * @throws the refusal itself when waiting cannot help or is not wanted; WaitTimeoutError; the signal's reason
+   */
+  async until(limit: WaitLimit, attempt: () => RaindropError | undefined): Promise<void> {
+    for (;;) {
+      if (limit.signal?.aborted) throw limit.signal.reason;
+      const refusal = attempt();
+      if (refusal === undefined) return;
+      if (!this.isWorthWaiting(refusal)) throw refusal;
+      const left = limit.giveUpAt - this.ports.monotonic.now();
+      if (left <= 0) throw new WaitTimeoutError(limit.timeoutMs, refusal);
+      await this.sleep(Math.min(left, this.pauseFor(refusal)), limit.signal);
+    }
+  }
+
+  /** Gives the event loop a turn, in the middle of a large batch. */
+  breathe(): Promise<void> {
+    return this.sleep(0);
+  }
+
+  private isWorthWaiting(refusal: RaindropError): boolean {
+    if (refusal instanceof SequenceExhaustedError) return this.options.onExhausted !== 'throw';
+    if (refusal instanceof ClockMovedBackError) return this.options.onClockBack === 'wait';
+    return refusal.retryable;
+  }
+
+  private pauseFor(refusal: RaindropError): number {
+    let pause = LOOK_AGAIN_MS;
+    if (refusal instanceof ClockMovedBackError) pause = refusal.behindMs;
+    if (refusal instanceof SequenceExhaustedError) pause = refusal.availableAt.getTime() - this.ports.clock.now();
+    return Math.min(Math.max(pause, 1), LOOK_AGAIN_MS);
+  }
+
+  private sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        this.sleepers.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = this.ports.timers.setTimer(wake, ms, 'foreground');
+      this.sleepers.add(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+}
