@@ -46,3 +46,24 @@ export {
   UnsafeIntegerError,
   WaitTimeoutError,
 } from './generator/generator-errors.js';
+
+export type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './lease/worker-store.js';
+export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
+export {
+  readLeaseOptions,
+  resolveLeaseOptions,
+  type LeaseOptions,
+  type ResolvedLeaseOptions,
+} from './lease/lease-options.js';
+export {
+  ClockSkewError,
+  ClosedError,
+  DatabaseRegressionError,
+  LayoutConflictError,
+  LeaseLostError,
+  LeaseSuspectError,
+  NoFreeWorkerError,
+  NotReadyError,
+  StoreUnavailableError,
+  type WorkerCensus,
+} from './lease/lease-errors.js';

@@ -1,0 +1,148 @@
+import { RaindropError } from '../raindrop-error.js';
+
+/** No worker id has been acquired yet, or it is still on probation. */
+export class NotReadyError extends RaindropError {
+  readonly errorCode = 'NOT_READY';
+
+  constructor(readonly reason: string) {
+    super(`No worker id yet: ${reason}. Use an async call to wait, or issue IDs after the application has started.`, {
+      retryable: true,
+    });
+  }
+}
+
+/** The worker id was lost, or its lease ran out without a renewal. Another one is being acquired in the background. */
+export class LeaseLostError extends RaindropError {
+  readonly errorCode = 'LEASE_LOST';
+
+  constructor(
+    readonly workerId: number,
+    readonly reason: string,
+  ) {
+    super(
+      `Worker ${workerId} may not issue IDs: ${reason}. It recovers by itself as soon as the worker table can be reached.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** Something happened after which the lease must be confirmed before the next ID: a jump of the clock, a long pause. */
+export class LeaseSuspectError extends RaindropError {
+  readonly errorCode = 'LEASE_SUSPECT';
+
+  constructor(
+    readonly workerId: number,
+    readonly reason: string,
+  ) {
+    super(`Worker ${workerId} is confirming its lease before it issues again: ${reason}.`, { retryable: true });
+  }
+}
+
+/** The service was shut down; nothing is issued any more. */
+export class ClosedError extends RaindropError {
+  readonly errorCode = 'CLOSED';
+
+  constructor() {
+    super('The ID service is closed: its worker id has been given back.', { retryable: false });
+  }
+}
+
+/** This host's clock and the database's are too far apart. */
+export class ClockSkewError extends RaindropError {
+  readonly errorCode = 'CLOCK_SKEW';
+
+  constructor(
+    /** This host's clock minus the database's, ms. */
+    readonly skewMs: number,
+    readonly maxClockSkewMs: number,
+  ) {
+    super(
+      `This host's clock is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's, ` +
+        `more than maxClockSkewMs (${maxClockSkewMs}): synchronise both with NTP.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** What stands in the way of acquiring a worker id, counted in rows. */
+export interface WorkerCensus {
+  readonly total: number;
+  /** Held by a living lease. */
+  readonly live: number;
+  /** Last written by another program. */
+  readonly foreign: number;
+  /** Both odometers are past the present. */
+  readonly poisoned: number;
+  /** Taken by somebody else while we tried. */
+  readonly contended: number;
+  /** When the first living lease can end, Unix ms by the database's clock; undefined when there is none. */
+  readonly freeAt: number | undefined;
+}
+
+/** Every worker id of the range is taken. */
+export class NoFreeWorkerError extends RaindropError {
+  readonly errorCode = 'NO_FREE_WORKER';
+
+  constructor(readonly census: WorkerCensus) {
+    const { total, live, foreign, poisoned, contended, freeAt } = census;
+    super(
+      `No free worker id among ${total}: ${live} held, ${foreign} written by another program (see adoptForeign), ` +
+        `${poisoned} used up to a time not yet reached, ${contended} taken while trying. ` +
+        (freeAt === undefined ? '' : `The next can come free at ${new Date(freeAt).toISOString()}. `) +
+        `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** Another layout uses, or has used, this worker table, and its IDs could equal ours. */
+export class LayoutConflictError extends RaindropError {
+  readonly errorCode = 'LAYOUT_CONFLICT';
+
+  constructor(
+    readonly layout: string,
+    /** The layouts in the way, and the worker ids that hold them now. */
+    readonly conflicts: readonly { readonly layout: string; readonly workerIds: readonly number[] }[],
+  ) {
+    const list = conflicts.map((each) =>
+      each.workerIds.length > 0
+        ? `${each.layout} (held by workers ${each.workerIds.join(', ')})`
+        : `${each.layout} (past)`,
+    );
+    super(
+      `Layout ${layout} could repeat IDs of other layouts of this worker table: ${list.join('; ')}. ` +
+        `Give it an endBitsValue that none of them has, another tableName, or, for a one-way change, stop the old ` +
+        `processes first and take a layout whose IDs are all larger.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The database has gone back in time: it shows an earlier write of ours. Issuing is barred until it is healed. */
+export class DatabaseRegressionError extends RaindropError {
+  readonly errorCode = 'DATABASE_REGRESSION';
+
+  constructor(
+    readonly workerId: number,
+    readonly expectedVersion: number,
+    readonly foundVersion: number,
+  ) {
+    super(
+      `The database lost committed writes: worker ${workerId} is at version ${foundVersion}, ${expectedVersion} was ` +
+        `acknowledged. Its odometer is raised again before any further ID. Check the database's durability settings.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The worker table cannot be read or written right now. */
+export class StoreUnavailableError extends RaindropError {
+  readonly errorCode = 'STORE_UNAVAILABLE';
+
+  constructor(what: string, cause: unknown) {
+    super(`The worker table is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
+      retryable: true,
+      cause,
+    });
+  }
+}

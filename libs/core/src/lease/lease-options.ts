@@ -1,0 +1,68 @@
+import { OptionReader } from '../config/option-reader.js';
+
+/** How the worker lease is kept. Times in ms. */
+export interface LeaseOptions {
+  /** How often the lease is renewed, 50-600,000. Default 10,000. */
+  heartbeatIntervalMs?: number;
+  /** How long a lease lasts without a renewal: more than the heartbeat plus `opTimeoutMs`, up to 86,400,000. Default 60,000. */
+  leaseMs?: number;
+  /** How far ahead of the clock positions are reserved: at least the lease. Default lease + 5,000. */
+  horizonMs?: number;
+  /** How long after its end a lease is still respected by others. Default: as long as the lease. */
+  graceMs?: number;
+  /** How long one statement may take before its connection is dropped, 10-60,000. Default 3,000. */
+  opTimeoutMs?: number;
+  /** How far this host's clock may be from the database's, 100-3,600,000. Default 30,000. */
+  maxClockSkewMs?: number;
+  /** How long an acknowledged commit may still be lost, by a failover say; 0-86,400,000. Default 0. */
+  commitLossWindowMs?: number;
+  /** How long to wait at the start when every worker id is taken, 0-86,400,000. Default 0. */
+  waitForWorkerMs?: number;
+  /** Prefer a free row that this host and port had before. Default false. */
+  priorityEqualCodeWorkId?: boolean;
+  /** Take rows over that another program wrote, long after its last heartbeat. Default false. */
+  adoptForeign?: boolean;
+}
+
+export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
+
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions {
+  const reader = new OptionReader(options);
+  const resolved = readLeaseOptions(reader);
+  reader.finish();
+  return resolved;
+}
+
+/** Reads the lease options with a reader that others share. */
+export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
+  const day = 86_400_000;
+  const heartbeatIntervalMs = reader.integer('heartbeatIntervalMs', { min: 50, max: 600_000, default: 10_000 });
+  const opTimeoutMs = reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 });
+  const leaseMs = reader.integer('leaseMs', { min: 100, max: day, default: 60_000 });
+  if (
+    leaseMs <= heartbeatIntervalMs + opTimeoutMs &&
+    !reader.refused('leaseMs', 'heartbeatIntervalMs', 'opTimeoutMs')
+  ) {
+    const sum = `heartbeatIntervalMs (${heartbeatIntervalMs}) + opTimeoutMs (${opTimeoutMs})`;
+    reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlive a renewal that is slow`);
+  }
+  const horizonMs = reader.integer('horizonMs', {
+    min: leaseMs,
+    max: 2 * day,
+    default: leaseMs + 5_000,
+    hint: 'a reservation must outlast the lease',
+  });
+  return Object.freeze({
+    heartbeatIntervalMs,
+    leaseMs,
+    horizonMs,
+    graceMs: reader.integer('graceMs', { min: 0, max: day, default: leaseMs }),
+    opTimeoutMs,
+    maxClockSkewMs: reader.integer('maxClockSkewMs', { min: 100, max: 3_600_000, default: 30_000 }),
+    commitLossWindowMs: reader.integer('commitLossWindowMs', { min: 0, max: day, default: 0 }),
+    waitForWorkerMs: reader.integer('waitForWorkerMs', { min: 0, max: day, default: 0 }),
+    priorityEqualCodeWorkId: reader.boolean('priorityEqualCodeWorkId', false),
+    adoptForeign: reader.boolean('adoptForeign', false),
+  });
+}

@@ -1,0 +1,77 @@
+import type { WorkerRange } from '../layout/layout-options.js';
+import type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './worker-store.js';
+
+const UNUSED: Odometer = { ms: 0, sequence: -1 };
+
+/** What several {@link MemoryWorkerStore} share: the table itself. */
+export class MemoryWorkerTable {
+  readonly rows = new Map<number, WorkerRow>();
+  readonly layouts = new Set<string>();
+}
+
+/**
+ * Worker rows in this process's memory: for databases that live in memory themselves, and for tests.
+ *
+ * It promises uniqueness inside this process and as long as it lives, nothing more.
+ */
+export class MemoryWorkerStore implements WorkerStore {
+  constructor(
+    private readonly table: MemoryWorkerTable,
+    private readonly now: () => number,
+  ) {}
+
+  prepare({ min, max }: WorkerRange): Promise<void> {
+    for (let id = min; id <= max; id++) {
+      if (this.table.rows.has(id)) continue;
+      this.table.rows.set(id, {
+        id,
+        version: 0,
+        ownVersion: 0,
+        token: '',
+        holder: '',
+        layout: '',
+        leaseUntilMs: 0,
+        lane: 0,
+        odometers: [UNUSED, UNUSED],
+        code: '',
+        heartbeatMs: 0,
+      });
+    }
+    return Promise.resolve();
+  }
+
+  readTable(): Promise<WorkerTable> {
+    return Promise.resolve({
+      nowMs: this.now(),
+      rows: [...this.table.rows.values()],
+      layouts: [...this.table.layouts],
+    });
+  }
+
+  readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
+    return Promise.resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
+  }
+
+  write({ id, expected, token, holder, layout, lane, odometers, code, leaseMs }: WorkerWrite): Promise<boolean> {
+    const row = this.table.rows.get(id);
+    if (row === undefined || row.version !== expected.version || row.token !== expected.token) {
+      return Promise.resolve(false);
+    }
+    const version = expected.version + 1;
+    const now = this.now();
+    const change = { token, holder, layout, lane, odometers, code, leaseUntilMs: now + leaseMs, heartbeatMs: now };
+    this.table.rows.set(id, { id, version, ownVersion: version, ...change });
+    return Promise.resolve(true);
+  }
+
+  rememberLayout(fingerprint: string): Promise<void> {
+    this.table.layouts.add(fingerprint);
+    return Promise.resolve();
+  }
+
+  abandon(): void {}
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

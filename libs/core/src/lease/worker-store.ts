@@ -1,0 +1,77 @@
+import type { Lane, PerLane } from '../generator/position.js';
+import type { WorkerRange } from '../layout/layout-options.js';
+
+/** A position without a layout: the Unix ms at which its tick starts, and the sequence. */
+export interface Odometer {
+  readonly ms: number;
+  readonly sequence: number;
+}
+
+/** One worker id's row. All times are Unix ms by the database's clock. */
+export interface WorkerRow {
+  readonly id: number;
+  /** Goes up with every write, whoever writes. */
+  readonly version: number;
+  /** `version` after the last write of ours; different when another program wrote the row since. */
+  readonly ownVersion: number;
+  /** '' when free; otherwise a new random value at every write. */
+  readonly token: string;
+  /** For people; nothing is decided by it. */
+  readonly holder: string;
+  /** The fingerprint of the layout of the last holder. */
+  readonly layout: string;
+  readonly leaseUntilMs: number;
+  readonly lane: Lane;
+  /** The highest positions ever granted. */
+  readonly odometers: PerLane<Odometer>;
+  /** The last holder's code; '' when the row was never used. */
+  readonly code: string;
+  readonly heartbeatMs: number;
+}
+
+/** Everything the table says at one moment. */
+export interface WorkerTable {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** Every row that is not marked deleted, in any order. */
+  readonly rows: readonly WorkerRow[];
+  /** The fingerprint of every layout that ever issued IDs from this table. */
+  readonly layouts: readonly string[];
+}
+
+/** The one statement that acquires, renews, extends, flips, heals and releases. */
+export interface WorkerWrite {
+  readonly id: number;
+  /** Written only if the row still has this version and this token; the new version is one more. */
+  readonly expected: { readonly version: number; readonly token: string };
+  /** '' gives the row back. */
+  readonly token: string;
+  readonly holder: string;
+  readonly layout: string;
+  readonly lane: Lane;
+  readonly odometers: PerLane<Odometer>;
+  readonly code: string;
+  /** The original's number of the unit, 1-5; 0 for units it does not have. */
+  readonly timeUnit: number;
+  /** `lease_until` becomes the database's now plus this. */
+  readonly leaseMs: number;
+}
+
+/**
+ * Where worker rows live. Every call goes to the primary, outside any transaction of the application, and is settled
+ * only when the database has acknowledged it.
+ */
+export interface WorkerStore {
+  /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */
+  prepare(workers: WorkerRange): Promise<void>;
+  readTable(): Promise<WorkerTable>;
+  /** One row; undefined when it is missing or marked deleted. */
+  readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }>;
+  /** False when the row was not as expected. A rejection leaves open whether it was, or will be, written. */
+  write(write: WorkerWrite): Promise<boolean>;
+  /** Notes that this layout issues IDs; doing so again changes nothing. */
+  rememberLayout(fingerprint: string): Promise<void>;
+  /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
+  abandon(): void;
+  close(): Promise<void>;
+}
