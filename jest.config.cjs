@@ -5,4 +5,6 @@ module.exports = {
   ...base,
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
   testTimeout: 30_000,
+  globalSetup: '<rootDir>/test/servers/global-setup.ts',
+  globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
 };

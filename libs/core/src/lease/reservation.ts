@@ -1,0 +1,142 @@
+import {
+  comparePositions,
+  maxPosition,
+  otherLane,
+  BEFORE_ALL,
+  type Lane,
+  type PerLane,
+  type Position,
+} from '../generator/position.js';
+import type { Layout } from '../layout/layout.js';
+import { odometerOf } from './odometer.js';
+import { softOf, targetOf, type TargetBasis } from './target.js';
+import type { Odometer } from './worker-store.js';
+
+/** What one write grants, should it be executed. */
+export interface Plan {
+  readonly lane: Lane;
+  readonly base: PerLane<Position>;
+  readonly limit: PerLane<Position>;
+  readonly soft: PerLane<Position>;
+  readonly odometers: PerLane<Odometer>;
+}
+
+/** Where a tenure starts on a row. */
+export interface Start {
+  readonly lane: Lane;
+  readonly base: PerLane<Position>;
+  /** What the row's odometers said. */
+  readonly floorMs: PerLane<number>;
+}
+
+/** What has become of the grant so far. */
+export interface Demand {
+  readonly nowMs: number;
+  readonly horizonMs: number;
+  /** The highest position issued, by lane. */
+  readonly used: PerLane<Position>;
+  readonly rate: number;
+}
+
+/**
+ * The arithmetic of a holder's odometers: bases, limits and the next grant. It does no I/O and decides nothing about
+ * the lease.
+ */
+export class Reservation {
+  lane: Lane = 0;
+  base: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+  limit: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+  soft: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+  private floorMs: PerLane<number> = [0, 0];
+
+  constructor(private readonly layout: Layout) {}
+
+  /** The first grant on a row. */
+  planStart(start: Start, now: { nowMs: number; horizonMs: number }): Plan {
+    return this.plan(start.lane, start.base, start.base, start.floorMs, { ...now, used: start.base, rate: 0 });
+  }
+
+  begin(start: Start, plan: Plan): void {
+    this.floorMs = start.floorMs;
+    this.apply(plan);
+  }
+
+  /** The next grant on `lane`; the other lane stays as it is. */
+  planRenewal(lane: Lane, demand: Demand): Plan {
+    return this.plan(lane, this.base, this.limit, this.floorMs, demand);
+  }
+
+  /**
+   * A grant after everything granted so far is given up: it may have been issued by a copy of this process.
+   * Undefined when neither lane is below the clock then.
+   */
+  planAnew(firstLane: Lane, demand: Demand): Plan | undefined {
+    const burnt = this.burnt;
+    const lane = usableLane(burnt, this.layout, demand.nowMs, firstLane);
+    return lane === undefined ? undefined : this.plan(lane, burnt, burnt, this.floorMs, demand);
+  }
+
+  apply(plan: Plan): void {
+    this.lane = plan.lane;
+    this.base = plan.base;
+    this.limit = plan.limit;
+    this.soft = plan.soft;
+  }
+
+  /** What a release leaves on the row: what was issued, or the base where nothing was. */
+  released(used: PerLane<Position>): PerLane<Odometer> {
+    return this.odometers([maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])], this.floorMs);
+  }
+
+  /** What a release leaves when all that was granted may have been issued. */
+  get exhausted(): PerLane<Odometer> {
+    return this.odometers(this.burnt, this.floorMs);
+  }
+
+  private get burnt(): PerLane<Position> {
+    return [maxPosition(this.base[0], this.limit[0]), maxPosition(this.base[1], this.limit[1])];
+  }
+
+  private plan(
+    lane: Lane,
+    base: PerLane<Position>,
+    from: PerLane<Position>,
+    floorMs: PerLane<number>,
+    demand: Demand,
+  ): Plan {
+    const basis: TargetBasis = { ...demand, current: from[lane], used: demand.used[lane] };
+    const target = targetOf(this.layout, basis);
+    const limit = replace(from, lane, target);
+    const soft = replace(from, lane, softOf(this.layout, target, basis));
+    return { lane, base, limit, soft, odometers: this.odometers(limit, floorMs) };
+  }
+
+  private odometers(positions: PerLane<Position>, floorMs: PerLane<number>): PerLane<Odometer> {
+    return [
+      odometerOf(positions[0], this.layout, floorMs[0]),
+      odometerOf(positions[1], this.layout, floorMs[1]),
+    ];
+  }
+}
+
+/**
+ * The lane a new tenure should take: of those whose odometer is below the present the higher one, so that the other
+ * stays low for rollbacks; `firstLane` when they are equal; undefined when neither is below the present.
+ */
+export function usableLane(
+  base: PerLane<Position>,
+  layout: Layout,
+  nowMs: number,
+  firstLane: Lane,
+): Lane | undefined {
+  const end: Position = { tick: layout.timeline.tickAt(nowMs), sequence: layout.maxSequence };
+  const isUsable = (lane: Lane): boolean => comparePositions(base[lane], end) < 0;
+  if (!layout.hasClockBack) return isUsable(0) ? 0 : undefined;
+  const order = comparePositions(base[0], base[1]);
+  const higher: Lane = order === 0 ? firstLane : order > 0 ? 0 : 1;
+  return [higher, otherLane(higher)].find(isUsable);
+}
+
+function replace(pair: PerLane<Position>, lane: Lane, position: Position): PerLane<Position> {
+  return lane === 0 ? [position, pair[1]] : [pair[0], position];
+}

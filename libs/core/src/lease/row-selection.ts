@@ -1,0 +1,110 @@
+import { maxPosition, type Lane, type PerLane, type Position } from '../generator/position.js';
+import type { Layout } from '../layout/layout.js';
+import type { WorkerRange } from '../layout/layout-options.js';
+import type { Randomness } from '../time/randomness.js';
+import type { WorkerCensus } from './lease-errors.js';
+import type { ResolvedLeaseOptions } from './lease-options.js';
+import { positionOf } from './odometer.js';
+import { usableLane, type Start } from './reservation.js';
+import type { WorkerRow, WorkerTable } from './worker-store.js';
+
+/** A row that may be acquired, and where its next tenure would start. */
+export interface Candidate {
+  readonly row: WorkerRow;
+  readonly start: Start;
+}
+
+export interface Selection {
+  /** In the order in which they should be tried. */
+  readonly candidates: readonly Candidate[];
+  readonly census: WorkerCensus;
+}
+
+export interface SelectionBasis {
+  readonly layout: Layout;
+  readonly workers: WorkerRange;
+  readonly firstLane: Lane;
+  readonly options: ResolvedLeaseOptions;
+  /** This process's code. */
+  readonly code: string;
+  /** This host's clock. */
+  readonly wallMs: number;
+  /** Nothing up to here may be issued; see judgeLayouts. */
+  readonly floor: Position;
+  readonly randomness: Randomness;
+}
+
+/** How long after its last heartbeat a row of the original's programs is dead, and how far ahead they may have issued. */
+const FOREIGN_DEAD_AFTER_MS = 120_000;
+const FOREIGN_AHEAD_MS = 60_000;
+
+/** Sorts a table's rows: those that are held, foreign or used up are counted, the others put into the order of trial. */
+export function selectRows(table: WorkerTable, basis: SelectionBasis): Selection {
+  const { layout, workers, options } = basis;
+  const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
+  const [live, foreign, poisoned] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
+  const candidates: Candidate[] = [];
+  for (const row of rows) {
+    if (row.token !== '' && table.nowMs < row.leaseUntilMs + options.graceMs) {
+      live.push(row);
+      continue;
+    }
+    if (isForeign(row) && !isAdoptable(row, table.nowMs, basis)) {
+      foreign.push(row);
+      continue;
+    }
+    const start = startOn(row, basis);
+    if (start === undefined) poisoned.push(row);
+    else candidates.push({ row, start });
+  }
+  const ends = live.map((row) => row.leaseUntilMs + options.graceMs);
+  const census: WorkerCensus = {
+    total: rows.length,
+    live: live.length,
+    foreign: foreign.length,
+    poisoned: poisoned.length,
+    contended: 0,
+    freeAt: ends.length > 0 ? Math.min(...ends) : undefined,
+  };
+  return { candidates: inOrder(candidates, basis), census };
+}
+
+/** The last writer was not us: the original's programs count `version` up and know no `own_version`. */
+function isForeign(row: WorkerRow): boolean {
+  return row.code !== '' && row.ownVersion !== row.version;
+}
+
+function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {
+  return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
+}
+
+function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor }: SelectionBasis): Start | undefined {
+  const foreignEnd: Position | undefined = isForeign(row)
+    ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
+    : undefined;
+  const baseOf = (lane: Lane): Position => {
+    const base = maxPosition(positionOf(row.odometers[lane], row, layout), floor);
+    return foreignEnd === undefined ? base : maxPosition(base, foreignEnd);
+  };
+  const base: PerLane<Position> = [baseOf(0), baseOf(1)];
+  const lane = usableLane(base, layout, wallMs, firstLane);
+  return lane === undefined ? undefined : { lane, base, floorMs: [row.odometers[0].ms, row.odometers[1].ms] };
+}
+
+/** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */
+function inOrder(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
+  const rank = ({ row }: Candidate): readonly number[] => [
+    options.priorityEqualCodeWorkId && row.code === code ? 0 : 1,
+    row.token === '' ? 0 : row.leaseUntilMs,
+    randomness.fraction(),
+  ];
+  return candidates
+    .map((candidate) => ({ candidate, rank: rank(candidate) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank))
+    .map(({ candidate }) => candidate);
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, place) => value !== b[place]);
+  return index < 0 ? 0 : a[index]! - b[index]!;
+}

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export const repository = resolve(import.meta.dirname, '../..');
+
+/**
+ * Packs both libraries as `npm publish` would.
+ *
+ * @returns one entry for each: its package.json, the path of the tarball and the paths of the files inside
+ */
+export function packLibraries(directory) {
+  return ['libs/core', 'libs/nestjs'].map((folder) => {
+    const manifest = JSON.parse(readFileSync(join(repository, folder, 'package.json'), 'utf8'));
+    if (!existsSync(join(repository, folder, manifest.main))) {
+      throw new Error(`${folder} is not built: run "npm run build" first`);
+    }
+    const output = execFileSync('npm', ['pack', '--json', '--pack-destination', directory, '--workspace', folder], {
+      cwd: repository,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    // A list in npm up to 11, an object by package name in later ones.
+    const [packed] = Object.values(JSON.parse(output));
+    return { manifest, tarball: join(directory, packed.filename), files: packed.files.map((file) => file.path) };
+  });
+}

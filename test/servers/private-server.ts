@@ -1,0 +1,159 @@
+import { ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dieWithUs } from './die-with-us';
+import { freePort } from './free-port';
+import { probeServer } from './probe-server';
+import { reasonOf } from './reason-of';
+import { lastLines } from './run-command';
+import { ServerAccount } from './server-account';
+import { localUrl, serverFacts, ServerKind } from './server-kind';
+
+const START_MS = 60_000;
+const STOP_MS = 15_000;
+const RESTART_MS = 20_000;
+
+/** How one kind of server is set up in an empty directory and run on a port. */
+export interface ServerRecipe {
+  readonly kind: ServerKind;
+  readonly program: string;
+  readonly account: ServerAccount;
+  /** The signal for a quick clean end that waits for no client. */
+  readonly stopSignal: NodeJS.Signals;
+  prepare(directory: string): Promise<void>;
+  arguments(directory: string, port: number): string[];
+}
+
+/** A server of our own, in a temporary directory and on a free port of 127.0.0.1, which a test may kill. */
+export class PrivateServer {
+  readonly url: string;
+
+  private child: ChildProcess | undefined;
+
+  private serverVersion = '';
+
+  private constructor(
+    private readonly recipe: ServerRecipe,
+    private readonly directory: string,
+    readonly port: number,
+  ) {
+    this.url = localUrl(recipe.kind, port);
+  }
+
+  /** @throws Error with the end of the server's log when it does not answer within a minute. */
+  static async start(recipe: ServerRecipe): Promise<PrivateServer> {
+    const directory = mkdtempSync(join(tmpdir(), `raindrop-${recipe.kind}-`));
+    const server = new PrivateServer(recipe, directory, await freePort());
+    try {
+      if (recipe.account.uid !== undefined && recipe.account.gid !== undefined) {
+        chownSync(directory, recipe.account.uid, recipe.account.gid);
+      }
+      await recipe.prepare(directory);
+      await server.launch();
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  get version(): string {
+    return this.serverVersion;
+  }
+
+  /** The folder of the program that runs. */
+  get origin(): string {
+    return dirname(this.recipe.program);
+  }
+
+  /** The process id, another one after every restart; undefined while the server is down. */
+  get pid(): number | undefined {
+    return this.isRunning() ? this.child?.pid : undefined;
+  }
+
+  /** Ends the server the hard way and returns when the process is gone; the data stay. Does nothing when it is down. */
+  async kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGQUIT' = 'SIGKILL'): Promise<void> {
+    await this.end(signal);
+  }
+
+  /** Starts the server again on the same data and port; ends it cleanly first when it still runs. */
+  async restart(): Promise<void> {
+    await this.end(this.recipe.stopSignal);
+    const deadline = Date.now() + RESTART_MS;
+    for (;;) {
+      try {
+        await this.launch();
+        return;
+      } catch (error) {
+        // For a moment after kill -9, PostgreSQL's orphaned backends still hold its shared memory.
+        if (Date.now() > deadline) {
+          throw error;
+        }
+        await sleep(200);
+      }
+    }
+  }
+
+  /** Ends the server and removes its directory. Safe to call twice. */
+  async stop(): Promise<void> {
+    await this.end(this.recipe.stopSignal);
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  private isRunning(): boolean {
+    const { child } = this;
+    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  private async launch(): Promise<void> {
+    const { recipe, directory, port } = this;
+    const [program, ...args] = await dieWithUs(
+      [recipe.program, ...recipe.arguments(directory, port)],
+      recipe.stopSignal,
+    );
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(program, args, { ...recipe.account, cwd: directory, stdio: ['ignore', log, log] });
+    closeSync(log);
+    let failure: unknown;
+    child.once('error', (error) => (failure = error));
+    child.unref();
+    this.child = child;
+
+    const deadline = Date.now() + START_MS;
+    do {
+      await sleep(50);
+      try {
+        this.serverVersion = await probeServer(recipe.kind, this.url);
+        return;
+      } catch (error) {
+        failure ??= error;
+      }
+    } while (this.isRunning() && Date.now() < deadline);
+
+    const outcome = this.isRunning() ? `did not answer within ${START_MS} ms` : 'ended before it answered';
+    const reason = `${serverFacts[recipe.kind].title} (${recipe.program}) ${outcome}: ${reasonOf(failure)}`;
+    await this.end('SIGKILL');
+    throw new Error(reason + lastLines(readFileSync(this.logFile, 'utf8')));
+  }
+
+  private get logFile(): string {
+    return join(this.directory, 'server.log');
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    if (child === undefined || !this.isRunning()) {
+      return;
+    }
+    // The process was unreferenced so that a forgotten server does not hold the run; wait for its end all the same.
+    child.ref();
+    const gone = once(child, 'exit');
+    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    child.kill(signal);
+    await gone;
+    clearTimeout(impatience);
+  }
+}

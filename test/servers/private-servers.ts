@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { findProgram, postgresFolders } from './find-program';
+import { PrivateServer } from './private-server';
+import { runCommand } from './run-command';
+import { serverAccount } from './server-account';
+
+const PREPARE_MS = 120_000;
+
+/**
+ * A MariaDB of its own: `root` without a password, reachable from this machine only.
+ *
+ * @throws Error when `mariadbd` or `mariadb-install-db` is not installed (Debian: mariadb-server) or does not start.
+ */
+export async function startMariadb(): Promise<PrivateServer> {
+  const program = findProgram('mariadbd');
+  const install = findProgram('mariadb-install-db');
+  const account = await serverAccount('mysql');
+  const data = (directory: string): string => `--datadir=${join(directory, 'data')}`;
+  return PrivateServer.start({
+    kind: 'mariadb',
+    program,
+    account,
+    stopSignal: 'SIGTERM',
+    async prepare(directory) {
+      const args = ['--no-defaults', data(directory), '--auth-root-authentication-method=normal', '--skip-test-db'];
+      await runCommand(install, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
+    },
+    arguments: (directory, port) => [
+      '--no-defaults',
+      data(directory),
+      `--socket=${join(directory, 'socket')}`,
+      `--pid-file=${join(directory, 'pid')}`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      '--skip-name-resolve',
+      '--max-connections=300',
+      '--innodb-buffer-pool-size=64M',
+      // Commits reach the kernel, not the platter: they outlive kill -9, which is all that a test does to a server.
+      '--innodb-flush-log-at-trx-commit=2',
+    ],
+  });
+}
+
+/**
+ * A PostgreSQL of its own: `postgres` without a password, reachable from this machine only.
+ *
+ * @throws Error when `initdb` or `postgres` is not installed (Debian: postgresql) or does not start.
+ */
+export async function startPostgres(): Promise<PrivateServer> {
+  const program = findProgram('postgres', postgresFolders());
+  const initdb = findProgram('initdb', postgresFolders());
+  const account = await serverAccount('postgres');
+  return PrivateServer.start({
+    kind: 'postgres',
+    program,
+    account,
+    // "Fast" shutdown; SIGTERM would wait until every client has left.
+    stopSignal: 'SIGINT',
+    async prepare(directory) {
+      const data = join(directory, 'data');
+      const args = ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'];
+      await runCommand(initdb, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
+    },
+    arguments: (directory, port) => [
+      ...['-D', join(directory, 'data'), '-p', String(port), '-k', directory],
+      ...['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=300'],
+      // As above: what was committed outlives kill -9 without waiting for the disk.
+      ...['-c', 'fsync=off'],
+    ],
+  });
+}
+
+/**
+ * A Redis of its own, without a password, reachable from this machine only; every write is on file before its answer.
+ *
+ * @throws Error when `redis-server` is not installed (Debian: redis-server) or does not start.
+ */
+export async function startRedis(): Promise<PrivateServer> {
+  const program = findProgram('redis-server');
+  // Redis runs as anybody, but an open Redis of root's would let any local user write root's files.
+  const account = await serverAccount('redis').catch(() => serverAccount('nobody'));
+  return PrivateServer.start({
+    kind: 'redis',
+    program,
+    account,
+    stopSignal: 'SIGTERM',
+    prepare: () => Promise.resolve(),
+    arguments: (directory, port) => [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory],
+      ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'],
+    ],
+  });
+}

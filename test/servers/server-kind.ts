@@ -1,0 +1,61 @@
+/** The servers the tests talk to. MySQL is used where its URL is given and started nowhere. SQLite is embedded. */
+export type ServerKind = 'mariadb' | 'postgres' | 'redis' | 'mysql';
+
+export interface ServerFacts {
+  readonly title: string;
+  /** The environment variable that names the server, and through which the global set-up tells the tests. */
+  readonly variable: string;
+  /** Protocol and account of a server nobody told us about: the one a fresh local install or container lets in. */
+  readonly scheme: string;
+  readonly account: string;
+  /** What follows the port in the URL: the database to connect to while creating another. */
+  readonly path: string;
+  readonly usualPort: number;
+  /** The Debian package that brings the server; also how the error for a missing one names the remedy. */
+  readonly aptPackage: string;
+}
+
+export const serverFacts: Readonly<Record<ServerKind, ServerFacts>> = {
+  mariadb: {
+    title: 'MariaDB',
+    variable: 'RAINDROP_TEST_MARIADB_URL',
+    scheme: 'mariadb',
+    account: 'root@',
+    path: '',
+    usualPort: 3306,
+    aptPackage: 'mariadb-server',
+  },
+  postgres: {
+    title: 'PostgreSQL',
+    variable: 'RAINDROP_TEST_POSTGRES_URL',
+    scheme: 'postgres',
+    account: 'postgres@',
+    path: '/postgres',
+    usualPort: 5432,
+    aptPackage: 'postgresql',
+  },
+  redis: {
+    title: 'Redis',
+    variable: 'RAINDROP_TEST_REDIS_URL',
+    scheme: 'redis',
+    account: '',
+    path: '',
+    usualPort: 6379,
+    aptPackage: 'redis-server',
+  },
+  mysql: {
+    title: 'MySQL',
+    variable: 'RAINDROP_TEST_MYSQL_URL',
+    scheme: 'mysql',
+    account: 'root@',
+    path: '',
+    usualPort: 3307,
+    aptPackage: 'mysql-server',
+  },
+};
+
+/** The URL of a server on this machine that asks for no password. */
+export function localUrl(kind: ServerKind, port: number): string {
+  const { scheme, account, path } = serverFacts[kind];
+  return `${scheme}://${account}127.0.0.1:${port}${path}`;
+}
