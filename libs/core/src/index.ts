@@ -67,3 +67,8 @@ export {
   StoreUnavailableError,
   type WorkerCensus,
 } from './lease/lease-errors.js';
+export type { LeaseContext, LeaseIdentity, LeasePorts } from './lease/lease-context.js';
+export type { LeaseEvent } from './lease/lease-events.js';
+export type { LeaseStatus } from './lease/lease-status.js';
+export { StoreSession } from './lease/store-session.js';
+export { LeaseKeeper } from './lease/lease-keeper.js';

@@ -57,6 +57,7 @@ export class HeldRow {
     const attempt = this.attempts.get(row.token);
     if (attempt !== undefined && row.version === this.version + 1) return { kind: 'executed', attempt };
     if (this.past.has(row.token)) return { kind: 'regressed' };
+    if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
     return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'somebody else' : row.holder}` };
   }
 

@@ -17,7 +17,7 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
   const inTheWay = layoutsOf(table).filter((each) => !isHarmless(each, layout));
   if (inTheWay.length === 0) return BEFORE_ALL;
 
-  const highestMs = table.rows.reduce((ms, { odometers: [a, b] }) => Math.max(ms, a.ms, b.ms), table.nowMs);
+  const highestMs = table.rows.reduce((ms, { odometers: [a, b] }) => Math.max(ms, a.ms, b.ms), 0);
   const nowTick = layout.timeline.tickAt(table.nowMs);
   let floor = BEFORE_ALL;
   const conflicts: { layout: string; workerIds: number[] }[] = [];

@@ -83,7 +83,7 @@ export class Reservation {
     this.soft = plan.soft;
   }
 
-  /** What a release leaves on the row: what was issued, or the base where nothing was. */
+  /** What a release leaves on the row: what was `used`, or the base where nothing was. */
   released(used: PerLane<Position>): PerLane<Odometer> {
     return this.odometers([maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])], this.floorMs);
   }
@@ -112,10 +112,7 @@ export class Reservation {
   }
 
   private odometers(positions: PerLane<Position>, floorMs: PerLane<number>): PerLane<Odometer> {
-    return [
-      odometerOf(positions[0], this.layout, floorMs[0]),
-      odometerOf(positions[1], this.layout, floorMs[1]),
-    ];
+    return [odometerOf(positions[0], this.layout, floorMs[0]), odometerOf(positions[1], this.layout, floorMs[1])];
   }
 }
 
@@ -123,12 +120,7 @@ export class Reservation {
  * The lane a new tenure should take: of those whose odometer is below the present the higher one, so that the other
  * stays low for rollbacks; `firstLane` when they are equal; undefined when neither is below the present.
  */
-export function usableLane(
-  base: PerLane<Position>,
-  layout: Layout,
-  nowMs: number,
-  firstLane: Lane,
-): Lane | undefined {
+export function usableLane(base: PerLane<Position>, layout: Layout, nowMs: number, firstLane: Lane): Lane | undefined {
   const end: Position = { tick: layout.timeline.tickAt(nowMs), sequence: layout.maxSequence };
   const isUsable = (lane: Lane): boolean => comparePositions(base[lane], end) < 0;
   if (!layout.hasClockBack) return isUsable(0) ? 0 : undefined;

@@ -6,6 +6,7 @@ import type { WorkerCensus } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import { positionOf } from './odometer.js';
 import { usableLane, type Start } from './reservation.js';
+import { isCoarse } from './target.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 /** A row that may be acquired, and where its next tenure would start. */
@@ -78,7 +79,7 @@ function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: Selecti
   return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
 }
 
-function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor }: SelectionBasis): Start | undefined {
+function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: SelectionBasis): Start | undefined {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
@@ -88,7 +89,13 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor }: Selection
   };
   const base: PerLane<Position> = [baseOf(0), baseOf(1)];
   const lane = usableLane(base, layout, wallMs, firstLane);
-  return lane === undefined ? undefined : { lane, base, floorMs: [row.odometers[0].ms, row.odometers[1].ms] };
+  if (lane === undefined) return undefined;
+  const floorMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
+  // Where a commit can be lost, so can the last holder's last block: begin with the next tick.
+  const isUnclean = row.token !== '' && isCoarse(layout) && options.commitLossWindowMs > 0;
+  if (!isUnclean) return { lane, base, floorMs };
+  const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
+  return { lane, base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)], floorMs };
 }
 
 /** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */

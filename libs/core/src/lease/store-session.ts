@@ -1,3 +1,4 @@
+import { RaindropError } from '../raindrop-error.js';
 import type { Timers } from '../time/timers.js';
 import { StoreUnavailableError } from './lease-errors.js';
 import type { WorkerStore } from './worker-store.js';
@@ -10,7 +11,10 @@ export class StoreSession {
     private readonly opTimeoutMs: number,
   ) {}
 
-  /** @throws StoreUnavailableError for every failure, the deadline included: whether it was executed is unknown */
+  /**
+   * @throws StoreUnavailableError for every failure, the deadline included: whether it was executed is unknown;
+   * the store's own error when it is not retryable
+   */
   async run<T>(what: string, call: (store: WorkerStore) => Promise<T>, timeoutMs = this.opTimeoutMs): Promise<T> {
     let expire!: () => void;
     const deadline = new Promise<never>((_, reject) => {
@@ -27,9 +31,20 @@ export class StoreSession {
     try {
       return await Promise.race([call(this.store), deadline]);
     } catch (error) {
+      // What no second try can mend keeps its name.
+      if (error instanceof RaindropError && !error.retryable) throw error;
       throw new StoreUnavailableError(what, error);
     } finally {
       timer.cancel();
+    }
+  }
+
+  /** Never rejects: a connection that cannot be closed is dropped. */
+  async close(): Promise<void> {
+    try {
+      await this.run('closing', (store) => store.close());
+    } catch {
+      this.store.abandon();
     }
   }
 }

@@ -1,0 +1,89 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { HeldRow } from './held-row.js';
+import { judgeLayouts } from './layout-conflicts.js';
+import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
+import { NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+import { releaseRow } from './release-row.js';
+import type { Plan, Reservation, Start } from './reservation.js';
+import { selectRows } from './row-selection.js';
+import type { WorkerRow, WorkerTable } from './worker-store.js';
+
+/** A row that is ours, and what it grants. */
+export interface Acquired {
+  readonly held: HeldRow;
+  readonly start: Start;
+  readonly plan: Plan;
+  /** Monotonic ms before the write was sent: the lease counts from there. */
+  readonly sentMs: number;
+  /** This host's clock when it was held against the database's. */
+  readonly wallMs: number;
+  /** This host's clock minus the database's. */
+  readonly clockOffsetMs: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * One round of acquiring: read the table, try the free rows in turn, and look once more whether another layout came in
+ * between. A write whose outcome is unknown is forgotten with its token; its row comes free when that lease ends.
+ *
+ * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
+ */
+export async function acquireRow(ctx: LeaseContext, reservation: Reservation): Promise<Acquired> {
+  const { session, resolved, options, identity, ports } = ctx;
+  const table = await session.run('reading the workers', (store) => store.readTable());
+  const wallMs = validatedNow(ctx, table.nowMs, true);
+  refuseShortLifeOfNewTable(ctx, table);
+  const floor = judgeLayouts(table, resolved.layout, options.graceMs);
+  const selection = selectRows(table, {
+    ...resolved,
+    options,
+    wallMs,
+    floor,
+    code: identity.code,
+    randomness: ports.randomness,
+  });
+  let contended = 0;
+  for (const { row, start } of selection.candidates) {
+    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
+    const token = ports.randomness.token();
+    const sentMs = ports.monotonic.now();
+    const expected = { version: row.version, token: row.token };
+    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
+    if (await session.run('acquiring a worker', (store) => store.write(write))) {
+      const held = new HeldRow(row.id, row.version + 1, token);
+      await vouchForLayout(ctx, held, row);
+      return { held, start, plan, sentMs, wallMs, clockOffsetMs: wallMs - table.nowMs };
+    }
+    contended++;
+  }
+  throw new NoFreeWorkerError({ ...selection.census, contended });
+}
+
+/** Two layouts that start together both pass the first look; at least one of them sees the other now. */
+async function vouchForLayout(ctx: LeaseContext, held: HeldRow, before: WorkerRow): Promise<void> {
+  const { layout } = ctx.resolved;
+  try {
+    const table = await ctx.session.run('confirming the layout', (store) => store.readTable());
+    const verdict = held.judge(table.rows.find(({ id }) => id === held.id));
+    if (verdict.kind !== 'unchanged') {
+      throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
+    }
+    judgeLayouts(table, layout, ctx.options.graceMs);
+    await ctx.session.run('noting the layout', (store) => store.rememberLayout(layout.fingerprint));
+  } catch (error) {
+    // Nothing was issued: the row goes back exactly as it was found.
+    await releaseRow(ctx, held, { lane: before.lane, odometers: () => before.odometers, layout: before.layout });
+    throw error;
+  }
+}
+
+/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
+function refuseShortLifeOfNewTable({ resolved }: LeaseContext, table: WorkerTable): void {
+  const { layout, minLifetimeDays } = resolved;
+  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
+  if (wasUsed || layout.expiresAt === null) return;
+  if (layout.expiresAt.getTime() - table.nowMs >= minLifetimeDays * DAY_MS) return;
+  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
+}
