@@ -21,7 +21,7 @@ export default tseslint.config(
   {
     // The engine stands alone.
     files: ['libs/core/src/**/*.ts'],
-    ignores: ['**/*.spec.ts'],
+    ignores: ['**/*.spec.ts', '**/testing/**'],
     rules: {
       'no-restricted-imports': [
         'error',

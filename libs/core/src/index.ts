@@ -47,6 +47,22 @@ export {
   WaitTimeoutError,
 } from './generator/generator-errors.js';
 
+export { MAX_ID } from './codec/max-id.js';
+export { InvalidIdError } from './codec/invalid-id-error.js';
+export { toId, type IdLike } from './codec/to-id.js';
+export { compareIds } from './codec/compare-ids.js';
+export type { IdCodec } from './codec/id-codec.js';
+export type { RadixCodec } from './codec/radix-codec.js';
+export { decimal, parseDecimal } from './codec/decimal.js';
+export { hex } from './codec/hex.js';
+export { base32, base32Check, type CrockfordCodec } from './codec/base32.js';
+export { base36 } from './codec/base36.js';
+export { base58 } from './codec/base58.js';
+export { base62, base62LowerFirst } from './codec/base62.js';
+export { base64url } from './codec/base64url.js';
+export { codecs, isCodecName, type CodecName } from './codec/codecs.js';
+export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
+
 export type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export {

@@ -36,7 +36,6 @@ export interface LayoutOptions {
 /** A checked layout and what belongs to it. */
 export interface ResolvedLayout {
   readonly layout: Layout;
-  readonly timeUnit: TimeUnit;
   /** The service's worker ids, both ends included. */
   readonly workers: WorkerRange;
   /** The lane a fresh worker starts on. */
@@ -122,7 +121,7 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
   if (endBits > 0) fields.push({ name: 'end', role: 'fixed', bits: endBits, value: endValue });
   const layout = new Layout({ fields, unitMs: rule.ms, epochMs });
   const use = { unit: timeUnit, nowMs, workers: max - min + 1, expectedNodes, expectedIdsPerSecond };
-  return { layout, timeUnit, workers: { min, max }, firstLane, minLifetimeDays, warnings: layoutWarnings(layout, use) };
+  return { layout, workers: { min, max }, firstLane, minLifetimeDays, warnings: layoutWarnings(layout, use) };
 }
 
 /** Reports a layout that ends within `minLifetimeDays`: right for a table that was never used, too strict later. */

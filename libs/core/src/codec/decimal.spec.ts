@@ -1,0 +1,57 @@
+import { decimal, parseDecimal } from './decimal.js';
+import { InvalidIdError } from './invalid-id-error.js';
+import { MAX_ID } from './max-id.js';
+
+describe('parseDecimal', () => {
+  it.each(['0', '1', '9', '10', '9007199254740993', '999999999999999999', '9223372036854775807'])(
+    'reads %s',
+    (text) => {
+      expect(parseDecimal(text)).toBe(BigInt(text));
+      expect(decimal.decode(text)).toBe(BigInt(text));
+    },
+  );
+
+  it.each([
+    ...[
+      '',
+      '00',
+      '01',
+      '-0',
+      '-1',
+      '+1',
+      ' 1',
+      '1 ',
+      '1\n',
+      '\t1',
+      '1.0',
+      '1e3',
+      '1_000',
+      '1,000',
+      '1n',
+      '0x10',
+      '0b1',
+      '0o7',
+    ],
+    ...[
+      '9223372036854775808',
+      '9999999999999999999',
+      '10000000000000000000',
+      '\u0661',
+      '\uff11',
+      'NaN',
+      'abc',
+      '__proto__',
+    ],
+  ])('refuses %j', (text) => {
+    expect(() => parseDecimal(text)).toThrow(InvalidIdError);
+  });
+
+  it.each([undefined, null, 1, 1n, ['1'], { toString: () => '1' }, new String('1')])('refuses %p', (value) => {
+    expect(() => parseDecimal(value as string)).toThrow(InvalidIdError);
+  });
+
+  it('reads what is one below, and refuses what is one above, the largest ID', () => {
+    expect(parseDecimal(String(MAX_ID - 1n))).toBe(MAX_ID - 1n);
+    expect(() => parseDecimal(String(MAX_ID + 1n))).toThrow(/up to 9223372036854775807 \(2\^63 - 1\)/);
+  });
+});

@@ -1,0 +1,63 @@
+import { InvalidIdError } from './invalid-id-error.js';
+import { MAX_ID } from './max-id.js';
+
+/**
+ * One way to write an ID as text, and to read it back.
+ *
+ * Every codec is strict and canonical: an ID has exactly one text, and whatever `decode` accepts, `encode` writes
+ * again. The functions need no `this`: `ids.map(base62.encode)` works.
+ */
+export interface IdCodec {
+  /** The name in messages; for the codecs of `codecs` also the name to find them by. */
+  readonly name: string;
+
+  /** Characters of the longest text; a padded form always has exactly as many. */
+  readonly width: number;
+
+  /**
+   * Whether texts compare like the IDs (`<` in JavaScript, a binary collation in a database). A collation that ignores
+   * case or follows a language does not keep that order.
+   */
+  readonly sortable: boolean;
+
+  /** @throws InvalidIdError when `id` is not a bigint from 0 to 2^63 - 1 */
+  readonly encode: (id: bigint) => string;
+
+  /**
+   * The length is checked before anything is computed, so a text of a million characters costs nothing.
+   * @throws InvalidIdError when `text` is not exactly what `encode` writes for some ID
+   */
+  readonly decode: (text: string) => bigint;
+}
+
+/** What tells one codec from another; the checks they share are in {@link defineCodec}. */
+export interface CodecForm {
+  readonly name: string;
+  readonly width: number;
+  readonly sortable: boolean;
+  /** What `decode` accepts, for the message of its error. */
+  readonly legal: string;
+  /** Is given IDs in range only. */
+  readonly format: (id: bigint) => string;
+  /** Is given 1 to `width` characters of anything; undefined when they are not canonical. May exceed 2^63 - 1. */
+  readonly parse: (text: string) => bigint | undefined;
+}
+
+export function defineCodec({ name, width, sortable, legal, format, parse }: CodecForm): IdCodec {
+  return Object.freeze({
+    name,
+    width,
+    sortable,
+    encode: (id: bigint) => format(requireId(name, id)),
+    decode: (text: string) => {
+      const id = typeof text === 'string' && text.length > 0 && text.length <= width ? parse(text) : undefined;
+      if (id === undefined || id > MAX_ID) throw new InvalidIdError(name, text, legal);
+      return id;
+    },
+  });
+}
+
+function requireId(codec: string, id: bigint): bigint {
+  if (typeof id === 'bigint' && id >= 0n && id <= MAX_ID) return id;
+  throw new InvalidIdError(codec, id, `to be encoded, a bigint from 0 to ${MAX_ID}; toId() reads strings and numbers`);
+}

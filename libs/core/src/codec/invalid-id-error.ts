@@ -1,0 +1,26 @@
+import { RaindropError } from '../raindrop-error.js';
+import { showValue } from './show-value.js';
+
+/**
+ * A value that is not an ID, or not one in the form that was asked for.
+ *
+ * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
+ */
+export class InvalidIdError extends RaindropError {
+  readonly errorCode = 'INVALID_ID';
+
+  /** What was given, shortened and escaped; strings are in double quotes. */
+  readonly given: string;
+
+  constructor(
+    /** The codec that refused the value, or `id` when the value was not a text. */
+    readonly codec: string,
+    value: unknown,
+    /** What would have been accepted. */
+    readonly legal: string,
+  ) {
+    const given = showValue(value);
+    super(`Not a valid ID (${codec}): ${given}. Legal: ${legal}.`, { retryable: false });
+    this.given = given;
+  }
+}
