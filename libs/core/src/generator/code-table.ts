@@ -3,6 +3,9 @@ import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from 
 import { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
 
+/** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
+const MAX_CHANCES = 256;
+
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
  *
@@ -66,9 +69,10 @@ export class CodeTable {
   }
 
   private evictOne(): void {
+    let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
-      if (each.used) {
+      if (each.used && chances-- > 0) {
         each.used = false;
         this.byCode.set(code, each);
         continue;

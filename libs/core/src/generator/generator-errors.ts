@@ -1,4 +1,5 @@
 import { RaindropError } from '../raindrop-error.js';
+import { showValue } from '../show-value.js';
 
 /** Every sequence of the tick is used, and the policy does not allow to go on; the next tick has new ones. */
 export class SequenceExhaustedError extends RaindropError {
@@ -77,7 +78,7 @@ export class InvalidCodeError extends RaindropError {
   }
 }
 
-/** A batch size that is not an integer from 1 to `maxBatch`. */
+/** A batch size that is not an integer from 1 to `maxBatch`, or a target that is not a BigInt64Array. */
 export class InvalidBatchError extends RaindropError {
   readonly errorCode = 'INVALID_BATCH';
 
@@ -85,7 +86,13 @@ export class InvalidBatchError extends RaindropError {
     readonly given: unknown,
     readonly maxBatch: number,
   ) {
-    super(`A batch must be an integer from 1 to ${maxBatch} (maxBatch), not ${String(given)}.`, { retryable: false });
+    const shown = showValue(given);
+    super(
+      `A batch must be an integer from 1 to ${maxBatch} (maxBatch) or a BigInt64Array of that length, not ${shown}.`,
+      {
+        retryable: false,
+      },
+    );
   }
 }
 
@@ -106,6 +113,6 @@ export class InvalidTimeoutError extends RaindropError {
   readonly errorCode = 'INVALID_TIMEOUT';
 
   constructor(readonly given: unknown) {
-    super(`timeoutMs must be a number of milliseconds, 0 or more, not ${String(given)}.`, { retryable: false });
+    super(`timeoutMs must be a number of milliseconds, 0 or more, not ${showValue(given)}.`, { retryable: false });
   }
 }

@@ -11,7 +11,12 @@ export interface GeneratorOptions {
   maxHoldMs?: number;
   /** How far ahead of the clock ticks may be borrowed, 0-60,000 ms, at least one tick. Default 5. */
   maxAheadMs?: number;
-  /** Where the sequence of a new tick starts. Only `zero` for minute, hour and day. Default `zero`. */
+  /**
+   * Where the sequence of a new tick starts: `zero`; `continue`, one after the last, until half the range is used; or
+   * `random`, in the lowest quarter. At a low rate `zero` leaves nearly all IDs even; with `continue` they fall evenly
+   * into 2, 4 to 64 shards, with `random` (8 sequence bits or more) into any number up to 64, even in a strict rhythm of
+   * one ID a tick. Only `zero` for minute, hour and day. Default `zero`.
+   */
   sequenceStart?: 'zero' | 'continue' | 'random';
   /** How many codes are kept, 1-1,000,000. Default 10,000. */
   maxCodes?: number;

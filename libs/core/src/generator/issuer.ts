@@ -6,7 +6,7 @@ import type { Randomness } from '../time/randomness.js';
 import type { CodeTable } from './code-table.js';
 import { ClockMovedBackError, ReservationExhaustedError, SequenceExhaustedError } from './generator-errors.js';
 import type { ResolvedGeneratorOptions } from './generator-options.js';
-import { otherLane } from './position.js';
+import { otherLane, type PerLane } from './position.js';
 import type { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
 
@@ -44,6 +44,9 @@ export class Issuer {
   private window = 0;
   private windowStart = Number.NaN;
   private windowEnd = Number.NaN;
+  /** The clock, ms. */
+  private wallMs = Number.NaN;
+  /** The same while what follows from it is known; NaN when the next step must look at everything anew. */
   private lastNow = Number.NaN;
   /** The highest tick of the clock in this tenure. */
   private highestTick = Number.NEGATIVE_INFINITY;
@@ -51,7 +54,7 @@ export class Issuer {
   private refusal: RaindropError | undefined;
   private readonly borrowTicks: number;
   /** IDs of tick 0, sequence 0, by lane. */
-  private readonly templates: [bigint, bigint] = [0n, 0n];
+  private templates: PerLane<bigint> = [0n, 0n];
   private readonly tickShift: bigint;
 
   constructor(
@@ -95,9 +98,15 @@ export class Issuer {
     this.lastNow = Number.NaN;
   }
 
-  /** Takes note of a new value of the clock. */
+  /** Takes note of a new value of the clock. When that throws, the next call does it again: nothing is issued between. */
   private observe(now: number): void {
+    this.wallMs = now;
+    this.lastNow = Number.NaN;
+    this.look(now);
     this.lastNow = now;
+  }
+
+  private look(now: number): void {
     this.refusal = this.tenure.admit(now);
     if (this.refusal !== undefined) {
       this.window++;
@@ -115,12 +124,10 @@ export class Issuer {
 
   private beginTenure(): void {
     const { workerId, number } = this.tenure;
-    this.tenureNumber = number;
+    const template = (clockBack: number): bigint => this.layout.pack({ tick: 0, workerId, clockBack, sequence: 0 });
+    this.templates = [template(0), template(this.layout.hasClockBack ? 1 : 0)];
     this.highestTick = this.tick;
-    this.templates[0] = this.layout.pack({ tick: 0, workerId, clockBack: 0, sequence: 0 });
-    this.templates[1] = this.layout.hasClockBack
-      ? this.layout.pack({ tick: 0, workerId, clockBack: 1, sequence: 0 })
-      : this.templates[0];
+    this.tenureNumber = number;
   }
 
   /** A sync call's last resorts: the real clock, then at most one tick of a millisecond layout. */
@@ -142,7 +149,7 @@ export class Issuer {
   private spin(): boolean {
     if (this.layout.unitMs !== 1) return false;
     const { clock, monotonic } = this.ports;
-    const [before, start] = [this.lastNow, monotonic.now()];
+    const [before, start] = [this.wallMs, monotonic.now()];
     for (let reads = 0; reads < MAX_SPIN_READS && monotonic.now() - start <= 1; reads++) {
       const now = clock.refresh();
       if (now === before) continue;
@@ -155,7 +162,7 @@ export class Issuer {
   /** Finds the next position of `s` and moves it there, or says why there is none. */
   private place(s: Sequencer): RaindropError | undefined {
     if (this.refusal !== undefined) return this.refusal;
-    const { tenure, tick: now } = this;
+    const { tenure, tick: now, window } = this;
     if (s.tenure !== tenure.number) s.begin(tenure.number, tenure.lane, this.codes.floors(tenure), this.highestTick);
     else s.raise(tenure.base);
 
@@ -185,7 +192,8 @@ export class Issuer {
       s.window = -1;
       return refusal;
     }
-    this.remember(s, held);
+    // A held lane is timed: every call looks again. So it does after a request that changed the tenure.
+    this.remember(s, held ? -1 : window);
     return undefined;
   }
 
@@ -215,7 +223,7 @@ export class Issuer {
   }
 
   private movedBack(s: Sequencer): RaindropError {
-    const behindMs = this.layout.timeline.startOf(s.tick) - this.lastNow;
+    const behindMs = this.layout.timeline.startOf(s.tick) - this.wallMs;
     return new ClockMovedBackError(s.tick, this.tick, Math.max(1, behindMs));
   }
 
@@ -231,7 +239,7 @@ export class Issuer {
       tick++;
       sequence = this.firstSequence(s);
     }
-    if (tick < 0) return new ClockBeforeEpochError(this.lastNow, layout.epochMs);
+    if (tick < 0) return new ClockBeforeEpochError(this.wallMs, layout.epochMs);
     if (tick > layout.maxTick) return new TimestampOverflowError(tick, layout.maxTick);
 
     const limit = tenure.limit[s.lane];
@@ -258,7 +266,7 @@ export class Issuer {
   }
 
   /** Notes up to where `s` may count without another look. */
-  private remember(s: Sequencer, held: boolean): void {
+  private remember(s: Sequencer, window: number): void {
     const { layout, tenure } = this;
     const [limit, soft] = [tenure.limit[s.lane], tenure.soft[s.lane]];
     let last = layout.maxSequence;
@@ -267,8 +275,7 @@ export class Issuer {
       if (s.lane === tenure.lane) tenure.requestExtension();
     } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
     s.last = last;
-    // A held lane is timed: every call looks again.
-    s.window = held ? -1 : this.window;
+    s.window = window;
     if (s.idBaseTick !== s.tick) {
       s.idBase = this.templates[s.lane] + (BigInt(s.tick) << this.tickShift);
       s.idBaseTick = s.tick;

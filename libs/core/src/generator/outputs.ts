@@ -60,7 +60,8 @@ export class Outputs {
   }
 
   fill(s: Sequencer, target: BigInt64Array): BigInt64Array {
-    if (target.length > 0) this.fillNow(s, target, this.checked(target.length));
+    const count = this.sizeOf(target);
+    if (count > 0) this.fillNow(s, target, count);
     return target;
   }
 
@@ -83,7 +84,8 @@ export class Outputs {
   }
 
   async fillAsync(current: () => Sequencer, target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
-    if (target.length > 0) await this.fillSoon(current, target, this.checked(target.length), wait);
+    const count = this.sizeOf(target);
+    if (count > 0) await this.fillSoon(current, target, count, wait);
     return target;
   }
 
@@ -97,6 +99,12 @@ export class Outputs {
     return count;
   }
 
+  /** By its tag, which arrays of another realm have as well. */
+  private sizeOf(target: BigInt64Array): number {
+    if (target?.[Symbol.toStringTag] !== 'BigInt64Array') throw new InvalidBatchError(target, this.maxBatch);
+    return target.length === 0 ? 0 : this.checked(target.length);
+  }
+
   private fillNow(s: Sequencer, target: BatchTarget, count: number): void {
     this.before.restore(s);
     let done = 0;
@@ -104,7 +112,7 @@ export class Outputs {
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) {
         s.restore(this.before);
-        for (let index = 0; index < done; index++) target[index] = 0n;
+        for (let index = 0; index < count; index++) target[index] = 0n;
         throw refusal;
       }
       done = this.writeRun(s, target, done, count);

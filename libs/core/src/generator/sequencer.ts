@@ -32,8 +32,8 @@ export class Sequencer {
 
   /** IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
   private countBase = 1;
-  /** Set when the code was used since the eviction hand last passed. */
-  used = true;
+  /** Set when the code was used again since it came, or since the eviction hand last passed. */
+  used = false;
   evicted = false;
 
   get issued(): number {
@@ -82,15 +82,16 @@ export class Sequencer {
     this.idBaseTick = Number.NaN;
   }
 
-  /** Puts the state of another sequencer in place of this one's, to take a failed batch back. */
+  /**
+   * Puts the marks of another sequencer in place of this one's, to take a failed batch back. A hold stays begun: it
+   * would never end for somebody whose batches fail.
+   */
   restore(from: Sequencer): void {
     this.lane = from.lane;
     this.tick = from.tick;
     this.sequence = from.sequence;
     this.resting = from.resting;
     this.wallTick = from.wallTick;
-    this.heldSince = from.heldSince;
-    this.heldTick = from.heldTick;
     this.tenure = from.tenure;
     this.countBase = from.countBase;
     this.window = -1;

@@ -32,6 +32,9 @@ export interface Tenure {
   requestExtension(): void;
   /** Asks for a reservation on `lane`, which then becomes the current one, in the background. Cheap to call often. */
   requestFlip(lane: Lane): void;
-  /** Names the one listener that is told when anything above changed. */
+  /**
+   * Names the one listener. It must be told whenever anything above changed, in the same synchronous stretch: until then
+   * the generator counts on inside what it knew.
+   */
   onChange(listener: () => void): void;
 }

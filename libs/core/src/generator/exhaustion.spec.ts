@@ -1,0 +1,247 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
+import { ManualTenure } from '../testing/manual-tenure.js';
+import { tinyLayout } from '../testing/tiny-layout.js';
+import { settle, VirtualTime } from '../testing/virtual-time.js';
+import { SequenceExhaustedError, WaitTimeoutError } from './generator-errors.js';
+import type { GeneratorOptions } from './generator-options.js';
+import { resolveGeneratorOptions } from './generator-options.js';
+import { SnowflakeGenerator } from './snowflake-generator.js';
+
+describe('ticks', () => {
+  it('hold as many IDs as the sequence has values, and a new tick starts at 0', () => {
+    const bench = new GeneratorBench({ options: { onExhausted: 'throw' } });
+    expect(bench.take(4)).toEqual(['1000000:0:0', '1000000:0:1', '1000000:0:2', '1000000:0:3']);
+    expect(thrownBy(() => bench.next())).toBeInstanceOf(SequenceExhaustedError);
+    bench.time.freeze(1);
+    expect(bench.take(2)).toEqual(['1000001:0:0', '1000001:0:1']);
+    bench.time.freeze(5);
+    expect(bench.next()).toBe('1000006:0:0');
+  });
+
+  it('go on where they were left when the clock returns from an idle stretch inside one tick', () => {
+    const bench = new GeneratorBench({ unitMs: 1_000 });
+    expect(bench.next()).toBe('1000:0:0');
+    bench.time.freeze(999);
+    expect(bench.next()).toBe('1000:0:1');
+    bench.time.step(-500);
+    expect(bench.next()).toBe('1000:0:2');
+    bench.time.freeze(501);
+    expect(bench.next()).toBe('1001:0:0');
+  });
+
+  it('give strictly increasing IDs while the clock goes forward', () => {
+    const bench = new GeneratorBench({ options: { maxAheadMs: 60_000 } });
+    const ids: bigint[] = [];
+    for (let call = 0; call < 300; call++) {
+      ids.push(bench.generator.nextId());
+      if (call % 7 === 0) bench.time.freeze(call % 5);
+    }
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+});
+
+describe('a used-up tick', () => {
+  it.each<{ what: string; unitMs: number; options: GeneratorOptions; ticks: number }>([
+    { what: '5 ms by default', unitMs: 1, options: {}, ticks: 5 },
+    { what: 'maxAheadMs', unitMs: 1, options: { maxAheadMs: 12 }, ticks: 12 },
+    { what: 'at least one tick', unitMs: 1, options: { maxAheadMs: 0 }, ticks: 1 },
+    { what: 'one second, though that is more than maxAheadMs', unitMs: 1_000, options: {}, ticks: 1 },
+    { what: 'whole seconds only', unitMs: 1_000, options: { maxAheadMs: 3_999 }, ticks: 3 },
+    { what: 'nothing when told to wait', unitMs: 1, options: { onExhausted: 'wait' }, ticks: 0 },
+    { what: 'nothing when told to throw', unitMs: 1, options: { onExhausted: 'throw' }, ticks: 0 },
+    { what: 'nothing in a minute, by default', unitMs: 60_000, options: {}, ticks: 0 },
+    { what: 'nothing in an hour', unitMs: 3_600_000, options: { onExhausted: 'wait' }, ticks: 0 },
+  ])('borrows $what ($unitMs ms a tick)', ({ unitMs, options, ticks }) => {
+    const bench = new GeneratorBench({ unitMs, options, wall: 7_200_000 });
+    const first = 7_200_000 / unitMs;
+    const taken = bench.take(4 * (ticks + 1));
+    expect(taken.at(-1)).toBe(`${first + ticks}:0:3`);
+    const error = thrownBy(() => bench.next()) as SequenceExhaustedError;
+    expect(error).toBeInstanceOf(SequenceExhaustedError);
+    expect(error).toMatchObject({ errorCode: 'SEQUENCE_EXHAUSTED', retryable: true, tick: first + ticks });
+    expect(error.availableAt).toEqual(new Date(7_200_000 + unitMs));
+    bench.time.setWall(error.availableAt.getTime());
+    expect(bench.take(4)).toHaveLength(4);
+    expect(bench.generator.counters.issued).toBe(4 * (ticks + 2));
+  });
+
+  it('borrows no further than the reservation', () => {
+    const limit = { tick: 1_000_001, sequence: 1 };
+    const bench = new GeneratorBench({ tenure: { limit: [limit, limit] } });
+    expect(bench.take(6).at(-1)).toBe('1000001:0:1');
+    expect(thrownBy(() => bench.next())).toMatchObject({ errorCode: 'RESERVATION_EXHAUSTED' });
+  });
+
+  it.each(['borrow', 'wait'] as const)('is waited for by an async call (%s, ms)', async (onExhausted) => {
+    const bench = new GeneratorBench({ options: { onExhausted, maxAheadMs: 0 } });
+    const free = onExhausted === 'borrow' ? 8 : 4;
+    bench.take(free);
+    const waiting = bench.generator.nextIdAsync();
+    await settle();
+    await bench.time.advance(1);
+    const expected = onExhausted === 'borrow' ? '1000002:0:0' : '1000001:0:0';
+    expect(bench.at(await waiting)).toBe(expected);
+  });
+
+  it.each([1_000, 60_000])('is waited for by an async call for as long as it takes (%i ms a tick)', async (unitMs) => {
+    const options = { onExhausted: 'wait', asyncTimeoutMs: 120_000 } as const;
+    const bench = new GeneratorBench({ unitMs, wall: 60_000_000 + 250, options });
+    bench.take(4);
+    let id: bigint | undefined;
+    const waiting = bench.generator.nextIdAsync().then((value) => (id = value));
+    await bench.time.advance(unitMs - 251);
+    expect(id).toBeUndefined();
+    await bench.time.advance(1);
+    await waiting;
+    expect(bench.at(id!)).toBe(`${60_000_000 / unitMs + 1}:0:0`);
+  });
+
+  it.each([1, 1_000, 60_000, 86_400_000])(
+    'rejects an async call at once under throw (%i ms a tick)',
+    async (unitMs) => {
+      const bench = new GeneratorBench({ unitMs, options: { onExhausted: 'throw' } });
+      bench.take(4);
+      await expect(bench.generator.nextIdAsync()).rejects.toBeInstanceOf(SequenceExhaustedError);
+    },
+  );
+
+  it('ends an async wait that takes too long', async () => {
+    const bench = new GeneratorBench({ unitMs: 60_000, wall: 60_000_000, options: { onExhausted: 'wait' } });
+    bench.take(4);
+    const waiting = bench.generator.nextIdAsync(undefined, { timeoutMs: 300 });
+    const failed = expect(waiting).rejects.toMatchObject({
+      errorCode: 'WAIT_TIMEOUT',
+      timeoutMs: 300,
+      retryable: true,
+      cause: { errorCode: 'SEQUENCE_EXHAUSTED' },
+    });
+    await bench.time.advance(300);
+    await failed;
+    await expect(waiting).rejects.toBeInstanceOf(WaitTimeoutError);
+  });
+});
+
+describe('a sync call that finds its tick used up', () => {
+  /** A clock on which every so many real reads a millisecond passes. */
+  function ticking(readsPerMs: number, options: GeneratorOptions, unitMs = 1) {
+    const time = new VirtualTime(1_000_000);
+    let reads = 0;
+    const clock = {
+      now: () => time.wall,
+      refresh: () => {
+        if (++reads % readsPerMs === 0) time.freeze(1);
+        return time.wall;
+      },
+    };
+    const setup = { layout: tinyLayout({ unitMs }), tenure: new ManualTenure(), options };
+    const ports = { clock, monotonic: time.monotonic, randomness: time.randomness, timers: time };
+    return { time, generator: new SnowflakeGenerator(setup, ports), reads: () => reads };
+  }
+
+  it.each(['wait', 'borrow'] as const)('spins into the next millisecond (%s)', (onExhausted) => {
+    const { generator, time } = ticking(50, { onExhausted, maxAheadMs: 1 });
+    const ids = Array.from({ length: 40 }, () => generator.nextId());
+    expect(new Set(ids).size).toBe(40);
+    expect(time.wall).toBeGreaterThan(1_000_005);
+    expect(time.wall).toBeLessThan(1_000_011);
+  });
+
+  it('does not spin under throw', () => {
+    const { generator, reads } = ticking(50, { onExhausted: 'throw' });
+    for (let call = 0; call < 4; call++) generator.nextId();
+    expect(() => generator.nextId()).toThrow(SequenceExhaustedError);
+    expect(reads()).toBe(1);
+  });
+
+  it('does not spin through a second', () => {
+    const { generator, reads } = ticking(50, { onExhausted: 'wait' }, 1_000);
+    for (let call = 0; call < 4; call++) generator.nextId();
+    expect(() => generator.nextId()).toThrow(SequenceExhaustedError);
+    expect(reads()).toBe(1);
+  });
+
+  it('gives up when the clock stands still and time passes', () => {
+    const bench = new GeneratorBench({ options: { onExhausted: 'wait' } });
+    bench.take(4);
+    let reads = 0;
+    jest.spyOn(bench.time.monotonic, 'now').mockImplementation(() => reads++ / 10);
+    expect(() => bench.next()).toThrow(SequenceExhaustedError);
+    expect(reads).toBeLessThan(20);
+  });
+
+  it('gives up when both clocks stand still', () => {
+    const bench = new GeneratorBench({ options: { onExhausted: 'wait' } });
+    bench.take(4);
+    expect(() => bench.next()).toThrow(SequenceExhaustedError);
+    expect(bench.generator.counters.issued).toBe(4);
+  });
+
+  it('reads the real clock before it throws, whose stale value is what was used up', () => {
+    const time = new VirtualTime(1_000_000);
+    let cached = time.wall;
+    const clock = { now: () => cached, refresh: () => (cached = time.wall) };
+    const setup = { layout: tinyLayout(), tenure: new ManualTenure(), options: { onExhausted: 'throw' } as const };
+    const ports = { clock, monotonic: time.monotonic, randomness: time.randomness, timers: time };
+    const generator = new SnowflakeGenerator(setup, ports);
+    for (let call = 0; call < 4; call++) generator.nextId();
+    time.freeze(3);
+    expect(setup.layout.unpack(generator.nextId())).toMatchObject({ tick: 1_000_003, sequence: 0 });
+  });
+
+  it('does not lose its patience to a tenure that reports a change while it is asked', () => {
+    const { generator, time } = ticking(50, { onExhausted: 'wait' });
+    const tenure = new ManualTenure();
+    jest.spyOn(tenure, 'admit').mockImplementation(() => {
+      tenure.change({});
+      return undefined;
+    });
+    const ports = { clock: time.clock, monotonic: time.monotonic, randomness: time.randomness, timers: time };
+    const other = new SnowflakeGenerator({ layout: generator.layout, tenure, options: { onExhausted: 'wait' } }, ports);
+    for (let call = 0; call < 4; call++) other.nextId();
+    let reads = 0;
+    jest.spyOn(time.clock, 'refresh').mockImplementation(() => {
+      if (++reads % 50 === 0) time.freeze(1);
+      return time.wall;
+    });
+    expect(other.layout.unpack(other.nextId())).toMatchObject({ tick: 1_000_001, sequence: 0 });
+  });
+});
+
+describe('generator options', () => {
+  it.each([60_000, 3_600_000, 86_400_000])('refuse to borrow a tick of %i ms', (unitMs) => {
+    const error = thrownBy(() => resolveGeneratorOptions({ onExhausted: 'borrow' }, tinyLayout({ unitMs })));
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect((error as ConfigurationError).problems).toMatchObject([{ option: 'onExhausted' }]);
+  });
+
+  it.each([
+    [60_000, 'continue'],
+    [3_600_000, 'random'],
+    [86_400_000, 'continue'],
+  ] as const)('refuse ticks of %i ms that start at %s', (unitMs, sequenceStart) => {
+    const error = thrownBy(() => new GeneratorBench({ unitMs, options: { sequenceStart } }));
+    expect((error as ConfigurationError).problems.map(({ option }) => option)).toEqual(['sequenceStart']);
+  });
+
+  it.each([
+    { given: { maxHoldMs: -1 }, option: 'maxHoldMs' },
+    { given: { maxHoldMs: 60_001 }, option: 'maxHoldMs' },
+    { given: { maxAheadMs: 1.5 }, option: 'maxAheadMs' },
+    { given: { maxCodes: 0 }, option: 'maxCodes' },
+    { given: { maxBatch: 0 }, option: 'maxBatch' },
+    { given: { asyncTimeoutMs: 0 }, option: 'asyncTimeoutMs' },
+    { given: { onClockBack: 'ignore' as 'wait' }, option: 'onClockBack' },
+    { given: { onExausted: 'wait' } as GeneratorOptions, option: 'onExausted' },
+  ])('name what is wrong: $given', ({ given, option }) => {
+    const error = thrownBy(() => resolveGeneratorOptions(given, tinyLayout())) as ConfigurationError;
+    expect(error.problems.map((problem) => problem.option)).toEqual([option]);
+  });
+
+  it('default to borrowing ticks of ms and s, and to throwing for longer ones', () => {
+    const defaults = [1, 1_000, 60_000, 3_600_000, 86_400_000].map(
+      (unitMs) => resolveGeneratorOptions({}, tinyLayout({ unitMs })).onExhausted,
+    );
+    expect(defaults).toEqual(['borrow', 'borrow', 'throw', 'throw', 'throw']);
+  });
+});
