@@ -1,1 +1,35 @@
-export {};
+export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
+export type { RaindropModuleExtras } from './raindrop.module-definition.js';
+export type { RaindropModuleOptions } from './raindrop.options.js';
+export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
+export { IdService, type IdServiceEvents, type IdServiceStatus } from './id.service.js';
+
+export { GeneratedSnowflake } from './typeorm/generated-snowflake/generated-snowflake.decorator.js';
+export { snowflakeColumn } from './typeorm/generated-snowflake/snowflake-column.js';
+export type { GeneratedSnowflakeOptions } from './typeorm/generated-snowflake/snowflake-column-options.js';
+export type { SnowflakeProperty } from './typeorm/generated-snowflake/snowflake-property.js';
+export { safeSqliteIntegers, type SqliteDatabase } from './typeorm/generated-snowflake/safe-sqlite-integers.js';
+export {
+  AlreadyAttachedError,
+  DataSourceNotInitializedError,
+  SnowflakeNotAssignedError,
+  UnsafeSnowflakeError,
+  UnsupportedColumnError,
+} from './typeorm/generated-snowflake/snowflake-errors.js';
+
+export type { DatabaseConfig } from './typeorm/database-config.js';
+export { VolatileDatabaseError, type AppDataSource } from './typeorm/open-worker-store.js';
+export {
+  workerTableMigration,
+  type WorkerTableMigrationOptions,
+} from './typeorm/worker-store/worker-table-migration.js';
+export { workerTableSql } from './typeorm/worker-store/worker-table-sql.js';
+export { CorruptWorkerRowError } from './typeorm/worker-store/worker-row-reader.js';
+export { DatabaseCallError } from './typeorm/worker-store/database-call-error.js';
+export { InvalidTableNameError } from './typeorm/worker-store/table-name.js';
+export { NotAWorkerTableError, WorkerTableMissingError } from './typeorm/worker-store/missing-tables.js';
+export {
+  SUPPORTED_DATABASES,
+  UnsupportedDatabaseError,
+  type SupportedDatabase,
+} from './typeorm/worker-store/supported-database.js';

@@ -1,5 +1,5 @@
 import { RaindropError } from '../raindrop-error.js';
-import { showValue } from './show-value.js';
+import { showValue } from '../show-value.js';
 
 /**
  * A value that is not an ID, or not one in the form that was asked for.

@@ -1,3 +1,4 @@
+import { showValue } from '../show-value.js';
 import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
 import { nearestName } from './nearest-name.js';
 
@@ -21,10 +22,12 @@ export class OptionReader {
   private readonly found: ConfigurationProblem[] = [];
   private readonly raw: Readonly<Record<string, unknown>>;
 
+  /** @throws ConfigurationError when there is no object to read from */
   constructor(raw: unknown) {
-    const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw);
-    this.raw = isObject ? (raw as Record<string, unknown>) : {};
-    if (!isObject) this.problem('options', raw, 'must be an object');
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+      throw new ConfigurationError([{ option: 'options', given: describe(raw), message: 'must be an object' }]);
+    }
+    this.raw = raw as Record<string, unknown>;
   }
 
   get problems(): readonly ConfigurationProblem[] {
@@ -99,17 +102,15 @@ export class OptionReader {
     for (const name of Object.keys(this.raw)) {
       if (this.asked.has(name)) continue;
       const near = nearestName(name, known);
-      this.problem(name, this.raw[name], `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`);
+      const message = `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`;
+      // Its value stays out of the message: it may be a password that belongs elsewhere.
+      this.found.push({ option: name, given: `(${typeof this.raw[name]})`, message });
     }
     if (this.found.length > 0) throw new ConfigurationError(this.found);
   }
 }
 
 function describe(value: unknown): string {
-  if (typeof value === 'string') return value.length > 60 ? `'${value.slice(0, 57)}...'` : `'${value}'`;
-  if (typeof value === 'bigint') return `${value}n`;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  if (typeof value === 'function') return 'a function';
-  return String(value);
+  if (!(value instanceof Date)) return showValue(value);
+  return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
 }

@@ -1,0 +1,17 @@
+import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
+import { MemoryWorkerStore, MemoryWorkerTable } from './memory-worker-store.js';
+
+describeWorkerStore('memory', () => {
+  const table = new MemoryWorkerTable();
+  return Promise.resolve({
+    open: () => new MemoryWorkerStore(table, () => Date.now()),
+    foreignWrite: (id) => {
+      const row = table.rows.get(id)!;
+      table.rows.set(id, { ...row, version: row.version + 1 });
+      return Promise.resolve();
+    },
+    // Nothing marks a row in memory; a row that is gone looks the same to the store.
+    markDeleted: (id) => Promise.resolve(void table.rows.delete(id)),
+    dispose: () => Promise.resolve(),
+  });
+});

@@ -1,0 +1,59 @@
+import {
+  LeaseKeeper,
+  StoreSession,
+  type LeaseEvent,
+  type LeasePorts,
+  type LeaseStatus,
+  type SnowflakeGenerator,
+  type Tenure,
+  type WorkerStore,
+} from '@raindrop/core';
+import type { ResolvedRaindropOptions } from '../raindrop.options.js';
+import { workerIdentity } from '../system/worker-identity.js';
+import type { Worker } from './worker.js';
+
+/** A worker id leased from a store. */
+export class LeasedWorker implements Worker {
+  private readonly keeper: LeaseKeeper;
+  private readonly listeners: ((event: LeaseEvent) => void)[] = [];
+
+  constructor(options: ResolvedRaindropOptions, store: WorkerStore, ports: LeasePorts) {
+    const { unitMs } = options.layout.layout;
+    const context = {
+      resolved: options.layout,
+      options: options.lease,
+      identity: workerIdentity({ ...options, unitMs }),
+      session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),
+      ports,
+    };
+    this.keeper = new LeaseKeeper(context, (event) => {
+      for (const listener of this.listeners) listener(event);
+    });
+  }
+
+  get tenure(): Tenure {
+    return this.keeper;
+  }
+
+  /** @throws what {@link LeaseKeeper.start} throws */
+  start(generator: SnowflakeGenerator): Promise<void> {
+    this.keeper.reportedBy((lane) => generator.highest(this.keeper, lane));
+    return this.keeper.start();
+  }
+
+  status(): LeaseStatus {
+    return this.keeper.status();
+  }
+
+  onEvent(listener: (event: LeaseEvent) => void): void {
+    this.listeners.push(listener);
+  }
+
+  afterRestore(): void {
+    this.keeper.afterRestore();
+  }
+
+  close(): Promise<void> {
+    return this.keeper.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ConfigurableModuleClass, type ASYNC_OPTIONS_TYPE, type OPTIONS_TYPE } from './raindrop.module-definition.js';
+import type { RaindropModuleOptions } from './raindrop.options.js';
+
+/** What `forRootAsync({ useClass | useExisting })` names: a provider that makes the options. */
+export interface RaindropOptionsFactory {
+  createRaindropOptions(): RaindropModuleOptions | Promise<RaindropModuleOptions>;
+}
+
+/**
+ * Distributed IDs for an application: import it once, inject `IdService`.
+ *
+ * The worker id is acquired while the module is made, so the service works in other providers' `onModuleInit`; when that
+ * fails, the application does not start. It is given back when the application has shut down.
+ */
+@Module({})
+export class RaindropModule extends ConfigurableModuleClass {
+  /**
+   * Registers a service with these options.
+   * @throws ConfigurationError (when the application starts) naming every option that is wrong
+   */
+  static override forRoot(options: typeof OPTIONS_TYPE): DynamicModule {
+    return super.forRoot(options);
+  }
+
+  /** As {@link forRoot}, with options from `useFactory` (and `inject`), `useClass` or `useExisting`. */
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(options);
+  }
+}

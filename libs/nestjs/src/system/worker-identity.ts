@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { hostname, networkInterfaces } from 'node:os';
+import { TIME_UNITS, type LeaseIdentity } from '@raindrop/core';
+
+/**
+ * Who holds a worker row, for people and for the original's programs: nothing about uniqueness follows from it.
+ *
+ * The code has the original's form, `{ip}#{servicePort}#{unit}#{mac}`, or is a hash of it.
+ */
+export function workerIdentity(options: { servicePort: number; unitMs: number; hashCode: boolean }): LeaseIdentity {
+  const timeUnit = Object.values(TIME_UNITS).find(({ ms }) => ms === options.unitMs)?.number ?? 0;
+  const { address, mac } = firstInterface();
+  const code = `${address}#${options.servicePort}#${timeUnit}#${mac}`;
+  const holder = options.hashCode ? `pid ${process.pid}` : `${hostname()}, pid ${process.pid}`;
+  return {
+    code: options.hashCode ? createHash('sha256').update(code).digest('hex') : code,
+    holder: holder.slice(0, 160),
+    timeUnit,
+  };
+}
+
+function firstInterface(): { address: string; mac: string } {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const outside = all.filter(({ internal }) => !internal);
+  const chosen = outside.find(({ family }) => family === 'IPv4') ?? outside[0] ?? all[0];
+  return { address: chosen?.address ?? 'localhost', mac: chosen?.mac ?? '' };
+}

@@ -1,0 +1,1 @@
+export { RaindropHealthIndicator, type RaindropHealthDetails } from './raindrop.health.js';

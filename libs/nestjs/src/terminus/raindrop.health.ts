@@ -1,0 +1,73 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { IdService } from '../id.service.js';
+
+/** Days of life left below which health is degraded. */
+const DEGRADED_BELOW_DAYS = 365;
+
+/** What health says about a service. */
+export type RaindropHealthDetails = {
+  readonly service: string;
+  readonly state: string;
+  readonly workerId: number | null;
+  readonly lane: number;
+  readonly leaseLeftMs: number | null;
+  readonly clockOffsetMs: number | null;
+  readonly daysLeft: number | null;
+  readonly issued: number;
+};
+
+/**
+ * Health of an ID service for `@nestjs/terminus` 11 and 12.
+ *
+ * Down while no IDs can be issued: the lease is lost or in doubt, the clock is off, the layout has expired. Degraded
+ * (where terminus knows it; up elsewhere) while renewals fail and in the last year of a layout.
+ */
+@Injectable()
+export class RaindropHealthIndicator {
+  constructor(
+    private readonly health: HealthIndicatorService,
+    @Optional() private readonly ids?: IdService,
+  ) {}
+
+  /** @param service a named service; default the one without a name. */
+  check<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
+    const session = this.health.check(key);
+    if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
+    const status = service.status();
+    const details: RaindropHealthDetails = {
+      service: status.service,
+      state: status.state,
+      workerId: status.workerId ?? null,
+      lane: status.lane,
+      leaseLeftMs: Number.isFinite(status.leaseLeftMs) ? Math.round(status.leaseLeftMs) : null,
+      clockOffsetMs: status.clockOffsetMs ?? null,
+      daysLeft: status.daysLeft,
+      issued: status.counters.issued,
+    };
+    if (status.state !== 'held') {
+      return session.down({ ...details, reason: status.lastError?.errorCode ?? 'no worker is held' });
+    }
+    if (status.daysLeft !== null && status.daysLeft < 0) {
+      return session.down({ ...details, reason: 'the layout has expired' });
+    }
+    const concern = concernOf(status.daysLeft, status.lastError?.errorCode);
+    if (concern === undefined) return session.up(details);
+    // Terminus 11 does not know `degraded`.
+    return 'degraded' in session ? session.degraded({ ...details, reason: concern }) : up(session, details, concern);
+  }
+}
+
+function up<Key extends string>(
+  session: ReturnType<HealthIndicatorService['check']>,
+  details: RaindropHealthDetails,
+  reason: string,
+): HealthIndicatorResult<Key> {
+  return session.up({ ...details, reason }) as HealthIndicatorResult<Key>;
+}
+
+function concernOf(daysLeft: number | null, lastError: string | undefined): string | undefined {
+  if (lastError !== undefined) return `renewals fail: ${lastError}`;
+  if (daysLeft !== null && daysLeft < DEGRADED_BELOW_DAYS) return `the layout expires in ${daysLeft} days`;
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import 'reflect-metadata';
+import { Column } from 'typeorm';
+import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowflake-column-options.js';
+import { UnsupportedColumnError } from './snowflake-errors.js';
+import type { SnowflakeProperty } from './snowflake-property.js';
+
+/**
+ * A column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object or an
+ * array, cascades, `insert`, `insert().values()`, `upsert`. Always a `bigint` column that no update writes. An ID that
+ * is set already stays; null counts as not set.
+ *
+ *     @Entity() class Order { @GeneratedSnowflake() id!: string; }
+ *
+ * The ID is set before other subscribers' `beforeInsert`, except when the service has to wait for it. Ways of inserting
+ * that call no subscribers fail with `SnowflakeNotAssignedError`; raw SQL and `into(Order, ['title'])`, a list of
+ * columns without this one, are left to the database. After an `upsert` that met an existing row the object carries an
+ * ID that is not in the database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the
+ * row's key).
+ *
+ * @throws UnsupportedColumnError for options that cannot work
+ */
+export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): PropertyDecorator {
+  return (target, property) => {
+    const place = `${target.constructor.name}.${String(property)}`;
+    Column(snowflakeColumnOptions(options, place, declaredProperty(target, property, place)))(target, property);
+  };
+}
+
+/** What the compiler noted about the property's type; undefined for unions, aliases of brands and `any`. */
+function declaredProperty(target: object, property: string | symbol, place: string): SnowflakeProperty | undefined {
+  const type: unknown = Reflect.getMetadata('design:type', target, property);
+  if (type === String) return 'string';
+  if (type === Number) return 'number';
+  if (type === BigInt) return 'bigint';
+  if (type === undefined || type === Object) return undefined;
+  const name = typeof type === 'function' ? type.name : typeof type;
+  throw new UnsupportedColumnError(place, `the property is a ${name}; it must be a string, a number or a bigint`);
+}

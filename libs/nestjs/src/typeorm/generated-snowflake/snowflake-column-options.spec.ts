@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+import { getMetadataArgsStorage } from 'typeorm';
+import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
+import { snowflakeColumn } from './snowflake-column.js';
+import { UnsupportedColumnError } from './snowflake-errors.js';
+import { markOf } from './snowflake-transformer.js';
+
+describe('@GeneratedSnowflake() options', () => {
+  class Sample {
+    @GeneratedSnowflake()
+    text!: string;
+
+    @GeneratedSnowflake({ primary: false, nullable: true, name: 'n', unique: true })
+    number?: number;
+
+    @GeneratedSnowflake({ service: 'orders', code: 'invoice' })
+    big!: bigint;
+
+    @GeneratedSnowflake({ primary: false })
+    union!: string | number;
+
+    @GeneratedSnowflake({ primary: false, as: 'number' })
+    explicit!: number | null;
+  }
+
+  const column = (property: keyof Sample) =>
+    getMetadataArgsStorage().columns.find((each) => each.target === Sample && each.propertyName === property)!.options;
+
+  it('makes a bigint primary key that no update writes', () => {
+    expect(column('text')).toMatchObject({ primary: true, type: 'bigint', update: false });
+  });
+
+  it.each<[keyof Sample, string]>([
+    ['text', 'string'],
+    ['number', 'number'],
+    ['big', 'bigint'],
+    ['union', 'string'],
+    ['explicit', 'number'],
+  ])('gives %s the type of its property: %s', (property, as) => {
+    expect(markOf(column(property).transformer)?.as).toBe(as);
+  });
+
+  it('hands TypeORM its own options, and keeps service and code', () => {
+    expect(column('number')).toMatchObject({ primary: false, nullable: true, name: 'n', unique: true });
+    expect(markOf(column('big').transformer)).toEqual({ service: 'orders', code: 'invoice', as: 'bigint' });
+    expect(markOf(column('text').transformer)).toEqual({ service: 'default', code: undefined, as: 'string' });
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { type: 'varchar' }, /'type' is not an option; there are primary, as, service, code, name/],
+    ['another as', { as: 'Date' }, /as must be 'string', 'number' or 'bigint'/],
+    ['a nullable key', { nullable: true }, /cannot be nullable/],
+    ['a primary that is no boolean', { primary: 'no' }, /primary must be true or false/],
+    ['an empty service', { service: '' }, /service must be/],
+    ['a code that is too long', { code: 'x'.repeat(129) }, /1 to 128 characters/],
+  ])('refuses %s', (_, options, message) => {
+    expect(() => snowflakeColumn(options)).toThrow(UnsupportedColumnError);
+    expect(() => snowflakeColumn(options)).toThrow(message);
+  });
+
+  it('names the property when its type does not fit', () => {
+    const decorate = (type: unknown, options = {}): void => {
+      class Wrong {}
+      Reflect.defineMetadata('design:type', type, Wrong.prototype, 'id');
+      GeneratedSnowflake(options)(Wrong.prototype, 'id');
+    };
+    expect(() => decorate(Date)).toThrow(/Wrong\.id: the property is a Date/);
+    expect(() => decorate(String, { as: 'number' })).toThrow(/Wrong\.id: as is 'number', but the property is a string/);
+    expect(() => decorate(Object, { as: 'bigint' })).not.toThrow();
+  });
+});

@@ -1,0 +1,13 @@
+import type { EntitySchemaColumnOptions } from 'typeorm';
+import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowflake-column-options.js';
+
+/**
+ * `@GeneratedSnowflake()` for an `EntitySchema`. The property is a string unless `as` says otherwise.
+ *
+ *     new EntitySchema({ name: 'order', columns: { id: snowflakeColumn() } })
+ *
+ * @throws UnsupportedColumnError for options that cannot work
+ */
+export function snowflakeColumn(options: GeneratedSnowflakeOptions = {}): EntitySchemaColumnOptions {
+  return snowflakeColumnOptions(options, 'a column of an EntitySchema');
+}

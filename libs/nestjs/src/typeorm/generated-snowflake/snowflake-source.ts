@@ -1,0 +1,15 @@
+import type { Layout } from '@raindrop/core';
+
+/** Where the IDs of the columns come from: the part of an `IdService` that they need. */
+export interface SnowflakeSource {
+  /** The service's name, `default` when it has none: it serves the columns that name this service. */
+  readonly name: string;
+  readonly layout: Layout;
+  /**
+   * The next ID, at once.
+   * @throws RaindropError; when it is `retryable`, {@link nextIdAsync} is asked instead
+   */
+  nextId(code?: string): bigint;
+  /** The next ID, waiting for it where waiting helps. */
+  nextIdAsync(code?: string): Promise<bigint>;
+}

@@ -1,0 +1,56 @@
+import type { EntityMetadata, EntitySubscriberInterface, InsertEvent } from 'typeorm';
+import type { GeneratedColumn } from './generated-column.js';
+import type { SnowflakeSource } from './snowflake-source.js';
+
+/** Sets the IDs of one service's columns before an insert. */
+export class SnowflakeSubscriber implements EntitySubscriberInterface {
+  /** Inserts that wait for an ID. */
+  private waiting = 0;
+
+  constructor(
+    readonly source: SnowflakeSource,
+    private readonly columns: ReadonlyMap<EntityMetadata, readonly GeneratedColumn[]>,
+    readonly detach: () => void,
+  ) {}
+
+  /** Synchronous; a promise, for which TypeORM waits, only when the service has no ID right now. */
+  beforeInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void | Promise<void> {
+    const columns = this.columns.get(metadata);
+    // Rows of junction tables come without an entity.
+    if (columns === undefined || typeof entity !== 'object' || entity === null) return;
+    for (const column of columns) {
+      if (column.isSet(entity)) continue;
+      // While others wait, the source has nothing at once: asking it again for each row of a bulk costs its full effort.
+      if (this.waiting > 0) return this.fillLater(columns, entity);
+      try {
+        column.set(entity, this.source.nextId(column.code));
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        return this.fillLater(columns, entity);
+      }
+    }
+  }
+
+  private fillLater(columns: readonly GeneratedColumn[], entity: object): Promise<void> {
+    const filled = this.fill(columns, entity);
+    // When a later row or subscriber throws in the same loop, TypeORM forgets this promise; it must not end the process.
+    filled.catch(() => undefined);
+    return filled;
+  }
+
+  private async fill(columns: readonly GeneratedColumn[], entity: object): Promise<void> {
+    this.waiting++;
+    try {
+      for (const column of columns) {
+        if (!column.isSet(entity)) column.set(entity, await this.source.nextIdAsync(column.code));
+      }
+    } finally {
+      this.waiting--;
+    }
+  }
+}
+
+/** By its shape: the error may come from another copy of the core. */
+function isRetryable(error: unknown): boolean {
+  return error instanceof Error && 'retryable' in error && error.retryable === true;
+}

@@ -1,0 +1,85 @@
+import { And, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import { SnowflakeNotAssignedError, UnsafeSnowflakeError } from './snowflake-errors.js';
+import { toProperty, type SnowflakeProperty } from './snowflake-property.js';
+import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
+
+const transformer = (as: SnowflakeProperty = 'string'): SnowflakeTransformer =>
+  new SnowflakeTransformer({ service: 'default', code: undefined, as });
+const id = 9_007_199_254_740_993n;
+
+describe('SnowflakeTransformer', () => {
+  it.each<[SnowflakeProperty, unknown, unknown]>([
+    ['string', '9007199254740993', '9007199254740993'],
+    ['string', 12, '12'],
+    ['string', id, '9007199254740993'],
+    ['number', '12', 12],
+    ['number', 12n, 12],
+    ['bigint', '9007199254740993', id],
+    ['bigint', 12, 12n],
+    ['bigint', id, id],
+    ['number', null, null],
+    ['bigint', undefined, undefined],
+  ])('reads as %s: %p is %p', (as, value, expected) => {
+    expect(transformer(as).from(value)).toBe(expected);
+  });
+
+  it.each<[SnowflakeProperty, unknown]>([
+    ['string', 2 ** 53],
+    ['number', '9007199254740993'],
+    ['number', id],
+    ['number', 'abc'],
+    ['bigint', 2 ** 60],
+    ['bigint', 'abc'],
+    ['string', 1.5],
+  ])('refuses to read as %s: %p', (as, value) => {
+    expect(() => transformer(as).from(value)).toThrow(UnsafeSnowflakeError);
+  });
+
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    [id, '9007199254740993'],
+    [12, '12'],
+    [null, null],
+  ])('writes %p as %p', (value, expected) => {
+    expect(transformer().to(value)).toBe(expected);
+  });
+
+  it('refuses to write a number that has lost digits', () => {
+    expect(() => transformer().to(2 ** 53)).toThrow(UnsafeSnowflakeError);
+    expect(() => transformer().to(Number.NaN)).toThrow(UnsafeSnowflakeError);
+  });
+
+  it('turns a missing ID into an expression that throws when it is written', () => {
+    const expression = transformer().to(undefined) as () => never;
+    expect(expression).toThrow(SnowflakeNotAssignedError);
+    expect(expression).toThrow(/attach\(dataSource\)/);
+  });
+
+  it('converts the values of find operators', () => {
+    const within = In([id, 12]);
+    expect(transformer().to(within)).toBe(within);
+    expect(within.value).toEqual(['9007199254740993', '12']);
+    const range = And(MoreThan(1n), LessThan(id));
+    transformer().to(range);
+    expect((range.value as unknown as { value: unknown }[]).map(({ value }) => value)).toEqual([
+      '1',
+      '9007199254740993',
+    ]);
+    expect(() => transformer().to(Not(IsNull()))).not.toThrow();
+  });
+
+  it('is told from other transformers, also by another copy of this package', () => {
+    const foreign = { [Symbol.for('@raindrop/nestjs:snowflake')]: { service: 'x' }, to: () => 0, from: () => 0 };
+    expect(markOf(foreign)).toEqual({ service: 'x' });
+    expect(markOf({ to: () => 0, from: () => 0 })).toBeUndefined();
+    expect(markOf(undefined)).toBeUndefined();
+  });
+});
+
+describe('toProperty', () => {
+  it('gives what the property holds, or refuses', () => {
+    expect([toProperty(12n, 'string'), toProperty(12n, 'number'), toProperty(12n, 'bigint')]).toEqual(['12', 12, 12n]);
+    expect(toProperty(BigInt(Number.MAX_SAFE_INTEGER), 'number')).toBe(Number.MAX_SAFE_INTEGER);
+    expect(() => toProperty(2n ** 53n, 'number', 'Order.id')).toThrow(UnsafeSnowflakeError);
+  });
+});

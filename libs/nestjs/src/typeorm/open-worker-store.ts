@@ -1,0 +1,63 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import {
+  ConfigurationError,
+  MemoryWorkerStore,
+  MemoryWorkerTable,
+  RaindropError,
+  type WorkerStore,
+} from '@raindrop/core';
+import type { ResolvedRaindropOptions } from '../raindrop.options.js';
+import { dataSourceOptionsOf } from './database-config.js';
+import { isVolatile } from './worker-store/lease-data-source.js';
+import { TypeormWorkerStore } from './worker-store/typeorm-worker-store.js';
+
+/** The application's own database connection. */
+export type AppDataSource = DataSource;
+
+/** The worker table would live in memory, where other processes cannot see it. */
+export class VolatileDatabaseError extends RaindropError {
+  readonly errorCode = 'VOLATILE_DATABASE';
+
+  constructor(readonly type: string) {
+    super(
+      `The DataSource (type '${type}') lives in memory: worker ids kept there are known to this process alone, and a ` +
+        `second process would repeat its IDs. Use a file or a server, give dbConfig, or say allowVolatile: true for tests.`,
+      { retryable: false },
+    );
+  }
+}
+
+/**
+ * The worker tables of in-memory databases, by table name. They belong to the process, not to a module or a DataSource:
+ * two of them with one name must not hand out the same worker.
+ */
+const memoryTables = new Map<string, MemoryWorkerTable>();
+
+/**
+ * The store of worker rows, on a connection of its own to `dbConfig`'s database or the application's.
+ * @param now the clock of an in-memory database
+ * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
+ */
+export function openWorkerStore(
+  options: ResolvedRaindropOptions,
+  appDataSource: AppDataSource | undefined,
+  now: () => number,
+): WorkerStore {
+  const database = databaseOf(options, appDataSource);
+  if (!isVolatile(database)) {
+    const { tableName, autoCreateTable, foreignTimeZone, lease } = options;
+    const { opTimeoutMs } = lease;
+    return new TypeormWorkerStore(database, { tableName, autoCreateTable, foreignTimeZone, opTimeoutMs });
+  }
+  if (!options.allowVolatile) throw new VolatileDatabaseError(database.type);
+  const table = memoryTables.get(options.tableName) ?? new MemoryWorkerTable();
+  memoryTables.set(options.tableName, table);
+  return new MemoryWorkerStore(table, now);
+}
+
+function databaseOf({ dbConfig }: ResolvedRaindropOptions, appDataSource?: AppDataSource): DataSourceOptions {
+  if (dbConfig !== undefined) return dataSourceOptionsOf(dbConfig);
+  if (appDataSource !== undefined) return appDataSource.options;
+  const message = 'is needed: there is no TypeORM DataSource. Import TypeOrmModule.forRoot(...), or give dbConfig';
+  throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { LeaseSockets } from './lease-sockets.js';
+
+const GONE = new Error('dropped');
+
+function made(sockets: LeaseSockets, given?: unknown): Socket {
+  return sockets.factory('postgres', given)({} as never) as Socket;
+}
+
+describe('the sockets of a connection', () => {
+  it('are dropped all together', async () => {
+    const sockets = new LeaseSockets();
+    const all = [made(sockets), made(sockets)];
+    const errors = all.map((socket) => once(socket, 'error'));
+    expect(sockets.isLost).toBe(false);
+    sockets.destroy(GONE);
+    expect(sockets.isLost).toBe(true);
+    expect(await Promise.all(errors)).toEqual([[GONE], [GONE]]);
+  });
+
+  it('are dropped also when a driver asks for one after that', async () => {
+    const sockets = new LeaseSockets();
+    sockets.destroy(GONE);
+    const late = made(sockets);
+    expect(await once(late, 'error')).toEqual([GONE]);
+  });
+
+  it('come from the factory that the application gave its driver', async () => {
+    const sockets = new LeaseSockets();
+    // A tunnel that is no socket: it has neither ref nor unref.
+    const tunnel = new Duplex({ read: () => undefined });
+    expect(made(sockets, () => tunnel)).toBe(tunnel);
+    sockets.hold();
+    sockets.letGo();
+    sockets.destroy(GONE);
+    expect(await once(tunnel, 'error')).toEqual([GONE]);
+  });
+
+  it('are lost when one of them closes', async () => {
+    const sockets = new LeaseSockets();
+    const socket = made(sockets);
+    socket.destroy();
+    await once(socket, 'close');
+    expect(sockets.isLost).toBe(true);
+  });
+
+  it('keep the process alive from the first call to the end of the last', () => {
+    const sockets = new LeaseSockets();
+    const socket = made(sockets);
+    const [ref, unref] = [jest.spyOn(socket, 'ref'), jest.spyOn(socket, 'unref')];
+    sockets.hold();
+    sockets.hold();
+    sockets.letGo();
+    expect([ref.mock.calls.length, unref.mock.calls.length]).toEqual([1, 0]);
+    sockets.letGo();
+    expect([ref.mock.calls.length, unref.mock.calls.length]).toEqual([1, 1]);
+    sockets.destroy(GONE);
+    socket.on('error', () => undefined);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Dialect } from './dialect.js';
+import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+import { offsetMs } from './zone-offset.js';
+
+/**
+ * MySQL and MariaDB.
+ *
+ * The original's `datetime` columns carry no zone. They are written and read in `zone`, an offset such as `+08:00`,
+ * which is also the session's: then they are right whatever the server's zone is.
+ *
+ * @throws ConfigurationError when `zone` is not an offset
+ */
+export function mysqlDialect(zone: string): Dialect {
+  // Also the check that makes the zone fit to be part of a statement.
+  const zoneMs = offsetMs(zone);
+  return {
+    nowMs: "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6)) DIV 1000)",
+    nowTime: 'CURRENT_TIMESTAMP(6)',
+    unusedTime: "'2023-01-01 00:00:00'",
+    tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci',
+    inlineIndexes: true,
+    addsColumnsTogether: true,
+    session: [
+      // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
+      // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
+      `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
+    ],
+    quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
+    placeholder: () => '?',
+    bind: (value) => value,
+    definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+    timeAsMs: (column) => `(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',${column}) DIV 1000${signed(-zoneMs)})`,
+    insertMissing: (table, columns, _key, rows) =>
+      `INSERT IGNORE INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')}`,
+    createIndex: (index, _table, column) => `KEY \`${index}\` (\`${column}\`)`,
+    columnsOf: ({ schema, name }) => ({
+      sql:
+        'SELECT column_name AS name FROM information_schema.columns ' +
+        `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ?`,
+      values: schema === undefined ? [name] : [schema, name],
+    }),
+    isBusy: () => false,
+    isDenied: (code) => DENIED.has(code),
+  };
+}
+
+const DENIED = new Set(['ER_TABLEACCESS_DENIED_ERROR', 'ER_DBACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR']);
+
+function typeOf(kind: ColumnKind): string {
+  if (kind === 'bigint') return 'bigint';
+  if (kind === 'small') return 'smallint';
+  if (kind === 'time') return 'datetime(6)';
+  if ('text' in kind) return `varchar(${kind.text})`;
+  return `varchar(${kind.exact}) CHARACTER SET ascii COLLATE ascii_bin`;
+}
+
+function defaultOf({ defaultValue }: WorkerColumn): string {
+  if (defaultValue === undefined) return '';
+  if (defaultValue === 'now') return ' DEFAULT CURRENT_TIMESTAMP(6)';
+  if (defaultValue === 'touched') return ' DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)';
+  return ` DEFAULT ${defaultValue}`;
+}
+
+function signed(ms: number): string {
+  return ms === 0 ? '' : ms < 0 ? ` - ${-ms}` : ` + ${ms}`;
+}

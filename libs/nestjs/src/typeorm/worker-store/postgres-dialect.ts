@@ -1,0 +1,48 @@
+import type { Dialect } from './dialect.js';
+import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+
+/** PostgreSQL. Its `timestamptz` is a moment, not a wall time: no session setting is needed, and none is changed. */
+export const postgresDialect: Dialect = {
+  // now() stands still inside a transaction.
+  nowMs: '(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())*1000))::bigint',
+  nowTime: 'clock_timestamp()',
+  unusedTime: "'2023-01-01 00:00:00+00'",
+  tableOptions: '',
+  inlineIndexes: false,
+  addsColumnsTogether: true,
+  session: [],
+  quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
+  placeholder: (position) => `$${position}`,
+  bind: (value) => value,
+  definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  timeAsMs: (column) => `(FLOOR(EXTRACT(EPOCH FROM ${column})*1000))::bigint`,
+  insertMissing: (table, columns, key, rows) =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')} ON CONFLICT (${key}) DO NOTHING`,
+  createIndex: (index, { schema, name }, column) => {
+    const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
+    return `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${table} (${quoted(column)})`;
+  },
+  columnsOf: ({ schema, name }) => ({
+    // to_regclass follows search_path as every other statement does; information_schema hides what one may not use.
+    sql: 'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped',
+    values: [schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`],
+  }),
+  isBusy: () => false,
+  isDenied: (code) => code === '42501',
+};
+
+function quoted(identifier: string): string {
+  return postgresDialect.quote(identifier);
+}
+
+function typeOf(kind: ColumnKind): string {
+  if (kind === 'bigint') return 'bigint';
+  if (kind === 'small') return 'smallint';
+  if (kind === 'time') return 'timestamptz';
+  return `varchar(${'text' in kind ? kind.text : kind.exact})`;
+}
+
+function defaultOf({ defaultValue }: WorkerColumn): string {
+  if (defaultValue === undefined) return '';
+  return ` DEFAULT ${defaultValue === 'now' || defaultValue === 'touched' ? 'CURRENT_TIMESTAMP' : defaultValue}`;
+}

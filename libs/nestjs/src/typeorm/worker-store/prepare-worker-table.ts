@@ -1,0 +1,79 @@
+import { RaindropError, type WorkerRange } from '@raindrop/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseCallError } from './database-call-error.js';
+import { quoteTable, type Dialect } from './dialect.js';
+import { findMissingTables, WorkerTableMissingError } from './missing-tables.js';
+import type { RunSql } from './run-sql.js';
+import type { TableName } from './table-name.js';
+
+export interface WorkerTableContext {
+  readonly run: RunSql;
+  readonly dialect: Dialect;
+  readonly table: TableName;
+}
+
+/** Eight processes that created one table at once needed three tries at most; each looks before it acts. */
+const TRIES = 5;
+const FIRST_PAUSE_MS = 20;
+
+/** One statement's worth of rows. */
+const CHUNK = 256;
+
+/**
+ * Creates what is missing of the tables. Any number of processes may do so at once: where one is overtaken by another
+ * its statement fails, it waits a little and looks again.
+ *
+ * @throws WorkerTableMissingError when something is missing and `autoCreate` is false or the account lacks the rights
+ * @throws NotAWorkerTableError when a table of that name is somebody else's
+ */
+export async function createMissingTables(context: WorkerTableContext, autoCreate: boolean): Promise<void> {
+  const { run, dialect, table } = context;
+  await retried(async () => {
+    const found = await findMissingTables(run, dialect, table);
+    if (found === undefined) return;
+    if (!autoCreate) throw new WorkerTableMissingError(found, 'autoCreateTable is false');
+    try {
+      for (const statement of found.sql) await run(statement);
+    } catch (error) {
+      const isDenied = error instanceof DatabaseCallError && dialect.isDenied(error.driverCode);
+      throw isDenied ? new WorkerTableMissingError(found, `its account may not create it: ${error.reason}`) : error;
+    }
+  });
+}
+
+/** Adds the rows of the range that are missing; existing ones, deleted or not, and those outside are left alone. */
+export async function addMissingRows(context: WorkerTableContext, workers: WorkerRange): Promise<void> {
+  await retried(async () => {
+    const missing = await missingIds(context, workers);
+    for (let start = 0; start < missing.length; start += CHUNK) {
+      await insertRows(context, missing.slice(start, start + CHUNK));
+    }
+  });
+}
+
+async function missingIds({ run, dialect, table }: WorkerTableContext, { min, max }: WorkerRange): Promise<number[]> {
+  const id = dialect.quote('id');
+  const range = `${id} BETWEEN ${dialect.placeholder(1)} AND ${dialect.placeholder(2)}`;
+  const { records } = await run(`SELECT ${id} FROM ${quoteTable(dialect, table)} WHERE ${range}`, [min, max]);
+  const present = new Set(records.map((record) => Number(record['id'])));
+  return Array.from({ length: max - min + 1 }, (_, index) => min + index).filter((each) => !present.has(each));
+}
+
+async function insertRows({ run, dialect, table }: WorkerTableContext, ids: readonly number[]): Promise<void> {
+  const columns = ['id', 'heartbeat_time', 'version', 'own_version'].map((column) => dialect.quote(column));
+  const rows = ids.map((_, index) => `(${dialect.placeholder(index + 1)}, ${dialect.unusedTime}, 1, 1)`);
+  await run(dialect.insertMissing(quoteTable(dialect, table), columns, dialect.quote('id'), rows), ids);
+}
+
+/** Tries again, with a growing and random pause, what failed because others did the same at the same time. */
+async function retried(attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isFinal = error instanceof RaindropError && !error.retryable;
+      if (isFinal || tries === TRIES) throw error;
+      await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Dialect } from './dialect.js';
+import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+
+const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
+
+/** SQLite through better-sqlite3. Times are text in UTC, to the millisecond. */
+export const sqliteDialect: Dialect = {
+  nowMs: "CAST(round((julianday('now')-2440587.5)*86400000.0) AS INTEGER)",
+  nowTime: NOW_TEXT,
+  unusedTime: "'2023-01-01 00:00:00'",
+  tableOptions: '',
+  inlineIndexes: false,
+  addsColumnsTogether: false,
+  // The application's own hook for new connections may have set one: it would stop the event loop.
+  session: ['PRAGMA busy_timeout = 0'],
+  quote: (identifier) => quoted(identifier),
+  placeholder: () => '?',
+  bind: (value) => (typeof value === 'number' ? BigInt(value) : value),
+  definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  timeAsMs: (column) => `CAST(round((julianday(${column})-2440587.5)*86400000.0) AS INTEGER)`,
+  insertMissing: (table, columns, key, rows) =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')} ON CONFLICT (${key}) DO NOTHING`,
+  createIndex: (index, { schema, name }, column) => {
+    const path = schema === undefined ? quoted(index) : `${quoted(schema)}.${quoted(index)}`;
+    return `CREATE INDEX IF NOT EXISTS ${path} ON ${quoted(name)} (${quoted(column)})`;
+  },
+  columnsOf: ({ schema, name }) => ({
+    sql: `SELECT name FROM pragma_table_info(?${schema === undefined ? '' : ', ?'})`,
+    values: schema === undefined ? [name] : [name, schema],
+  }),
+  isBusy: (code) => code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'),
+  isDenied: (code) => code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH',
+};
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+function typeOf(kind: ColumnKind): string {
+  if (kind === 'bigint') return 'bigint';
+  if (kind === 'small') return 'smallint';
+  if (kind === 'time') return 'text';
+  return `varchar(${'text' in kind ? kind.text : kind.exact})`;
+}
+
+function defaultOf({ defaultValue }: WorkerColumn): string {
+  if (defaultValue === undefined) return '';
+  return ` DEFAULT ${defaultValue === 'now' || defaultValue === 'touched' ? `(${NOW_TEXT})` : defaultValue}`;
+}

@@ -1,0 +1,78 @@
+import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import type { Dialect } from './dialect.js';
+
+/** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
+export class CorruptWorkerRowError extends RaindropError {
+  readonly errorCode = 'CORRUPT_WORKER_ROW';
+
+  constructor(
+    /** Undefined when the id itself cannot be read. */
+    readonly workerId: number | undefined,
+    readonly column: string,
+    readonly legal: string,
+  ) {
+    super(
+      `The worker table's row ${workerId ?? 'with an unreadable id'} holds a value in column ${column} that is not ` +
+        `${legal}. Correct it, or set the row's del_flag to 1, after which no process uses this worker id.`,
+      { retryable: false },
+    );
+  }
+}
+
+const NUMBERS = ['id', 'version', 'lease_until', 'lane', 'odo0_ms', 'odo0_seq', 'odo1_ms', 'odo1_seq', 'own_version'];
+const TEXTS = ['code', 'token', 'holder', 'layout'];
+
+/** What to select, from a table with this alias, for {@link readWorkerRow}. */
+export function workerRowColumns(dialect: Dialect, alias: string): string {
+  const plain = [...NUMBERS, ...TEXTS].map((column) => `${alias}.${dialect.quote(column)}`);
+  const heartbeat = dialect.timeAsMs(`${alias}.${dialect.quote('heartbeat_time')}`);
+  return [...plain, `${heartbeat} AS ${dialect.quote('heartbeat_ms')}`].join(', ');
+}
+
+/**
+ * A record as a worker row. Drivers give 64-bit integers as strings, numbers or BigInts, depending on their settings.
+ *
+ * @throws CorruptWorkerRowError for a value that is missing, no integer, or beyond 2^53
+ */
+export function readWorkerRow(record: Readonly<Record<string, unknown>>): WorkerRow {
+  const id = safeInteger(record['id']);
+  const integer = (column: string): number => {
+    const value = safeInteger(record[column]);
+    if (value === undefined) throw new CorruptWorkerRowError(id, column, 'an integer within 2^53');
+    return value;
+  };
+  const text = (column: string): string => {
+    const value = record[column];
+    if (typeof value !== 'string') throw new CorruptWorkerRowError(id, column, 'text');
+    return value;
+  };
+  const lane = (): Lane => {
+    const value = integer('lane');
+    if (value !== 0 && value !== 1) throw new CorruptWorkerRowError(id, 'lane', '0 or 1');
+    return value;
+  };
+  const odometer = (which: Lane): Odometer => ({
+    ms: integer(`odo${which}_ms`),
+    sequence: integer(`odo${which}_seq`),
+  });
+  return {
+    id: integer('id'),
+    version: integer('version'),
+    ownVersion: integer('own_version'),
+    token: text('token'),
+    holder: text('holder'),
+    layout: text('layout'),
+    leaseUntilMs: integer('lease_until'),
+    lane: lane(),
+    odometers: [odometer(0), odometer(1)],
+    code: text('code'),
+    heartbeatMs: integer('heartbeat_ms'),
+  };
+}
+
+/** An integer of at most 2^53 - 1 in whichever form the driver gave it; undefined when it is anything else. */
+export function safeInteger(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && /^-?\d{1,16}$/.test(value);
+  const number = isText || typeof value === 'bigint' ? Number(value) : value;
+  return Number.isSafeInteger(number) ? (number as number) : undefined;
+}

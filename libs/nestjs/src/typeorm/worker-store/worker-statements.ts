@@ -1,0 +1,77 @@
+import type { WorkerWrite } from '@raindrop/core';
+import { quoteTable, type Dialect, type SqlValue, type Statement } from './dialect.js';
+import { layoutTableOf, type TableName } from './table-name.js';
+import { HOLDER_LENGTH } from './worker-columns.js';
+import { workerRowColumns } from './worker-row-reader.js';
+
+/** The database's clock and every living row, read together; one record of empty columns when there is no row. */
+export function selectTable(dialect: Dialect, table: TableName): Statement {
+  return { sql: selectRows(dialect, table, ''), values: [] };
+}
+
+/** The same for one row. */
+export function selectRow(dialect: Dialect, table: TableName, id: number): Statement {
+  return { sql: selectRows(dialect, table, ` AND w.${dialect.quote('id')} = ${dialect.placeholder(1)}`), values: [id] };
+}
+
+export function selectLayouts(dialect: Dialect, table: TableName): Statement {
+  const layoutTable = quoteTable(dialect, layoutTableOf(table));
+  return { sql: `SELECT ${dialect.quote('fingerprint')} FROM ${layoutTable}`, values: [] };
+}
+
+export function insertLayout(dialect: Dialect, table: TableName, fingerprint: string): Statement {
+  const columns = ['fingerprint', 'first_seen_ms'].map((column) => dialect.quote(column));
+  const row = `(${dialect.placeholder(1)}, ${dialect.nowMs})`;
+  const layoutTable = quoteTable(dialect, layoutTableOf(table));
+  return {
+    sql: dialect.insertMissing(layoutTable, columns, dialect.quote('fingerprint'), [row]),
+    values: [fingerprint],
+  };
+}
+
+/** The one statement by which a row is acquired, renewed, extended, flipped, healed and released. */
+export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite): Statement {
+  const values: SqlValue[] = [];
+  const value = (given: SqlValue): string => {
+    values.push(given);
+    return dialect.placeholder(values.length);
+  };
+  const [odo0, odo1] = write.odometers;
+  // Values, never column expressions: MySQL evaluates assignments from left to right, with what the first ones made.
+  const version = write.expected.version + 1;
+  const changes: readonly (readonly [column: string, sql: string])[] = [
+    ['version', value(version)],
+    ['own_version', value(version)],
+    ['token', value(write.token)],
+    ['holder', value([...write.holder].slice(0, HOLDER_LENGTH).join(''))],
+    ['layout', value(write.layout)],
+    ['lane', value(write.lane)],
+    ['odo0_ms', value(odo0.ms)],
+    ['odo0_seq', value(odo0.sequence)],
+    ['odo1_ms', value(odo1.ms)],
+    ['odo1_seq', value(odo1.sequence)],
+    ['code', value(write.code)],
+    ['time_unit', value(write.timeUnit)],
+    ['lease_until', `${dialect.nowMs} + ${value(write.leaseMs)}`],
+    ['heartbeat_time', dialect.nowTime],
+    ['update_time', dialect.nowTime],
+  ];
+  const conditions: typeof changes = [
+    ['id', value(write.id)],
+    ['version', value(write.expected.version)],
+    ['token', value(write.expected.token)],
+    ['del_flag', '2'],
+  ];
+  const equal = ([column, sql]: readonly [string, string]): string => `${dialect.quote(column)} = ${sql}`;
+  const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${conditions.map(equal).join(' AND ')}`;
+  return { sql, values };
+}
+
+/** From the clock, outward to the rows: so there is an answer when there is no row. */
+function selectRows(dialect: Dialect, table: TableName, condition: string): string {
+  const now = dialect.quote('now_ms');
+  return (
+    `SELECT c.${now}, ${workerRowColumns(dialect, 'w')} FROM (SELECT ${dialect.nowMs} AS ${now}) c ` +
+    `LEFT JOIN ${quoteTable(dialect, table)} w ON w.${dialect.quote('del_flag')} = 2${condition}`
+  );
+}

@@ -1,0 +1,16 @@
+import { ConfigurationError } from '@raindrop/core';
+
+/**
+ * The milliseconds of an offset from UTC such as `+08:00`. Names of zones are refused: in the repeated hour of a zone
+ * with summer time a `datetime` has two meanings.
+ *
+ * @throws ConfigurationError
+ */
+export function offsetMs(zone: string): number {
+  const match = /^([+-])(0\d|1[0-4]):([0-5]\d)$/.exec(zone);
+  if (match === null) {
+    const message = "must be an offset from UTC in hours and minutes, such as '+08:00'";
+    throw new ConfigurationError([{ option: 'foreignTimeZone', given: String(zone).slice(0, 60), message }]);
+  }
+  return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) * 60_000;
+}

@@ -1,0 +1,266 @@
+import type { WorkerRow, WorkerStore, WorkerWrite } from '@raindrop/core';
+
+/** One empty database, and what others than Raindrop may do to it. */
+export interface WorkerStoreBench {
+  /** One more store on the same table, as another process would have it. The bench closes it. */
+  open(): WorkerStore;
+  /** Another program writes the row, and as the Go original does, it only counts `version` up. */
+  foreignWrite(id: number): Promise<void>;
+  /** Somebody sets del_flag to 1. */
+  markDeleted(id: number): Promise<void>;
+  /** Closes every store and removes the database. */
+  dispose(): Promise<void>;
+}
+
+const LARGEST = Number.MAX_SAFE_INTEGER;
+const LEASE_MS = 60_000;
+
+/** A write that takes the row as it was read. */
+export function writeTo(row: WorkerRow, change: Partial<WorkerWrite> = {}): WorkerWrite {
+  return {
+    id: row.id,
+    expected: { version: row.version, token: row.token },
+    token: 'a1',
+    holder: 'host-1 pid 42',
+    layout: '1@1704067200000:t41.w10.b1.s10.e1=0',
+    lane: 0,
+    odometers: row.odometers,
+    code: '10.0.0.1#8080#1#aa-bb',
+    timeUnit: 1,
+    leaseMs: LEASE_MS,
+    ...change,
+  };
+}
+
+/** What every {@link WorkerStore} promises, whatever is underneath. */
+export function describeWorkerStore(name: string, make: () => Promise<WorkerStoreBench>): void {
+  describe(`WorkerStore on ${name}`, () => {
+    let bench: WorkerStoreBench;
+
+    beforeEach(async () => {
+      bench = await make();
+    });
+
+    afterEach(async () => {
+      await bench.dispose();
+    });
+
+    /** A store whose table has the rows 1 to `max`. */
+    async function prepared(max = 3): Promise<WorkerStore> {
+      const store = bench.open();
+      await store.prepare({ min: 1, max });
+      return store;
+    }
+
+    async function rowOf(store: WorkerStore, id: number): Promise<WorkerRow> {
+      const { row } = await store.readRow(id);
+      if (row === undefined) throw new Error(`row ${id} is missing`);
+      return row;
+    }
+
+    async function idsOf(store: WorkerStore): Promise<number[]> {
+      const { rows } = await store.readTable();
+      return rows.map(({ id }) => id).sort((a, b) => a - b);
+    }
+
+    it('creates the rows of the range, unused', async () => {
+      const store = bench.open();
+      await store.prepare({ min: 1, max: 3 });
+      expect(await idsOf(store)).toEqual([1, 2, 3]);
+      const row = await rowOf(store, 2);
+      expect(row).toMatchObject({ id: 2, token: '', holder: '', layout: '', code: '', lane: 0, leaseUntilMs: 0 });
+      expect(row.odometers).toEqual([
+        { ms: 0, sequence: -1 },
+        { ms: 0, sequence: -1 },
+      ]);
+      expect(row.ownVersion).toBe(row.version);
+      expect(Date.now() - row.heartbeatMs).toBeGreaterThan(86_400_000);
+    });
+
+    it('has a clock also when there is no row', async () => {
+      const store = bench.open();
+      await store.prepare({ min: 5, max: 5 });
+      await bench.markDeleted(5);
+      const { nowMs, rows, layouts } = await store.readTable();
+      expect({ rows, layouts }).toEqual({ rows: [], layouts: [] });
+      expect(Math.abs(nowMs - Date.now())).toBeLessThan(1_000);
+      expect(await store.readRow(5)).toEqual({ nowMs: expect.any(Number) as number, row: undefined });
+      expect(await store.readRow(6)).toMatchObject({ row: undefined });
+    });
+
+    it('may be prepared twice: what was written stays', async () => {
+      const store = await prepared();
+      expect(await store.write(writeTo(await rowOf(store, 2)))).toBe(true);
+      const written = await rowOf(store, 2);
+      await store.prepare({ min: 1, max: 3 });
+      await bench.open().prepare({ min: 1, max: 3 });
+      expect(await idsOf(store)).toEqual([1, 2, 3]);
+      expect(await rowOf(store, 2)).toEqual(written);
+    });
+
+    it('adds what a wider range lacks, and leaves alone what a narrower one does not name', async () => {
+      const store = await prepared(2);
+      await store.write(writeTo(await rowOf(store, 1)));
+      const written = await rowOf(store, 1);
+      await store.prepare({ min: 0, max: 4 });
+      expect(await idsOf(store)).toEqual([0, 1, 2, 3, 4]);
+      expect(await rowOf(store, 1)).toEqual(written);
+      await store.prepare({ min: 2, max: 3 });
+      expect(await idsOf(store)).toEqual([0, 1, 2, 3, 4]);
+    });
+
+    it('creates all rows of the largest range', async () => {
+      const store = await prepared(1_023);
+      const ids = await idsOf(store);
+      expect([ids.length, ids[0], ids.at(-1)]).toEqual([1_023, 1, 1_023]);
+    });
+
+    it('may be prepared by eight at once on an empty database', async () => {
+      const stores = Array.from({ length: 8 }, () => bench.open());
+      await Promise.all(stores.map((store, index) => store.prepare({ min: 1, max: 40 + index })));
+      for (const store of stores)
+        expect(await idsOf(store)).toEqual(Array.from({ length: 47 }, (_, index) => index + 1));
+    });
+
+    it('writes a row that is as expected, and reads back what was written', async () => {
+      const store = await prepared();
+      const before = await rowOf(store, 2);
+      const odometers = [
+        { ms: 1_704_067_200_123, sequence: 1_023 },
+        { ms: -5, sequence: 0 },
+      ] as const;
+      const change = { token: 'Zz9_-'.repeat(12), holder: 'Häuser 🏠', lane: 1, odometers, leaseMs: 12_345 } as const;
+      const write = writeTo(before, change);
+      const { nowMs: earliest } = await store.readTable();
+      expect(await store.write(write)).toBe(true);
+      const { nowMs: latest, rows } = await store.readTable();
+      const after = rows.find(({ id }) => id === 2)!;
+      expect(after).toMatchObject({
+        version: before.version + 1,
+        ownVersion: before.version + 1,
+        token: write.token,
+        holder: write.holder,
+        layout: write.layout,
+        lane: 1,
+        odometers,
+        code: write.code,
+      });
+      expect(after.leaseUntilMs).toBeGreaterThanOrEqual(earliest + 12_345);
+      expect(after.leaseUntilMs).toBeLessThanOrEqual(latest + 12_345);
+      // A time column may be a little coarser than a clock.
+      expect(after.heartbeatMs).toBeGreaterThanOrEqual(earliest - 1);
+      expect(after.heartbeatMs).toBeLessThanOrEqual(latest + 1);
+      expect((await store.readRow(2)).row).toEqual(after);
+      expect(await rowOf(store, 1)).toEqual({ ...before, id: 1 });
+    });
+
+    it.each([
+      ['another version', (row: WorkerRow) => ({ version: row.version + 1, token: row.token })],
+      ['another token', (row: WorkerRow) => ({ version: row.version, token: `${row.token}x` })],
+      ['the token in capitals', (row: WorkerRow) => ({ version: row.version, token: row.token.toUpperCase() })],
+      ['no token', (row: WorkerRow) => ({ version: row.version, token: '' })],
+    ])('does not write a row that is expected with %s', async (_, expectation) => {
+      const store = await prepared();
+      await store.write(writeTo(await rowOf(store, 1), { token: 'abc' }));
+      const before = await rowOf(store, 1);
+      expect(await store.write(writeTo(before, { expected: expectation(before), token: 'thief' }))).toBe(false);
+      expect(await rowOf(store, 1)).toEqual(before);
+    });
+
+    it('does not write rows that are missing or deleted', async () => {
+      const store = await prepared();
+      const row = await rowOf(store, 3);
+      await bench.markDeleted(3);
+      expect(await store.write(writeTo(row))).toBe(false);
+      expect(await store.write(writeTo({ ...row, id: 99 }))).toBe(false);
+      expect(await idsOf(store)).toEqual([1, 2]);
+    });
+
+    it('keeps every digit up to 2^53 - 1', async () => {
+      const store = await prepared();
+      const odometers = [
+        { ms: LARGEST, sequence: LARGEST - 1 },
+        { ms: LARGEST - 2, sequence: LARGEST },
+      ] as const;
+      expect(await store.write(writeTo(await rowOf(store, 1), { odometers }))).toBe(true);
+      expect((await rowOf(store, 1)).odometers).toEqual(odometers);
+      const { rows } = await bench.open().readTable();
+      expect(rows.find(({ id }) => id === 1)!.odometers).toEqual(odometers);
+    });
+
+    it('gives a row back with an empty token and a lease that ends now', async () => {
+      const store = await prepared();
+      await store.write(writeTo(await rowOf(store, 1)));
+      await store.write(writeTo(await rowOf(store, 1), { token: '', leaseMs: 0 }));
+      const { nowMs, row } = await store.readRow(1);
+      expect(row).toMatchObject({ token: '', code: '10.0.0.1#8080#1#aa-bb' });
+      expect(row!.leaseUntilMs).toBeLessThanOrEqual(nowMs);
+    });
+
+    it('lets exactly one of 64 writers win', async () => {
+      await prepared();
+      const stores = Array.from({ length: 16 }, () => bench.open());
+      const rows = await Promise.all(stores.map((store) => rowOf(store, 1)));
+      const outcomes = await Promise.all(
+        Array.from({ length: 64 }, async (_, index) => {
+          const write = writeTo(rows[index % 16]!, { token: `writer-${index}` });
+          return (await stores[index % 16]!.write(write)) ? write.token : undefined;
+        }),
+      );
+      const winners = outcomes.filter((token) => token !== undefined);
+      expect(winners).toHaveLength(1);
+      expect(await rowOf(stores[0]!, 1)).toMatchObject({ token: winners[0], version: rows[0]!.version + 1 });
+    });
+
+    it('shows that another program wrote the row', async () => {
+      const store = await prepared();
+      await store.write(writeTo(await rowOf(store, 1)));
+      const before = await rowOf(store, 1);
+      await bench.foreignWrite(1);
+      const after = await rowOf(store, 1);
+      expect(after).toMatchObject({ version: before.version + 1, ownVersion: before.version, token: before.token });
+      expect(await store.write(writeTo(before))).toBe(false);
+      expect(await store.write(writeTo(after, { token: 'mine' }))).toBe(true);
+      expect(await rowOf(store, 1)).toMatchObject({ version: after.version + 1, ownVersion: after.version + 1 });
+    });
+
+    it('remembers a layout once, whoever notes it', async () => {
+      const store = await prepared();
+      const noted = ['1@1704067200000:t41.w10.b1.s11', '1000@1672531200:t33.w10.b1.s18.e1=0'] as const;
+      await Promise.all([...noted, ...noted].map((each) => bench.open().rememberLayout(each)));
+      await store.rememberLayout(noted[0]);
+      expect([...(await store.readTable()).layouts].sort()).toEqual([...noted].sort());
+    });
+
+    it('keeps everything when the connection is closed and another one opened', async () => {
+      const store = await prepared();
+      await store.write(writeTo(await rowOf(store, 1)));
+      await store.rememberLayout('1@1704067200000:t41.w10.b1.s11');
+      const { rows, layouts } = await store.readTable();
+      await store.close();
+      await store.close();
+      expect(await bench.open().readTable()).toMatchObject({ rows, layouts });
+    });
+
+    it('answers the next call after a call was abandoned, at any moment', async () => {
+      await prepared();
+      for (const turns of [0, 1, 2, 5, 20]) {
+        const store = bench.open();
+        const calls = [store.readTable(), store.readRow(1)].map((call) =>
+          call.then(() => 'answered').catch(() => 'rejected'),
+        );
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        store.abandon();
+        store.abandon();
+        for (const call of calls) expect(await call).toMatch(/answered|rejected/);
+        expect(await idsOf(store)).toEqual([1, 2, 3]);
+      }
+    });
+
+    it('may be abandoned and closed without ever having been used', async () => {
+      const store = bench.open();
+      store.abandon();
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,48 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+
+const root = join(__dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/spec\.ts$/.test(path))
+    .map((path) => read(join(folder, path)));
+}
+
+/** Every name that reading the options asks for. */
+function optionNames(): string[] {
+  const asked = new Set<string>();
+  const spy = new Proxy(
+    {},
+    {
+      getOwnPropertyDescriptor: (_, name) => {
+        asked.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  expect(() => resolveRaindropOptions(spy, Date.now())).toThrow('startTimeStamp');
+  return [...asked].sort();
+}
+
+it('docs/configuration.md has a row for every option, and no other', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+  expect(rows.sort()).toEqual(optionNames());
+});
+
+it('docs/errors.md has a heading for every error code, and no other', () => {
+  const headings = [...read('docs/errors.md').matchAll(/^### (\w+)$/gm)].map((match) => match[1]);
+  const code = [...sources('libs/core/src'), ...sources('libs/nestjs/src')].join('\n');
+  const codes = [...code.matchAll(/errorCode(?:: string)? = '(\w+)'/g)].map((match) => match[1]);
+  expect(headings.sort()).toEqual([...new Set(codes)].sort());
+});
+
+it('docs/errors.md has a row for every event, and no other', () => {
+  const events = [...read('libs/core/src/lease/lease-events.ts').matchAll(/type: '([\w-]+)'/g)].map(
+    (match) => match[1],
+  );
+  const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z]+-[a-z]+|warning)` \|/gm)].map((match) => match[1]);
+  expect(rows.sort()).toEqual(events.sort());
+});

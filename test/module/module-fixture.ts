@@ -1,0 +1,46 @@
+import { Module, type DynamicModule, type INestApplicationContext, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+
+/** A layout and a lease for tests: few workers, so that a table is filled at once. */
+export const OPTIONS: RaindropModuleOptions = {
+  startTimeStamp: '2026-01-01',
+  timeStampLength: 33,
+  workIdLength: 5,
+  endBitsLength: 1,
+  logger: { log: () => {}, warn: () => {}, error: () => {} },
+};
+
+type Import = DynamicModule | Type;
+
+/** Starts an application of these modules; it is the caller's to close. */
+export async function startApp(
+  imports: readonly Import[],
+  providers: readonly Type[] = [],
+): Promise<INestApplicationContext> {
+  @Module({ imports: [...imports], providers: [...providers] })
+  class AppModule {}
+  return NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+}
+
+const opened: DataSource[] = [];
+
+/** TypeORM over a test database. */
+export function typeorm(options: DataSourceOptions, name?: string): DynamicModule {
+  return TypeOrmModule.forRootAsync({
+    name,
+    useFactory: (): TypeOrmModuleOptions => ({ ...options, name, retryAttempts: 0 }) as TypeOrmModuleOptions,
+    dataSourceFactory: async (resolved) => {
+      const source = new DataSource(resolved!);
+      opened.push(source);
+      return source.initialize();
+    },
+  });
+}
+
+/** Closes what applications have left open that did not start: Nest calls no hooks of theirs. */
+export async function closeDataSources(): Promise<void> {
+  await Promise.all(opened.splice(0).map((source) => (source.isInitialized ? source.destroy() : undefined)));
+}

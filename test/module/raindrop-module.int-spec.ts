@@ -1,0 +1,260 @@
+import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { ClosedError, ConfigurationError, NoFreeWorkerError, type WaitOptions } from '@raindrop/core';
+import {
+  getIdServiceToken,
+  IdService,
+  InjectIdService,
+  RaindropModule,
+  type RaindropModuleOptions,
+  type RaindropOptionsFactory,
+} from '@raindrop/nestjs';
+import { DataSource } from 'typeorm';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { closeDataSources, OPTIONS, startApp, typeorm } from './module-fixture.js';
+
+describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await testDatabase(kind);
+  });
+
+  afterEach(async () => {
+    await closeDataSources();
+    await database.drop();
+  });
+
+  const tokens = async (): Promise<{ id: number; token: string }[]> => {
+    const source = await new DataSource(database.options).initialize();
+    const rows: { id: string; token: string }[] = await source.query(
+      'SELECT id, token FROM soc_raindrop_worker ORDER BY id',
+    );
+    await source.destroy();
+    return rows.map(({ id, token }) => ({ id: Number(id), token }));
+  };
+
+  it('has a worker before other providers are initialised, and gives it back at shutdown', async () => {
+    const seen: bigint[] = [];
+    @Injectable()
+    class Early implements OnModuleInit {
+      constructor(private readonly ids: IdService) {}
+      onModuleInit(): void {
+        seen.push(this.ids.nextId());
+      }
+    }
+    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)], [Early]);
+    const ids = app.get(IdService);
+    expect(seen).toHaveLength(1);
+    expect(ids.parse(seen[0]!).workerId).toBe(ids.workerId);
+    expect(ids.status()).toMatchObject({ service: 'default', state: 'held', workerId: ids.workerId });
+    expect((await tokens()).filter(({ token }) => token !== '').map(({ id }) => id)).toEqual([ids.workerId]);
+    expect((await tokens()).map(({ id }) => id)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
+
+    await app.close();
+    expect((await tokens()).filter(({ token }) => token !== '')).toEqual([]);
+    expect(() => ids.nextId()).toThrow(ClosedError);
+    await expect(ids.nextIdAsync()).rejects.toThrow(ClosedError);
+  });
+
+  it.each([
+    ['before TypeORM', true],
+    ['after TypeORM', false],
+  ])('releases at shutdown when imported %s', async (_, first) => {
+    const modules = [RaindropModule.forRoot(OPTIONS), typeorm(database.options)];
+    const app = await startApp(first ? modules : modules.reverse());
+    app.get(IdService).nextId();
+    await app.close();
+    expect((await tokens()).every(({ token }) => token === '')).toBe(true);
+  });
+
+  it('continues after a restart on the only row with larger IDs', async () => {
+    const options = { ...OPTIONS, serviceMinWorkId: 7, serviceMaxWorkId: 7 };
+    let last = 0n;
+    for (let start = 0; start < 3; start++) {
+      const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+      const id = app.get(IdService).nextId();
+      expect(id).toBeGreaterThan(last);
+      last = id;
+      await app.close();
+    }
+  });
+
+  it('starts eight applications at once on an empty database, each with a worker of its own', async () => {
+    const apps = await Promise.all(
+      Array.from({ length: 8 }, () => startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)])),
+    );
+    const services = apps.map((app) => app.get(IdService));
+    expect(new Set(services.map(({ workerId }) => workerId)).size).toBe(8);
+    const ids = services.flatMap((service) => service.nextIds(1_000));
+    expect(new Set(ids).size).toBe(8_000);
+    await Promise.all(apps.map((app) => app.close()));
+  });
+
+  it('does not start when every worker is taken, and says what to do', async () => {
+    const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1 };
+    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+    const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(NoFreeWorkerError);
+    expect(failure).toMatchObject({ retryable: true, census: { total: 1, live: 1 } });
+    expect((failure as Error).message).toContain('waitForWorkerMs');
+    await app.close();
+  });
+
+  it('waits for a worker where it is told to', async () => {
+    const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1, waitForWorkerMs: 20_000 };
+    const first = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+    const second = startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+    const id = first.get(IdService).nextId();
+    await first.close();
+    const app = await second;
+    expect(app.get(IdService).nextId()).toBeGreaterThan(id);
+    await app.close();
+  });
+
+  it('keeps several named services apart', async () => {
+    @Injectable()
+    class Uses {
+      constructor(
+        readonly ids: IdService,
+        @InjectIdService('orders') readonly orders: IdService,
+      ) {}
+    }
+    const app = await startApp(
+      [
+        typeorm(database.options),
+        RaindropModule.forRoot(OPTIONS),
+        RaindropModule.forRoot({ ...OPTIONS, name: 'orders', endBitsValue: 1 }),
+      ],
+      [Uses],
+    );
+    const { ids, orders } = app.get(Uses);
+    expect(orders).toBe(app.get(getIdServiceToken('orders')));
+    expect([ids.name, orders.name]).toEqual(['default', 'orders']);
+    expect(ids.workerId).not.toBe(orders.workerId);
+    expect([ids.parse(ids.nextId()).endBits, orders.parse(orders.nextId()).endBits]).toEqual([0, 1]);
+    await app.close();
+  });
+
+  it('leases from a database of its own when dbConfig names one', async () => {
+    const app = await startApp([RaindropModule.forRoot({ ...OPTIONS, dbConfig: database.options })]);
+    expect(app.get(IdService).nextString()).toMatch(/^\d+$/);
+    await app.close();
+    expect((await tokens()).every(({ token }) => token === '')).toBe(true);
+  });
+
+  it('serves every call', async () => {
+    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
+    const ids = app.get(IdService);
+    const wait: WaitOptions = { timeoutMs: 1_000 };
+    const all = [
+      ids.nextId(),
+      BigInt(ids.nextString()),
+      ...ids.nextIds(2),
+      ...ids.nextStrings(2).map(BigInt),
+      ...ids.fill(new BigInt64Array(2)),
+      await ids.nextIdAsync(undefined, wait),
+      BigInt(await ids.nextStringAsync()),
+      ...(await ids.nextIdsAsync(2)),
+      ...(await ids.nextStringsAsync(2)).map(BigInt),
+      ...(await ids.fillAsync(new BigInt64Array(2))),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+    expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)));
+    expect(ids.parse(ids.forCode('invoice').nextId()).sequence).toBe(0);
+    expect(ids.status().counters).toMatchObject({ issued: all.length + 1, codes: 1 });
+    await app.close();
+  });
+});
+
+describe('The ways to configure RaindropModule', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await testDatabase('sqlite');
+  });
+
+  afterAll(async () => {
+    await closeDataSources();
+    await database.drop();
+  });
+
+  @Injectable()
+  class Settings implements RaindropOptionsFactory {
+    createRaindropOptions(): RaindropModuleOptions {
+      return { ...OPTIONS, serviceMinWorkId: 3, serviceMaxWorkId: 5 };
+    }
+  }
+
+  @Module({ providers: [Settings], exports: [Settings] })
+  class SettingsModule {}
+
+  it.each([
+    [
+      'useFactory',
+      {
+        imports: [SettingsModule],
+        inject: [Settings],
+        useFactory: (settings: Settings) => Promise.resolve(settings.createRaindropOptions()),
+      },
+    ],
+    ['useClass', { useClass: Settings }],
+    ['useExisting', { imports: [SettingsModule], useExisting: Settings }],
+  ])('takes options from %s', async (_, async) => {
+    const app = await startApp([typeorm(database.options), RaindropModule.forRootAsync(async)]);
+    expect([3, 4, 5]).toContain(app.get(IdService).workerId);
+    await app.close();
+  });
+
+  it('reports all that is wrong at once, when the application starts', async () => {
+    const wrong = { ...OPTIONS, timeStampLength: 12, leaseMs: '60000', serviceMaxWorkID: 7, tableName: 'x; drop' };
+    const failure = await startApp([
+      typeorm(database.options),
+      RaindropModule.forRoot(wrong as unknown as RaindropModuleOptions),
+    ]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect((failure as ConfigurationError).problems.map(({ option }) => option).sort()).toEqual([
+      'leaseMs',
+      'serviceMaxWorkID',
+      'tableName',
+      'timeStampLength',
+    ]);
+    expect((failure as Error).message).toContain('did you mean serviceMaxWorkId?');
+    expect((failure as Error).message).toContain('Number(...)');
+  });
+
+  it('says what is missing when there is no database', async () => {
+    const failure = await startApp([RaindropModule.forRoot(OPTIONS)]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect((failure as Error).message).toContain('TypeOrmModule.forRoot');
+  });
+
+  it('refuses a database in memory, unless it is allowed', async () => {
+    const memory = typeorm({ type: 'better-sqlite3', database: ':memory:' });
+    const failure = await startApp([memory, RaindropModule.forRoot(OPTIONS)]).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ errorCode: 'VOLATILE_DATABASE', retryable: false });
+    const apps = await Promise.all(
+      [1, 2].map(() => startApp([memory, RaindropModule.forRoot({ ...OPTIONS, allowVolatile: true })])),
+    );
+    const [a, b] = apps.map((app) => app.get(IdService).workerId);
+    expect(a).not.toBe(b);
+    await Promise.all(apps.map((app) => app.close()));
+  });
+
+  it('issues under a worker id given by hand, without a database', async () => {
+    const app = await startApp([RaindropModule.forRoot({ ...OPTIONS, workerIdAssigner: 'static', workerId: 9 })]);
+    const ids = app.get(IdService);
+    expect(ids.parse(ids.nextId()).workerId).toBe(9);
+    await app.close();
+    expect(() => ids.nextId()).toThrow(ClosedError);
+  });
+
+  it('refuses the segment mode, which is not there yet, instead of issuing snowflakes', async () => {
+    const options = { ...OPTIONS, idMode: 'NumberSection' } as unknown as RaindropModuleOptions;
+    const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
+      (error: unknown) => error,
+    );
+    expect((failure as Error).message).toContain('idMode');
+  });
+});
