@@ -31,7 +31,7 @@ const opened: DataSource[] = [];
 export function typeorm(options: DataSourceOptions, name?: string): DynamicModule {
   return TypeOrmModule.forRootAsync({
     name,
-    useFactory: (): TypeOrmModuleOptions => ({ ...options, name, retryAttempts: 0 }) as TypeOrmModuleOptions,
+    useFactory: (): TypeOrmModuleOptions => ({ ...options, name, retryAttempts: 0 }),
     dataSourceFactory: async (resolved) => {
       const source = new DataSource(resolved!);
       opened.push(source);
@@ -42,5 +42,10 @@ export function typeorm(options: DataSourceOptions, name?: string): DynamicModul
 
 /** Closes what applications have left open that did not start: Nest calls no hooks of theirs. */
 export async function closeDataSources(): Promise<void> {
-  await Promise.all(opened.splice(0).map((source) => (source.isInitialized ? source.destroy() : undefined)));
+  await Promise.all(
+    opened
+      .splice(0)
+      .filter(({ isInitialized }) => isInitialized)
+      .map((source) => source.destroy()),
+  );
 }

@@ -37,7 +37,7 @@ export interface IdServiceStatus extends LeaseStatus {
  */
 @Injectable()
 export class IdService implements OnApplicationShutdown {
-  /** Events of the lease; listeners must not throw. */
+  /** Events of the lease. A listener that throws is reported as a process warning and changes nothing. */
   readonly events = new EventEmitter<IdServiceEvents>();
 
   private readonly attached: (() => void)[] = [];
@@ -48,7 +48,8 @@ export class IdService implements OnApplicationShutdown {
     private readonly generator: SnowflakeGenerator,
     private readonly worker: Worker,
   ) {
-    worker.onEvent((event) => this.events.emit(event.type, event as never));
+    const emitter: EventEmitter = this.events;
+    worker.onEvent((event) => emitter.emit(event.type, event));
   }
 
   /** The worker id of now; undefined while none is held. It changes when a lost one is replaced. */

@@ -19,7 +19,7 @@ export function logLease(logger: LoggerService, service: string): (event: LeaseE
       case 'lease-released':
         return void logger.log(`Worker ${event.workerId} released`, context);
       case 'lease-renewed':
-        return logger.debug?.(`Worker ${event.workerId} renewed in ${Math.round(event.tookMs)} ms`, context);
+        return void logger.debug?.(`Worker ${event.workerId} renewed in ${Math.round(event.tookMs)} ms`, context);
       case 'lease-lost':
         return void logger.error(
           `Worker ${event.workerId} lost: ${event.reason}. No IDs until it is regained`,

@@ -26,9 +26,7 @@ export class LeasedWorker implements Worker {
       session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),
       ports,
     };
-    this.keeper = new LeaseKeeper(context, (event) => {
-      for (const listener of this.listeners) listener(event);
-    });
+    this.keeper = new LeaseKeeper(context, (event) => this.tell(event));
   }
 
   get tenure(): Tenure {
@@ -55,5 +53,16 @@ export class LeasedWorker implements Worker {
 
   close(): Promise<void> {
     return this.keeper.close();
+  }
+
+  /** What a listener throws must not reach the keeper, nor whoever asked for an ID just then. */
+  private tell(event: LeaseEvent): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        process.emitWarning(`A listener of '${event.type}' threw: ${String(error)}`, 'RaindropWarning');
+      }
+    }
   }
 }

@@ -63,7 +63,7 @@ function up<Key extends string>(
   details: RaindropHealthDetails,
   reason: string,
 ): HealthIndicatorResult<Key> {
-  return session.up({ ...details, reason }) as HealthIndicatorResult<Key>;
+  return session.up({ ...details, reason });
 }
 
 function concernOf(daysLeft: number | null, lastError: string | undefined): string | undefined {
