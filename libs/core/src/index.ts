@@ -11,14 +11,14 @@ export { Timeline } from './time/timeline.js';
 
 export type { Field, FieldRole, PlacedField } from './layout/field.js';
 export { Layout, type LayoutParts, type LayoutShape } from './layout/layout.js';
+export { createLayout, readLayout, resolveLayout, type LayoutOptions } from './layout/layout-options.js';
 export {
-  createLayout,
-  readLayout,
-  resolveLayout,
-  type LayoutOptions,
+  readUsage,
+  resolvedFor,
+  type LayoutUsage,
   type ResolvedLayout,
   type WorkerRange,
-} from './layout/layout-options.js';
+} from './layout/layout-usage.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
 export { parseId, type ParsedId } from './layout/parse-id.js';
 export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from './layout/layout-errors.js';

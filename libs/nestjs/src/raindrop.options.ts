@@ -5,6 +5,8 @@ import {
   readGeneratorOptions,
   readLayout,
   readLeaseOptions,
+  readUsage,
+  resolvedFor,
   type GeneratorOptions,
   type LayoutOptions,
   type LeaseOptions,
@@ -72,8 +74,6 @@ const DECIDED_BY_LAYOUT = [
   'workIdLength',
   'endBitsLength',
   'endBitsValue',
-  'expectedNodes',
-  'expectedIdsPerSecond',
 ] as const;
 
 /** Most worker rows that are created for a layout that names no range. */
@@ -132,17 +132,8 @@ function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | un
     reader.problem('layout', given, 'must be a Layout, as createLayout() and the presets return it');
     return undefined;
   }
-  const { maxWorkerId } = given;
-  const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: Math.min(1, maxWorkerId) });
-  const max = reader.integer('serviceMaxWorkId', {
-    min: 0,
-    max: maxWorkerId,
-    default: Math.min(maxWorkerId, min + MAX_DEFAULT_WORKERS - 1),
-  });
-  if (min > max) reader.problem('serviceMinWorkId', min, `must not be greater than serviceMaxWorkId, ${max}`);
-  const firstLane = reader.integer('timeBackBitValue', { min: 0, max: 1, default: 0 }) as 0 | 1;
-  const minLifetimeDays = reader.integer('minLifetimeDays', { min: 0, max: 36_500, default: 365 });
-  return { layout: given, workers: { min, max }, firstLane, minLifetimeDays, warnings: [] };
+  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, MAX_DEFAULT_WORKERS));
+  return resolvedFor(given, usage, nowMs);
 }
 
 function readStaticWorker(reader: OptionReader, layout: ResolvedLayout | undefined): number | undefined {

@@ -1,5 +1,7 @@
+import { Timeline } from '../time/timeline.js';
 import type { Field, FieldRole } from './field.js';
 import type { LayoutShape } from './layout.js';
+import { shapeProblem } from './shape-problem.js';
 
 const LETTER: Readonly<Record<FieldRole, string>> = {
   time: 't',
@@ -28,17 +30,20 @@ export function fingerprintOf(layout: {
   return `${layout.unitMs}@${layout.timeline.epochTick}:${fields.join('.')}`;
 }
 
-/** The layout a fingerprint stands for; undefined when the text is not one. */
+/**
+ * The layout a fingerprint stands for; undefined when the text is not one. Only a text that the layout would write itself
+ * counts: by what is read here it is decided whether two layouts can produce the same ID.
+ */
 export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined {
-  const match = /^(\d{1,12})@(-?\d{1,16}):((?:[twbse]\d{1,2}(?:=\d{1,16})?\.?){2,12})$/.exec(fingerprint);
+  const match = /^(\d{1,12})@(-?\d{1,16}):([twbse\d.=]{1,200})$/.exec(fingerprint);
   if (match === null) return undefined;
   const fields = match[3]!.split('.').map((text): Field => {
     const [head, value] = text.split('=') as [string, string | undefined];
-    const role = ROLE[head[0]!]!;
-    return { name: role, role, bits: Number(head.slice(1)), value: value === undefined ? undefined : Number(value) };
+    const role = ROLE[head.charAt(0)]!;
+    return { name: role, role, bits: Number(head.slice(1)), ...(value !== undefined && { value: Number(value) }) };
   });
   const unitMs = Number(match[1]);
-  const wellFormed =
-    unitMs > 0 && ['time', 'sequence'].every((role) => fields.filter((each) => each.role === role).length === 1);
-  return wellFormed ? { fields, unitMs, epochMs: Number(match[2]) * unitMs } : undefined;
+  const shape = { fields, unitMs, epochMs: Number(match[2]) * unitMs };
+  if (shapeProblem(shape) !== undefined) return undefined;
+  return fingerprintOf({ ...shape, timeline: new Timeline(unitMs, shape.epochMs) }) === fingerprint ? shape : undefined;
 }

@@ -32,14 +32,14 @@ export class ClockBeforeEpochError extends RaindropError {
   }
 }
 
-/** A part given to `pack` does not fit its field. */
+/** A part given to `pack`, or an ID or a date given to a layout, does not fit it. */
 export class InvalidPartError extends RaindropError {
   readonly errorCode = 'INVALID_PART';
 
   constructor(
     readonly part: string,
     readonly given: unknown,
-    readonly max: number,
+    readonly max: number | bigint,
   ) {
     super(`${part} = ${String(given)} does not fit this layout: it must be an integer from 0 to ${max}.`, {
       retryable: false,

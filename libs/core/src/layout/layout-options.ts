@@ -3,7 +3,7 @@ import { parseEpoch } from '../time/epoch.js';
 import { findTimeUnit, TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
 import type { Field } from './field.js';
 import { Layout } from './layout.js';
-import { layoutWarnings, type LayoutWarning } from './layout-warnings.js';
+import { readUsage, resolvedFor, type ResolvedLayout } from './layout-usage.js';
 
 /** The bits of a raindrop ID. Names are the original's, in camelCase. */
 export interface LayoutOptions {
@@ -31,22 +31,6 @@ export interface LayoutOptions {
   expectedNodes?: number;
   /** IDs per second that one node must reach, for the warnings only. */
   expectedIdsPerSecond?: number;
-}
-
-/** A checked layout and what belongs to it. */
-export interface ResolvedLayout {
-  readonly layout: Layout;
-  /** The service's worker ids, both ends included. */
-  readonly workers: WorkerRange;
-  /** The lane a fresh worker starts on. */
-  readonly firstLane: 0 | 1;
-  readonly minLifetimeDays: number;
-  readonly warnings: readonly LayoutWarning[];
-}
-
-export interface WorkerRange {
-  readonly min: number;
-  readonly max: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -89,11 +73,7 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
   const workerBits = reader.integer('workIdLength', { min: 3, max: 10 });
   // Where a length is wrong, what depends on it is judged by the widest legal one.
   const maxWorkerId = 2 ** (reader.refused('workIdLength') ? 10 : workerBits) - 1;
-  const rangeHint = 'the range follows from workIdLength';
-  const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: 1, hint: rangeHint });
-  const max = reader.integer('serviceMaxWorkId', { min: 0, max: maxWorkerId, default: maxWorkerId, hint: rangeHint });
-  if (min > max) reader.problem('serviceMinWorkId', min, `must not be greater than serviceMaxWorkId, ${max}`);
-  const firstLane = reader.integer('timeBackBitValue', { min: 0, max: 1, default: 0 }) as 0 | 1;
+  const usage = readUsage(reader, maxWorkerId);
   const endBits = reader.integer('endBitsLength', { min: 0, max: 5, default: 0 });
   const endValue = reader.integer('endBitsValue', {
     min: 0,
@@ -101,10 +81,6 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
     default: 0,
     hint: `the range follows from endBitsLength`,
   });
-  const minLifetimeDays = reader.integer('minLifetimeDays', { min: 0, max: 36_500, default: 365 });
-  const expectedNodes = optionalCount(reader, 'expectedNodes');
-  const expectedIdsPerSecond = optionalCount(reader, 'expectedIdsPerSecond');
-
   const sequenceBits = 63 - timeBits - workerBits - 1 - endBits;
   if (sequenceBits < 1 && !reader.refused('timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength')) {
     const message = `leaves no sequence bit: 63 - ${timeBits} - workIdLength ${workerBits} - 1 - endBitsLength ${endBits} = ${sequenceBits}, must be at least 1`;
@@ -119,14 +95,13 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
     { name: 'sequence', role: 'sequence', bits: sequenceBits },
   ];
   if (endBits > 0) fields.push({ name: 'end', role: 'fixed', bits: endBits, value: endValue });
-  const layout = new Layout({ fields, unitMs: rule.ms, epochMs });
-  const use = { unit: timeUnit, nowMs, workers: max - min + 1, expectedNodes, expectedIdsPerSecond };
-  return { layout, workers: { min, max }, firstLane, minLifetimeDays, warnings: layoutWarnings(layout, use) };
+  return resolvedFor(new Layout({ fields, unitMs: rule.ms, epochMs }), usage, nowMs);
 }
 
 /** Reports a layout that ends within `minLifetimeDays`: right for a table that was never used, too strict later. */
 export function refuseShortLife(reader: OptionReader, resolved: ResolvedLayout, nowMs: number): void {
   const { layout, minLifetimeDays } = resolved;
+  if (reader.refused('minLifetimeDays')) return;
   if (layout.expiresAt === null || layout.expiresAt.getTime() - nowMs >= minLifetimeDays * DAY_MS) return;
   const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
   reader.problem('timeStampLength', layout.fields[0]!.bits, message);
@@ -150,9 +125,4 @@ function readEpoch(reader: OptionReader, nowMs: number): number {
   else if (epochMs === undefined) reader.problem('startTimeStamp', given, `is not a date: must be ${legal}`);
   else if (epochMs > nowMs) reader.problem('startTimeStamp', given, `lies in the future: must be ${legal}`);
   return epochMs ?? 0;
-}
-
-function optionalCount(reader: OptionReader, name: string): number | undefined {
-  if (reader.value(name) === undefined) return undefined;
-  return reader.integer(name, { min: 1, max: Number.MAX_SAFE_INTEGER });
 }

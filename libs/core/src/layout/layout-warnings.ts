@@ -1,4 +1,4 @@
-import type { TimeUnit } from '../time/time-unit.js';
+import { TIME_UNITS } from '../time/time-unit.js';
 import type { Layout } from './layout.js';
 
 /** Something legal that is rarely wanted. `code` is stable. */
@@ -10,7 +10,6 @@ export interface LayoutWarning {
 
 /** What the warnings are judged against. */
 export interface LayoutUse {
-  readonly unit: TimeUnit;
   readonly nowMs: number;
   /** How many worker ids the service's range holds. */
   readonly workers: number;
@@ -25,14 +24,15 @@ export function layoutWarnings(layout: Layout, use: LayoutUse): readonly LayoutW
   const warnings: LayoutWarning[] = [];
   const warn = (code: LayoutWarning['code'], message: string): number => warnings.push({ code, message });
 
-  if (use.unit === 'millisecond') {
+  if (layout.unitMs === TIME_UNITS.millisecond.ms) {
     warn(
       'LEAP_SECONDS',
       'milliseconds feel every clock correction and leap second; a unit of seconds borrows and holds more easily',
     );
   }
-  if (use.unit === 'hour' || use.unit === 'day') {
-    warn('COARSE_UNIT', `a tick of one ${use.unit} is rarely a good choice: a used-up tick cannot be waited for`);
+  if (layout.unitMs >= TIME_UNITS.hour.ms) {
+    const unit = layout.unitMs < TIME_UNITS.day.ms ? 'hour' : 'day';
+    warn('COARSE_UNIT', `a tick of one ${unit} is rarely a good choice: a used-up tick cannot be waited for`);
   }
   if (use.expectedIdsPerSecond !== undefined && use.expectedIdsPerSecond > layout.idsPerSecond) {
     warn(

@@ -2,6 +2,7 @@ import { MAX_DATE_MS, Timeline } from '../time/timeline.js';
 import { placeFields, type Field, type FieldRole, type PlacedField } from './field.js';
 import { fingerprintOf } from './fingerprint.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
+import { refuseShape } from './shape-problem.js';
 
 /** The parts of an ID, as numbers. */
 export interface LayoutParts {
@@ -17,7 +18,7 @@ export interface LayoutParts {
 
 /** What {@link Layout} is made of. */
 export interface LayoutShape {
-  /** From the most significant bits down; exactly one `time` and one `sequence` field. */
+  /** From the most significant bits down: the `time` field first, one `sequence` field, 64 bits at most. */
   readonly fields: readonly Field[];
   readonly unitMs: number;
   /** The epoch, Unix ms. */
@@ -65,17 +66,17 @@ export class Layout {
   /** Unit, epoch tick and fields as a short stable text: equal texts, equal layouts. */
   readonly fingerprint: string;
 
-  private readonly time: PlacedField;
-
+  /** @throws ConfigurationError when no IDs can be made of the shape */
   constructor(shape: LayoutShape) {
+    refuseShape(shape);
     this.fields = placeFields(shape.fields);
     this.unitMs = shape.unitMs;
     this.epochMs = shape.epochMs;
     this.timeline = new Timeline(shape.unitMs, shape.epochMs);
-    this.time = this.single('time');
-    const sequence = this.single('sequence');
+    const time = this.fields[0]!;
+    const sequence = this.fields.find((field) => field.role === 'sequence')!;
     this.bits = this.widthOf(() => true);
-    this.lowBits = this.time.shift;
+    this.lowBits = time.shift;
     this.maxWorkerId = 2 ** this.widthOf((field) => field.role === 'worker') - 1;
     this.maxWorkers = this.maxWorkerId;
     this.maxSequence = 2 ** sequence.bits - 1;
@@ -84,12 +85,12 @@ export class Layout {
     this.hasClockBack = this.fields.some((field) => field.role === 'clockBack');
     this.sequenceStep = 2 ** sequence.shift;
     // A 64-bit layout (an unsigned one) issues the lower half of its range only.
-    const ticks = 2 ** Math.min(this.time.bits, 63 - this.lowBits);
-    this.maxTick = Math.min(ticks - 1, this.timeline.tickAt(MAX_DATE_MS));
+    const ticks = 2 ** Math.min(time.bits, 63 - this.lowBits);
+    this.maxTick = Math.min(ticks - 1, this.timeline.lastTick);
     this.lifetimeYears = (ticks * this.unitMs) / YEAR_MS;
-    this.expiresAt = this.dateOf(ticks);
+    this.expiresAt = this.timeline.dateOf(ticks);
     this.safeTicks = Math.min(ticks, Math.floor(2 ** (53 - this.lowBits)));
-    this.safeUntil = this.dateOf(this.safeTicks);
+    this.safeUntil = this.timeline.dateOf(this.safeTicks);
     this.fingerprint = fingerprintOf(this);
     Object.freeze(this);
   }
@@ -103,16 +104,13 @@ export class Layout {
     if (Number.isInteger(parts.tick) && parts.tick > this.maxTick) {
       throw new TimestampOverflowError(parts.tick, this.maxTick);
     }
+    const maxEndBits = 2 ** this.widthOf((field) => field.role === 'fixed') - 1;
     const values: Record<FieldRole, number> = {
       time: part('tick', parts.tick, this.maxTick),
       worker: part('workerId', parts.workerId, this.maxWorkerId),
       clockBack: part('clockBack', parts.clockBack, this.hasClockBack ? 1 : 0),
       sequence: part('sequence', parts.sequence, this.maxSequence),
-      fixed: part(
-        'endBits',
-        parts.endBits ?? this.endBitsValue,
-        2 ** this.widthOf((each) => each.role === 'fixed') - 1,
-      ),
+      fixed: part('endBits', parts.endBits ?? this.endBitsValue, maxEndBits),
     };
     // Fields of one role share its number, low bits last: walk up from the least significant field.
     return this.fields.reduceRight((id, field) => {
@@ -126,16 +124,18 @@ export class Layout {
   /**
    * The parts of an ID, whoever issued it: the fixed bits are reported, not checked.
    * @throws TimestampOverflowError when its tick lies beyond what a Date can hold
-   * @throws InvalidPartError when it has more bits than this layout
+   * @throws InvalidPartError when it is not a bigint, is negative or has more bits than this layout
    */
   unpack(id: bigint): LayoutParts {
-    if (id < 0n || id >> BigInt(this.bits) !== 0n) throw new InvalidPartError('id', id, 2 ** this.bits - 1);
+    if (typeof id !== 'bigint' || BigInt.asUintN(this.bits, id) !== id) {
+      throw new InvalidPartError('id', id, (1n << BigInt(this.bits)) - 1n);
+    }
     const values: Record<FieldRole, number> = { time: 0, worker: 0, clockBack: 0, sequence: 0, fixed: 0 };
     for (const { role, bits, shift } of this.fields) {
       const value = Number((id >> BigInt(shift)) & ((1n << BigInt(bits)) - 1n));
       values[role] = values[role] * 2 ** bits + value;
     }
-    if (this.timeline.startOf(values.time) > MAX_DATE_MS) throw new TimestampOverflowError(values.time, this.maxTick);
+    if (values.time > this.timeline.lastTick) throw new TimestampOverflowError(values.time, this.maxTick);
     return {
       tick: values.time,
       workerId: values.worker,
@@ -164,7 +164,10 @@ export class Layout {
     return (mine.value ?? 0) % shared !== (theirs.value ?? 0) % shared;
   }
 
-  /** The smallest ID that any worker can issue at `date`; dates outside the layout's life are clamped to it. */
+  /**
+   * The smallest ID that any worker can issue at `date`; dates outside the layout's life are clamped to it.
+   * @throws InvalidPartError when it is an invalid Date or NaN
+   */
   idFloor(date: Date | number): bigint {
     return BigInt(this.clampedTick(date)) << BigInt(this.lowBits);
   }
@@ -176,23 +179,12 @@ export class Layout {
 
   private clampedTick(date: Date | number): number {
     const ms = typeof date === 'number' ? date : date.getTime();
-    if (Number.isNaN(ms)) throw new InvalidPartError('date', date, this.maxTick);
+    if (Number.isNaN(ms)) throw new InvalidPartError('date', date, MAX_DATE_MS);
     return Math.min(Math.max(this.timeline.tickAt(ms), 0), this.maxTick);
   }
 
   private lowestFixed(): PlacedField | undefined {
     return this.fields.find((field) => field.shift === 0 && field.role === 'fixed');
-  }
-
-  private dateOf(tick: number): Date | null {
-    const ms = this.timeline.startOf(tick);
-    return ms <= MAX_DATE_MS ? new Date(ms) : null;
-  }
-
-  private single(role: FieldRole): PlacedField {
-    const [first, second] = this.fields.filter((field) => field.role === role);
-    if (first === undefined || second !== undefined) throw new InvalidPartError(`number of ${role} fields`, 'not 1', 1);
-    return first;
   }
 
   private widthOf(which: (field: Field) => boolean): number {

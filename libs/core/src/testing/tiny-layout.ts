@@ -8,7 +8,7 @@ export interface TinyLayoutOptions {
   sequenceBits?: number;
   /** Default true. */
   clockBack?: boolean;
-  /** Default 44. */
+  /** Default 44, or what is left of 63. */
   timeBits?: number;
   /** Default 0. */
   endBits?: number;
@@ -18,7 +18,8 @@ export interface TinyLayoutOptions {
 
 /** A layout with so few sequences that a test can use up a tick; 3 worker bits. */
 export function tinyLayout(options: TinyLayoutOptions = {}): Layout {
-  const { unitMs = 1, sequenceBits = 2, clockBack = true, timeBits = 44, endBits = 0, epochMs = 0 } = options;
+  const { unitMs = 1, sequenceBits = 2, clockBack = true, endBits = 0, epochMs = 0 } = options;
+  const { timeBits = Math.min(44, 59 - sequenceBits - endBits) } = options;
   const fields: Field[] = [
     { name: 'timestamp', role: 'time', bits: timeBits },
     { name: 'worker', role: 'worker', bits: 3 },

@@ -1,6 +1,8 @@
 import { MAX_DATE_MS } from './timeline.js';
 
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const HOUR = String.raw`[01]\d|2[0-3]`;
+const TIME = String.raw`(${HOUR}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?`;
+const ISO = new RegExp(String.raw`^(\d{4})-(\d\d)-(\d\d)(?:[T ]${TIME}(Z|[+-](?:${HOUR}):?[0-5]\d)?)?$`, 'i');
 
 /**
  * The Unix ms of an epoch given as an ISO string, a Date or Unix ms; undefined when it is none of these.
@@ -16,17 +18,12 @@ export function parseEpoch(given: unknown): number | undefined {
 function parseIso(text: string): number | undefined {
   const match = ISO.exec(text);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
-    number, number, number, number, number, number,
-  ]; // prettier-ignore
-  const utc = new Date(Date.UTC(year, month - 1, day, hour, minute, second, Number((match[7] ?? '').padEnd(3, '0'))));
-  const exists =
-    utc.getUTCFullYear() === year &&
-    utc.getUTCMonth() === month - 1 &&
-    utc.getUTCDate() === day &&
-    utc.getUTCHours() === hour;
-  if (!exists || minute > 59 || second > 59) return undefined;
-  return utc.getTime() - zoneOffsetMs(match[8]);
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', zone] = match;
+  const midnight = new Date(0);
+  midnight.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (midnight.getUTCMonth() !== Number(month) - 1) return undefined;
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  return midnight.getTime() + seconds * 1_000 + Number(fraction.padEnd(3, '0')) - zoneOffsetMs(zone);
 }
 
 function zoneOffsetMs(zone: string | undefined): number {

@@ -11,12 +11,16 @@ export class Timeline {
   /** The epoch's own tick, counted from 1970. */
   readonly epochTick: number;
 
+  /** The last tick that begins inside a Date's range and is a safe integer. */
+  readonly lastTick: number;
+
   /** @param unitMs length of a tick, a positive integer. @param epochMs the epoch, Unix ms. */
   constructor(
     readonly unitMs: number,
     epochMs: number,
   ) {
     this.epochTick = Math.floor(epochMs / unitMs);
+    this.lastTick = Math.min(this.tickAt(MAX_DATE_MS), Number.MAX_SAFE_INTEGER);
   }
 
   /** The tick of a moment; negative before the epoch. */
@@ -27,5 +31,11 @@ export class Timeline {
   /** The Unix ms at which a tick starts. */
   startOf(tick: number): number {
     return (tick + this.epochTick) * this.unitMs;
+  }
+
+  /** The same as a Date; null when it lies beyond what a Date can hold. */
+  dateOf(tick: number): Date | null {
+    const ms = this.startOf(tick);
+    return ms <= MAX_DATE_MS ? new Date(ms) : null;
   }
 }
