@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { Order } from '../orders/order.entity.js';
+import { OrderItem } from '../orders/order-item.entity.js';
+import { CreateOrders1767225600000 } from './create-orders.migration.js';
+import type { DemoDatabase } from './database-url.js';
+
+const TRIES = 8;
+const FIRST_PAUSE_MS = 50;
+
+/** TypeORM options of the demo. Tables are made by migrations: `synchronize` fails when two processes start at once. */
+export function dataSourceOptions(database: DemoDatabase): DataSourceOptions {
+  const options = { entities: [Order, OrderItem], migrations: [CreateOrders1767225600000], synchronize: false };
+  if (database.type !== 'better-sqlite3') return { ...database, ...options };
+  // Another process's write takes a millisecond or two, but in this driver waiting for it stops the event loop.
+  return { ...database, ...options, enableWAL: true, timeout: 1_000 };
+}
+
+/**
+ * Opens the database with all migrations run.
+ *
+ * TypeORM takes no lock for them. Of several processes that start at once on an empty database only one creates a table;
+ * the others fail, wait a little, and find on their next look what is left to do. The same holds for SQLite's switch to
+ * WAL. The migrations themselves skip tables that exist, so one that was killed half-way can be run again.
+ *
+ * @throws the last failure, after about three seconds
+ */
+export async function openDatabase(options: DataSourceOptions): Promise<DataSource> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await runMigrations(options);
+      return await new DataSource(options).initialize();
+    } catch (error) {
+      if (tries === TRIES) throw error;
+      await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
+    }
+  }
+}
+
+/**
+ * On a DataSource of its own: a migration that failed leaves SQLite's connection with its foreign keys switched off.
+ * The logger is one that says nothing (unless DEBUG is set): losing the race is no news, and the last failure is thrown.
+ */
+async function runMigrations(options: DataSourceOptions): Promise<void> {
+  const dataSource = await new DataSource({ ...options, entities: [], logger: 'debug' }).initialize();
+  try {
+    await dataSource.runMigrations();
+  } finally {
+    await dataSource.destroy();
+  }
+}

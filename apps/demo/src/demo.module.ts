@@ -1,0 +1,40 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RaindropModule } from '@raindrop/nestjs';
+import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { dataSourceOptions, openDatabase } from './database/open-database.js';
+import type { DemoConfig } from './demo-config.js';
+import { demoLayout } from './demo-layout.js';
+import { DocsController } from './docs/docs.controller.js';
+import { DatabaseHealthIndicator } from './health/database.health.js';
+import { HealthController } from './health/health.controller.js';
+import { IdsController } from './ids/ids.controller.js';
+import { Order } from './orders/order.entity.js';
+import { OrdersController } from './orders/orders.controller.js';
+import { OrdersService } from './orders/orders.service.js';
+
+@Module({})
+export class DemoModule {
+  static forConfig({ database, workers }: DemoConfig): DynamicModule {
+    return {
+      module: DemoModule,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          // openDatabase does the retrying.
+          useFactory: () => ({ ...dataSourceOptions(database), retryAttempts: 0, toRetry: () => false }),
+          dataSourceFactory: (options) => openDatabase(options!),
+        }),
+        TypeOrmModule.forFeature([Order]),
+        RaindropModule.forRoot({
+          ...demoLayout,
+          serviceMinWorkId: workers.min,
+          serviceMaxWorkId: workers.max,
+        }),
+        TerminusModule,
+      ],
+      controllers: [IdsController, OrdersController, HealthController, DocsController],
+      providers: [OrdersService, DatabaseHealthIndicator, RaindropHealthIndicator],
+    };
+  }
+}

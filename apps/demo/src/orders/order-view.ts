@@ -1,0 +1,41 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { compareIds, type ParsedId } from '@raindrop/core';
+import type { Order } from './order.entity.js';
+
+export class OrderItemView {
+  @ApiProperty({ example: '30094321512251394', description: 'An ID: always a string in JSON.' })
+  readonly id!: string;
+
+  @ApiProperty({ example: 'tea-250g' })
+  readonly sku!: string;
+
+  @ApiProperty({ example: 2 })
+  readonly quantity!: number;
+}
+
+/** An order as clients see it. */
+export class OrderView {
+  @ApiProperty({ example: '30094321512251392', description: 'An ID: always a string in JSON.' })
+  readonly id!: string;
+
+  @ApiProperty({ example: '2026-11-21T08:15:30.000Z', description: 'The second that stands in the ID.' })
+  readonly createdAt!: string;
+
+  @ApiProperty({ example: 'Ada' })
+  readonly customer!: string;
+
+  @ApiProperty({ type: [OrderItemView] })
+  readonly items!: OrderItemView[];
+}
+
+/** @param parsed what the order's ID says */
+export function viewOrder({ id, customer, items }: Order, parsed: ParsedId): OrderView {
+  return {
+    id,
+    createdAt: parsed.time.toISOString(),
+    customer,
+    items: [...items]
+      .sort((a, b) => compareIds(a.id, b.id))
+      .map((item) => ({ id: item.id, sku: item.sku, quantity: item.quantity })),
+  };
+}

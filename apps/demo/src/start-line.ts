@@ -1,0 +1,22 @@
+import type { AddressInfo } from 'node:net';
+import type { IdServiceStatus } from '@raindrop/nestjs';
+import type { DemoConfig } from './demo-config.js';
+
+/** What a started demo says about itself. */
+export function startLine(
+  status: Pick<IdServiceStatus, 'workerId' | 'fingerprint' | 'expiresAt'>,
+  { workers }: Pick<DemoConfig, 'workers'>,
+  address: Pick<AddressInfo, 'address' | 'port'>,
+): string {
+  const until = status.expiresAt?.toISOString().slice(0, 10) ?? 'beyond the calendar';
+  return (
+    `Raindrop demo: worker ${status.workerId} of ${workers.min}..${workers.max}, layout ${status.fingerprint}; ` +
+    `IDs until ${until}; click ${urlOf(address)}/docs`
+  );
+}
+
+/** Where a browser on this host finds it: not every address that can be listened on can be visited. */
+function urlOf({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,306 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { codecs, type CodecName } from '@raindrop/core';
+import { IdService } from '@raindrop/nestjs';
+import { createDemo } from '../../apps/demo/src/create-demo.js';
+import type { DemoDatabase } from '../../apps/demo/src/database/database-url.js';
+import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+
+type Method = 'GET' | 'POST';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+}
+
+describe('The demo', () => {
+  let database: TestDatabase;
+  let app: NestFastifyApplication;
+
+  beforeAll(async () => {
+    database = await testDatabase('sqlite');
+    app = await createDemo({
+      host: '127.0.0.1',
+      port: 0,
+      database: database.options as DemoDatabase,
+      workers: { min: 5, max: 9 },
+    });
+    await app.init();
+    await app.getHttpAdapter().getInstance().ready();
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  const ask = async (method: Method, url: string, body?: unknown, type = 'application/json'): Promise<Answer> => {
+    const payload = typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await app.inject({
+      method,
+      url,
+      ...(body === undefined ? {} : { payload, headers: { 'content-type': type } }),
+    });
+    const isJson = String(answer.headers['content-type']).startsWith('application/json');
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      json: isJson ? answer.json<Record<string, unknown>>() : {},
+    };
+  };
+
+  const issue = async (query: string): Promise<string[]> => {
+    const { status, json } = await ask('POST', `/v1/ids${query}`);
+    expect(status).toBe(201);
+    return json['ids'] as string[];
+  };
+
+  describe('POST /v1/ids', () => {
+    it('issues one ID as a string when nothing is asked for', async () => {
+      const ids = await issue('');
+      expect(ids).toEqual([expect.stringMatching(/^\d{17,19}$/)]);
+    });
+
+    it('issues a batch in ascending order without a duplicate', async () => {
+      const ids = await issue('?count=10000');
+      expect(new Set(ids).size).toBe(10_000);
+      expect(ids.map(BigInt)).toEqual(ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1)));
+    });
+
+    it.each(Object.keys(codecs) as CodecName[])('writes %s, and GET reads it', async (format) => {
+      const [text] = await issue(`?count=1&format=${format}`);
+      const { status, json } = await ask('GET', `/v1/ids/${encodeURIComponent(text!)}?format=${format}`);
+      expect(status).toBe(200);
+      expect(json['id']).toBe(codecs[format].decode(text!).toString());
+    });
+
+    it('counts every code by itself', async () => {
+      const decoded = async (code: string): Promise<unknown> => {
+        const [id] = await issue(`?code=${encodeURIComponent(code)}`);
+        return (await ask('GET', `/v1/ids/${id}`)).json['sequence'];
+      };
+      const codes = ['__proto__', 'constructor', 'é🙂', 'x'.repeat(128)];
+      for (const code of codes) expect(await decoded(code)).toBe(0);
+    });
+
+    const count = 'count must be an integer from 1 to 10000';
+    it.each([
+      ['?count=0', count],
+      ['?count=10001', count],
+      ['?count=-1', count],
+      ['?count=1.5', count],
+      ['?count=1e3', count],
+      ['?count=0x10', count],
+      ['?count=%205', count],
+      ['?count=', count],
+      ['?count=many', count],
+      ['?count=1&count=2', count],
+      ['?count=99999999999999999999', count],
+      ['?code=', 'code must be a text of 1 to 128 characters'],
+      [`?code=${'x'.repeat(129)}`, 'code must be a text of 1 to 128 characters'],
+      ['?code=a&code=b', 'code must be a text of 1 to 128 characters'],
+      ['?format=roman', 'format must be one of decimal, '],
+      ['?format=constructor', 'format must be one of decimal, '],
+      ['?format=', 'format must be one of decimal, '],
+      ['?cuont=5', '"cuont" is not known here; legal: count, code, format'],
+      ['?count=0&format=x', '; format must be one of'],
+    ])('refuses %s and says what is legal', async (query, message) => {
+      const { status, json } = await ask('POST', `/v1/ids${query}`);
+      expect(status).toBe(400);
+      expect(json).toEqual({
+        statusCode: 400,
+        errorCode: 'INVALID_INPUT',
+        message: expect.stringContaining(message) as string,
+      });
+    });
+  });
+
+  describe('GET /v1/ids/:id', () => {
+    it('says what is in an ID', async () => {
+      const before = Math.floor(Date.now() / 1_000);
+      const [, second] = await issue('?count=2&code=decode');
+      const { status, json } = await ask('GET', `/v1/ids/${second}`);
+      expect(status).toBe(200);
+      expect(json).toEqual({
+        id: second,
+        time: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/) as string,
+        tick: Math.floor(Date.parse(json['time'] as string) / 1_000) - Date.UTC(2026, 0, 1) / 1_000,
+        workerId: app.get(IdService).workerId,
+        clockBack: 0,
+        sequence: expect.any(Number) as number,
+        endBits: 0,
+      });
+      expect([5, 6, 7, 8, 9]).toContain(json['workerId']);
+      expect(Math.abs(Date.parse(json['time'] as string) / 1_000 - before)).toBeLessThanOrEqual(2);
+    });
+
+    it.each(['0', '9223372036854775807'])('reads %s, the edge of the range', async (id) => {
+      expect((await ask('GET', `/v1/ids/${id}`)).json['id']).toBe(id);
+    });
+
+    it.each([
+      ['a word', 'abc'],
+      ['a sign', '-1'],
+      ['a leading zero', '01'],
+      ['a fraction', '1.0'],
+      ['2^63', '9223372036854775808'],
+      ['5,000 digits', '1'.repeat(5_000)],
+      ['NUL', '%00'],
+      ['an emoji', '%F0%9F%99%82'],
+      ['2^63 and more in base62', 'zzzzzzzzzzz?format=base62'],
+      ['decimal digits in another format', '30077043989282816?format=base58'],
+    ])('refuses %s with what is legal', async (_, id) => {
+      const { status, json } = await ask('GET', `/v1/ids/${id}`);
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ errorCode: 'INVALID_ID', message: expect.stringContaining('Legal: ') as string });
+    });
+
+    it('refuses an unknown format', async () => {
+      expect((await ask('GET', '/v1/ids/1?format=roman')).json['errorCode']).toBe('INVALID_INPUT');
+    });
+  });
+
+  describe('orders', () => {
+    const items = [
+      { sku: 'tea-250g', quantity: 2 },
+      { sku: 'mug', quantity: 1 },
+    ];
+
+    it('are saved with generated keys and read back', async () => {
+      const created = await ask('POST', '/v1/orders', { customer: 'Ada 李 🙂', items });
+      expect(created.status).toBe(201);
+      const id = created.json['id'] as string;
+      expect(created.json).toEqual({
+        id: expect.stringMatching(/^\d{17,19}$/) as string,
+        createdAt: app.get(IdService).parse(id).time.toISOString(),
+        customer: 'Ada 李 🙂',
+        items: items.map((item) => ({ ...item, id: expect.stringMatching(/^\d{17,19}$/) as string })),
+      });
+      const ids = [id, ...(created.json['items'] as { id: string }[]).map((item) => item.id)];
+      expect(new Set(ids).size).toBe(3);
+
+      const read = await ask('GET', `/v1/orders/${id}`);
+      expect(read.status).toBe(200);
+      expect(read.json).toEqual(created.json);
+    });
+
+    it('are saved in parallel without mixing their items', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          ask('POST', '/v1/orders', { customer: `c${index}`, items: [{ sku: `s${index}`, quantity: index + 1 }] }),
+        ),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+      for (const { json } of answers) {
+        expect((await ask('GET', `/v1/orders/${json['id'] as string}`)).json).toEqual(json);
+      }
+    });
+
+    const customer = 'customer must be a text of 1 to 100 characters';
+    const list = 'items must be a list of 1 to 100 objects';
+    it.each<[string, unknown, string]>([
+      ['no customer', { items }, customer],
+      ['an empty customer', { customer: '', items }, customer],
+      ['a long customer', { customer: 'x'.repeat(101), items }, customer],
+      ['a customer with NUL', { customer: 'a\u0000b', items }, customer],
+      ['a number for a customer', { customer: 7, items }, customer],
+      ['a list for a customer', { customer: ['Ada'], items }, customer],
+      ['no items', { customer: 'Ada' }, list],
+      ['an empty list', { customer: 'Ada', items: [] }, list],
+      ['too many items', { customer: 'Ada', items: Array.from({ length: 101 }, () => items[0]) }, list],
+      ['an object for a list', { customer: 'Ada', items: { 0: items[0] } }, list],
+      ['null for an item', { customer: 'Ada', items: [null] }, list],
+      ['a text for an item', { customer: 'Ada', items: ['tea'] }, list],
+      ['a list for an item', { customer: 'Ada', items: [[]] }, list],
+      ['an item without a sku', { customer: 'Ada', items: [{ quantity: 1 }] }, 'items[0].sku must be'],
+      ['quantity 0', { customer: 'Ada', items: [items[0], { sku: 'a', quantity: 0 }] }, 'items[1].quantity must be'],
+      ['a text for a quantity', { customer: 'Ada', items: [{ sku: 'a', quantity: '1' }] }, 'items[0].quantity must be'],
+      ['an id of its own', { id: '1', customer: 'Ada', items }, '"id" is not known here; legal: customer, items'],
+      ['an item id', { customer: 'Ada', items: [{ ...items[0], id: '1' }] }, 'items[0]."id" is not known here'],
+      ['null', null, customer],
+      ['a list', [], customer],
+      ['a text', '"Ada"', customer],
+    ])('refuse %s and say what is legal', async (_, body, message) => {
+      const { status, json } = await ask('POST', '/v1/orders', body);
+      expect({ status, ...json }).toEqual({
+        status: 400,
+        statusCode: 400,
+        errorCode: 'INVALID_INPUT',
+        message: expect.stringContaining(message) as string,
+      });
+    });
+
+    it.each([
+      ['broken JSON', '{"customer":', 'application/json', 400],
+      ['a polluting key', '{"__proto__":{"x":1},"customer":"a","items":[]}', 'application/json', 400],
+      ['another type', 'customer=Ada', 'application/x-www-form-urlencoded', 400],
+      ['XML', '<order/>', 'application/xml', 415],
+      ['more than 256 kB', JSON.stringify({ customer: 'x'.repeat(300_000) }), 'application/json', 413],
+    ])('refuse %s', async (_, body, type, expected) => {
+      expect((await ask('POST', '/v1/orders', body, type)).status).toBe(expected);
+    });
+
+    it('are not found under an ID that nobody issued', async () => {
+      const { status, json } = await ask('GET', '/v1/orders/12345');
+      expect({ status, ...json }).toMatchObject({ status: 404, errorCode: 'ORDER_NOT_FOUND' });
+    });
+
+    it.each(['abc', '1e3', '12345678901234567890', "1'%20OR%201=1"])('are not looked for under %s', async (id) => {
+      const { status, json } = await ask('GET', `/v1/orders/${id}`);
+      expect({ status, ...json }).toMatchObject({ status: 400, errorCode: 'INVALID_ID' });
+    });
+  });
+
+  it('is healthy', async () => {
+    const { status, json } = await ask('GET', '/health');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      status: 'ok',
+      details: { database: { status: 'up' }, raindrop: { status: 'up', workerId: app.get(IdService).workerId } },
+    });
+  });
+
+  it('describes itself: every ID is a string', async () => {
+    const { status, json } = await ask('GET', '/docs-json');
+    expect(status).toBe(200);
+    const { paths, components } = json as {
+      paths: Record<string, Record<string, { summary?: string }>>;
+      components: { schemas: Record<string, { properties: Record<string, { type: string }> }> };
+    };
+    expect(Object.keys(paths).sort()).toEqual(['/health', '/v1/ids', '/v1/ids/{id}', '/v1/orders', '/v1/orders/{id}']);
+    const operations = Object.values(paths).flatMap((path) => Object.values(path));
+    expect(operations.every(({ summary }) => (summary ?? '') !== '')).toBe(true);
+    for (const name of ['DecodedId', 'OrderView', 'OrderItemView']) {
+      expect(components.schemas[name]!.properties['id']!.type).toBe('string');
+    }
+  });
+
+  it('serves its page and the files of the page, and no others', async () => {
+    const page = await ask('GET', '/docs');
+    expect((await ask('GET', '/docs/')).text).toBe(page.text);
+    expect(page.headers['content-type']).toContain('text/html');
+    const files = [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map((match) => match[1]!);
+    expect(files).toHaveLength(4);
+    for (const file of files) {
+      const { status, text } = await ask('GET', file);
+      expect(status).toBe(200);
+      expect(text.length).toBeGreaterThan(50);
+    }
+    for (const file of ['package.json', '..%2Fpackage.json', 'swagger-ui-bundle.js.map']) {
+      expect((await ask('GET', `/docs/${file}`)).status).toBe(404);
+    }
+  });
+
+  it('tells browsers to load nothing from elsewhere', async () => {
+    const { headers } = await ask('GET', '/docs');
+    expect(headers['content-security-policy']).toContain("default-src 'self'");
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('answers 404 elsewhere', async () => {
+    expect((await ask('GET', '/v1/nothing')).status).toBe(404);
+  });
+});
