@@ -1,3 +1,4 @@
+import helmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DemoConfig } from './demo-config.js';
@@ -6,7 +7,6 @@ import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { inputPipe } from './http/input-pipe.js';
 import { RaindropErrorFilter } from './http/raindrop-error.filter.js';
-import { addSecurityHeaders } from './http/security-headers.js';
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -28,7 +28,16 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   });
   app.useGlobalPipes(inputPipe());
   app.useGlobalFilters(new RaindropErrorFilter(adapter));
-  addSecurityHeaders(app);
+  // Swagger UI styles its elements inline and draws its icons from data: URLs; over plain HTTP nothing is upgraded.
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      directives: {
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        upgradeInsecureRequests: null,
+      },
+    },
+  });
   serveOpenApi(app);
   return app;
 }

@@ -6,7 +6,6 @@ import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
 import type { DemoConfig } from './demo-config.js';
 import { demoLayout } from './demo-layout.js';
-import { DocsController } from './docs/docs.controller.js';
 import { DatabaseHealthIndicator } from './health/database.health.js';
 import { HealthController } from './health/health.controller.js';
 import { IdsController } from './ids/ids.controller.js';
@@ -33,7 +32,7 @@ export class DemoModule {
         }),
         TerminusModule,
       ],
-      controllers: [IdsController, OrdersController, HealthController, DocsController],
+      controllers: [IdsController, OrdersController, HealthController],
       providers: [OrdersService, DatabaseHealthIndicator, RaindropHealthIndicator],
     };
   }

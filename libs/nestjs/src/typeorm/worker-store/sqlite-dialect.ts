@@ -11,8 +11,9 @@ export const sqliteDialect: Dialect = {
   tableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: false,
-  // The application's own hook for new connections may have set one: it would stop the event loop.
-  session: ['PRAGMA busy_timeout = 0'],
+  // The application's own hook for new connections may have set a time-out: it would stop the event loop. In a WAL file
+  // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
+  session: ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
   quote: (identifier) => quoted(identifier),
   placeholder: () => '?',
   bind: (value) => (typeof value === 'number' ? BigInt(value) : value),
