@@ -37,7 +37,9 @@ export default tseslint.config(
       'no-restricted-imports': [
         'error',
         {
-          paths: [{ name: 'typeorm', message: 'Only libs/nestjs/src/typeorm imports typeorm.', allowTypeImports: false }],
+          paths: [
+            { name: 'typeorm', message: 'Only libs/nestjs/src/typeorm imports typeorm.', allowTypeImports: false },
+          ],
           patterns: ['@raindrop/core/*', '**/core/src/**'],
         },
       ],

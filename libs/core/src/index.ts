@@ -35,7 +35,7 @@ export {
 export { SnowflakeGenerator, type GeneratorCounters } from './generator/snowflake-generator.js';
 export type { BoundCode } from './generator/bound-code.js';
 export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
-export type { GeneratorPorts } from './generator/issuer.js';
+export type { GeneratorPorts } from './generator/generator-ports.js';
 export {
   ClockMovedBackError,
   InvalidBatchError,

@@ -4,15 +4,17 @@ import type { Timers } from '../time/timers.js';
 import { BoundCode } from './bound-code.js';
 import { CodeTable } from './code-table.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
-import { Issuer, type GeneratorPorts, type IssuerCounters } from './issuer.js';
+import type { GeneratorPorts } from './generator-ports.js';
+import { Issuer } from './issuer.js';
 import { Outputs } from './outputs.js';
+import type { PlacementCounters } from './placement.js';
 import type { Lane, Position } from './position.js';
 import type { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
 import { Waiting, type WaitOptions } from './waiting.js';
 
 /** What the generator has done since it was made. */
-export interface GeneratorCounters extends Readonly<IssuerCounters> {
+export interface GeneratorCounters extends Readonly<PlacementCounters> {
   readonly issued: number;
   /** Codes that are kept. */
   readonly codes: number;
