@@ -8,6 +8,7 @@ import {
   type RaindropModuleOptions,
   type RaindropOptionsFactory,
 } from '@raindrop/nestjs';
+import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { closeDataSources, OPTIONS, startApp, typeorm } from './module-fixture.js';
@@ -135,6 +136,22 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     expect(ids.workerId).not.toBe(orders.workerId);
     expect([ids.parse(ids.nextId()).endBits, orders.parse(orders.nextId()).endBits]).toEqual([0, 1]);
     await app.close();
+  });
+
+  it.each([
+    ['names address and hardware address in the row', false, /^[\da-f.:]+#8080#2#[\da-f:]*$/],
+    ['stores a hash in their place where hashCode is on', true, /^[\da-f]{64}$/],
+  ])('%s', async (_, hashCode, form) => {
+    const options = { ...OPTIONS, servicePort: 8_080, hashCode };
+    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+    const source = await new DataSource(database.options).initialize();
+    const rows: { code: string; holder: string }[] = await source.query(
+      `SELECT code, holder FROM soc_raindrop_worker WHERE id = ${app.get(IdService).workerId}`,
+    );
+    await source.destroy();
+    await app.close();
+    expect(rows[0]!.code).toMatch(form);
+    expect(rows[0]!.holder.includes(hostname())).toBe(!hashCode);
   });
 
   it('leases from a database of its own when dbConfig names one', async () => {
