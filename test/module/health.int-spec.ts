@@ -4,8 +4,8 @@ import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { closeDataSources, OPTIONS, typeorm } from './module-fixture.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
 
 @Injectable()
 class Health {
@@ -24,16 +24,7 @@ class Health {
 }
 
 describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await testDatabase(kind);
-  });
-
-  afterAll(async () => {
-    await closeDataSources();
-    await database.drop();
-  });
+  const database = useDatabase(kind, 'suite');
 
   it('is up with a worker, down when its row was taken, up again with another, and down after shutdown', async () => {
     @Module({

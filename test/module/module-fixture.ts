@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import type { RaindropModuleOptions } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 
 /** A layout and a lease for tests: few workers, so that a table is filled at once. */
 export const OPTIONS: RaindropModuleOptions = {
@@ -41,11 +42,29 @@ export function typeorm(options: DataSourceOptions, name?: string): DynamicModul
 }
 
 /** Closes what applications have left open that did not start: Nest calls no hooks of theirs. */
-export async function closeDataSources(): Promise<void> {
+async function closeDataSources(): Promise<void> {
   await Promise.all(
     opened
       .splice(0)
       .filter(({ isInitialized }) => isInitialized)
       .map((source) => source.destroy()),
   );
+}
+
+/** A database that lives as long as the suite, or anew for every test. */
+export function useDatabase(kind: DatabaseKind, every: 'suite' | 'test'): { readonly options: DataSourceOptions } {
+  let database: TestDatabase;
+  const [begin, end] = every === 'suite' ? [beforeAll, afterAll] : [beforeEach, afterEach];
+  begin(async () => {
+    database = await testDatabase(kind);
+  });
+  end(async () => {
+    await closeDataSources();
+    await database.drop();
+  });
+  return {
+    get options() {
+      return database.options;
+    },
+  };
 }

@@ -10,20 +10,11 @@ import {
 } from '@raindrop/nestjs';
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { closeDataSources, OPTIONS, startApp, typeorm } from './module-fixture.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
 describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await testDatabase(kind);
-  });
-
-  afterEach(async () => {
-    await closeDataSources();
-    await database.drop();
-  });
+  const database = useDatabase(kind, 'test');
 
   const tokens = async (): Promise<{ id: number; token: string }[]> => {
     const source = await new DataSource(database.options).initialize();
@@ -186,16 +177,7 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
 });
 
 describe('The ways to configure RaindropModule', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await testDatabase('sqlite');
-  });
-
-  afterAll(async () => {
-    await closeDataSources();
-    await database.drop();
-  });
+  const database = useDatabase('sqlite', 'suite');
 
   @Injectable()
   class Settings implements RaindropOptionsFactory {

@@ -6,8 +6,8 @@ import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { closeDataSources, OPTIONS, typeorm } from './module-fixture.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
 
 /** What a request waits for, so that the server is closed while it is under way. */
 const gate = { arrived: (): void => {}, mayGoOn: Promise.resolve() };
@@ -34,16 +34,7 @@ function read(url: string): Promise<string> {
 }
 
 describe.each(databaseKinds)('Shutting down a server on %s', (kind) => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await testDatabase(kind);
-  });
-
-  afterAll(async () => {
-    await closeDataSources();
-    await database.drop();
-  });
+  const database = useDatabase(kind, 'suite');
 
   it.each([
     ['first', true],

@@ -10,7 +10,8 @@ export { TIME_UNITS, type TimeUnit, type TimeUnitRule } from './time/time-unit.j
 export { Timeline } from './time/timeline.js';
 
 export type { Field, FieldRole, PlacedField } from './layout/field.js';
-export { Layout, type LayoutParts, type LayoutShape } from './layout/layout.js';
+export type { LayoutShape } from './layout/layout-shape.js';
+export { Layout, type LayoutParts } from './layout/layout.js';
 export { createLayout, readLayout, resolveLayout, type LayoutOptions } from './layout/layout-options.js';
 export {
   readUsage,

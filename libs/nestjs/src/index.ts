@@ -1,6 +1,5 @@
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
-export type { RaindropModuleExtras } from './raindrop.module-definition.js';
-export type { RaindropModuleOptions } from './raindrop.options.js';
+export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
 export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
 export { IdService, type IdServiceEvents, type IdServiceStatus } from './id.service.js';
 

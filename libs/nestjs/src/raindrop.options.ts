@@ -47,6 +47,19 @@ export interface RaindropModuleOptions extends Partial<LayoutOptions>, Generator
   logger?: LoggerService;
 }
 
+/** What is said where the module is imported, apart from the options themselves. */
+export interface RaindropModuleExtras {
+  /** Makes the service injectable everywhere. Default true. */
+  isGlobal?: boolean;
+  /** Names the service, to have several; see `InjectIdService`. */
+  name?: string;
+  /**
+   * The names of the TypeORM DataSources whose entities get their IDs here; the lease uses the first one's database.
+   * Default: the DataSource that has no name.
+   */
+  dataSource?: string | readonly string[];
+}
+
 /** The options, checked and complete. Nothing downstream reads raw options. */
 export interface ResolvedRaindropOptions {
   readonly layout: ResolvedLayout;

@@ -6,9 +6,9 @@ import { LeasedWorker } from './lease/leased-worker.js';
 import { logLease } from './lease/lease-log.js';
 import { StaticWorker } from './lease/static-worker.js';
 import type { Worker } from './lease/worker.js';
-import type { RaindropModuleExtras } from './raindrop.module-definition.js';
 import {
   resolveRaindropOptions,
+  type RaindropModuleExtras,
   type RaindropModuleOptions,
   type ResolvedRaindropOptions,
 } from './raindrop.options.js';

@@ -1,6 +1,6 @@
 import { Timeline } from '../time/timeline.js';
 import type { Field, FieldRole } from './field.js';
-import type { LayoutShape } from './layout.js';
+import type { LayoutShape } from './layout-shape.js';
 import { shapeProblem } from './shape-problem.js';
 
 const LETTER: Readonly<Record<FieldRole, string>> = {

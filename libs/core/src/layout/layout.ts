@@ -2,6 +2,7 @@ import { MAX_DATE_MS, Timeline } from '../time/timeline.js';
 import { placeFields, type Field, type FieldRole, type PlacedField } from './field.js';
 import { fingerprintOf } from './fingerprint.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
+import type { LayoutShape } from './layout-shape.js';
 import { refuseShape } from './shape-problem.js';
 
 /** The parts of an ID, as numbers. */
@@ -14,15 +15,6 @@ export interface LayoutParts {
   readonly sequence: number;
   /** The fixed low bits; 0 in layouts without them. */
   readonly endBits: number;
-}
-
-/** What {@link Layout} is made of. */
-export interface LayoutShape {
-  /** From the most significant bits down: the `time` field first, one `sequence` field, 64 bits at most. */
-  readonly fields: readonly Field[];
-  readonly unitMs: number;
-  /** The epoch, Unix ms. */
-  readonly epochMs: number;
 }
 
 const YEAR_MS = 365 * 86_400_000;

@@ -1,7 +1,8 @@
 import { caught } from '../codec/testing/caught.js';
 import { ConfigurationError } from '../config/configuration-error.js';
 import type { Field, FieldRole } from './field.js';
-import { Layout, type LayoutShape } from './layout.js';
+import { Layout } from './layout.js';
+import type { LayoutShape } from './layout-shape.js';
 
 const ROLES: Record<string, FieldRole> = { t: 'time', w: 'worker', b: 'clockBack', s: 'sequence', e: 'fixed' };
 

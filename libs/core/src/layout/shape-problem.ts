@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { MAX_DATE_MS } from '../time/timeline.js';
 import type { Field, FieldRole } from './field.js';
-import type { LayoutShape } from './layout.js';
+import type { LayoutShape } from './layout-shape.js';
 
 /** @throws ConfigurationError when no IDs can be made of the shape */
 export function refuseShape(shape: LayoutShape): void {
