@@ -1,11 +1,15 @@
 import { ConfigurationError } from '../config/configuration-error.js';
+import { maxPosition, type Position } from '../generator/position.js';
+import type { Layout } from '../layout/layout.js';
+import { glanceAt, type Glance } from './clock-watch.js';
 import { HeldRow } from './held-row.js';
 import { judgeLayouts } from './layout-conflicts.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation, Start } from './reservation.js';
-import { selectRows } from './row-selection.js';
+import { isForeign, selectRows } from './row-selection.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 /** A row that is ours, and what it grants. */
@@ -15,8 +19,8 @@ export interface Acquired {
   readonly plan: Plan;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
-  /** This host's clock when it was held against the database's. */
-  readonly wallMs: number;
+  /** Clock and process when they were held against the database, before the write. */
+  readonly trusted: Glance;
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
 }
@@ -33,6 +37,7 @@ export async function acquireRow(ctx: LeaseContext, reservation: Reservation): P
   const { session, resolved, options, identity, ports } = ctx;
   const table = await session.run('reading the workers', (store) => store.readTable());
   const wallMs = validatedNow(ctx, table.nowMs, true);
+  const trusted = glanceAt(wallMs, ports);
   refuseShortLifeOfNewTable(ctx, table);
   const floor = judgeLayouts(table, resolved.layout, options.graceMs);
   const selection = selectRows(table, {
@@ -52,16 +57,25 @@ export async function acquireRow(ctx: LeaseContext, reservation: Reservation): P
     const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
       const held = new HeldRow(row.id, row.version + 1, token);
-      await vouchForLayout(ctx, held, row);
-      return { held, start, plan, sentMs, wallMs, clockOffsetMs: wallMs - table.nowMs };
+      const laterFloor = await vouchForLayout(ctx, held, unused(row, start, resolved.layout), trusted);
+      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
+      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - table.nowMs };
     }
     contended++;
   }
   throw new NoFreeWorkerError({ ...selection.census, contended });
 }
 
-/** Two layouts that start together both pass the first look; at least one of them sees the other now. */
-async function vouchForLayout(ctx: LeaseContext, held: HeldRow, before: WorkerRow): Promise<void> {
+/**
+ * Two layouts that start together both pass the first look; at least one of them sees the other now.
+ * @returns the floor by what the table says now
+ */
+async function vouchForLayout(
+  ctx: LeaseContext,
+  held: HeldRow,
+  unused: Pick<WorkerRow, 'lane' | 'odometers' | 'layout'>,
+  trusted: Glance,
+): Promise<Position> {
   const { layout } = ctx.resolved;
   try {
     const table = await ctx.session.run('confirming the layout', (store) => store.readTable());
@@ -69,13 +83,22 @@ async function vouchForLayout(ctx: LeaseContext, held: HeldRow, before: WorkerRo
     if (verdict.kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
-    judgeLayouts(table, layout, ctx.options.graceMs);
+    const floor = judgeLayouts(table, layout, ctx.options.graceMs);
     await ctx.session.run('noting the layout', (store) => store.rememberLayout(layout.fingerprint));
+    return floor;
   } catch (error) {
-    // Nothing was issued: the row goes back exactly as it was found.
-    await releaseRow(ctx, held, { lane: before.lane, odometers: () => before.odometers, layout: before.layout });
+    // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
+    if (ctx.ports.processId() === trusted.processId) {
+      await releaseRow(ctx, held, { ...unused, odometers: () => unused.odometers });
+    }
     throw error;
   }
+}
+
+/** How a row goes back from which nothing was issued: as it was found, or else what its foreign past stood for is lost. */
+function unused(row: WorkerRow, start: Start, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
+  if (!isForeign(row)) return { lane: row.lane, odometers: row.odometers, layout: row.layout };
+  return { lane: start.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }
 
 /** A layout that ends soon is refused on a table that was never used; later it may only warn. */

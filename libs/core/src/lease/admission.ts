@@ -1,29 +1,39 @@
 import type { RaindropError } from '../raindrop-error.js';
-import { ClockWatch } from './clock-watch.js';
+import { ClockWatch, glanceAt, type Glance } from './clock-watch.js';
 import type { LeasePorts } from './lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
 /**
  * Decides whether a held worker may issue at this moment: inside the deadline, with nothing suspicious since the last
- * confirmation, and past any probation.
+ * confirmation, and past any probation. Once the deadline has passed the answer is no for good: meanwhile others may have
+ * judged the table without us.
  */
 export class Admission {
   /** Monotonic ms after which nothing is issued. */
-  deadlineMs = Number.NEGATIVE_INFINITY;
+  deadlineMs: number;
   /** How often something suspicious was seen; a confirmation clears what was seen before it was asked for. */
   suspicions = 0;
 
   private confirmed = 0;
   private bar: RaindropError | undefined;
-  private probationUntilMs = Number.NEGATIVE_INFINITY;
+  private readonly probationUntilMs: number;
   private readonly watch: ClockWatch;
 
+  /**
+   * @param sentMs monotonic ms before the write was sent that acquired the row
+   * @param trusted clock and process before that
+   */
   constructor(
     private readonly ports: LeasePorts,
     private readonly options: ResolvedLeaseOptions,
+    sentMs: number,
+    trusted: Glance,
   ) {
-    this.watch = new ClockWatch(options);
+    this.deadlineMs = sentMs + options.leaseMs;
+    this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
+    this.watch = new ClockWatch(options, trusted);
+    this.bar = this.probation;
   }
 
   /** True while what was granted so far must not be used any more, even after a confirmation. */
@@ -48,18 +58,12 @@ export class Admission {
 
   /** Looks at clock and process; what is suspicious bars issuing. Answers with what it was, in words. */
   look(wallMs: number, workerId: number): string | undefined {
-    const reason = this.watch.look({
-      wallMs,
-      monotonicMs: this.ports.monotonic.now(),
-      processId: this.ports.processId(),
-    });
-    if (reason !== undefined) this.suspect(workerId, reason);
+    const reason = this.watch.look(glanceAt(wallMs, this.ports));
+    if (reason !== undefined) {
+      this.suspicions++;
+      this.bar = new LeaseSuspectError(workerId, reason);
+    }
     return reason;
-  }
-
-  suspect(workerId: number, reason: string): void {
-    this.suspicions++;
-    this.bar = new LeaseSuspectError(workerId, reason);
   }
 
   /** Bars issuing until the next confirmation. */
@@ -67,20 +71,26 @@ export class Admission {
     this.bar = error;
   }
 
+  /** Bars issuing for good. */
+  end(): void {
+    this.deadlineMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** The clock was found right at this moment: jumps are measured from here. */
-  trustClock(wallMs: number, monotonicMs: number): void {
-    this.watch.confirm({ wallMs, monotonicMs, processId: this.ports.processId() });
+  trustClock(wallMs: number): void {
+    this.watch.trust(glanceAt(wallMs, this.ports));
   }
 
   /** A write sent at `sentMs`, when there had been `suspicions`, was acknowledged. */
   confirm(sentMs: number, suspicions: number): void {
-    // A fresh lease, and a lapsed one that is revived, is on probation where a commit can still be lost.
-    if (this.isLapsed && this.options.commitLossWindowMs > 0) {
-      this.probationUntilMs = this.ports.monotonic.now() + this.options.commitLossWindowMs;
-    }
+    if (this.isLapsed) return;
     this.deadlineMs = sentMs + this.options.leaseMs;
     this.confirmed = Math.max(this.confirmed, suspicions);
-    if (this.isSuspect) return;
-    this.bar = this.probationLeftMs > 0 ? new NotReadyError('a fresh lease is on probation') : undefined;
+    if (!this.isSuspect) this.bar = this.probation;
+  }
+
+  /** A fresh lease is on probation where an acknowledged commit can still be lost. */
+  private get probation(): RaindropError | undefined {
+    return this.probationLeftMs > 0 ? new NotReadyError('a fresh lease is on probation') : undefined;
   }
 }

@@ -1,3 +1,4 @@
+import type { LeasePorts } from './lease-context.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
 /** A look at everything whose jump makes a lease suspect. */
@@ -7,30 +8,41 @@ export interface Glance {
   readonly processId: number;
 }
 
+/** A glance at this moment, when the wall clock reads `wallMs`. */
+export function glanceAt(wallMs: number, { monotonic, processId }: LeasePorts): Glance {
+  return { wallMs, monotonicMs: monotonic.now(), processId: processId() };
+}
+
 /** Sees what happens to a process from outside: a wall clock put forward, a suspension, a copy of its memory. */
 export class ClockWatch {
-  private last: Glance | undefined;
-  /** The smallest difference of wall and monotonic clock since the last confirmation. */
-  private offset = 0;
+  private last: Glance;
+  /** The smallest difference of wall and monotonic clock since it was last known to be right. */
+  private offset: number;
 
-  constructor(private readonly options: Pick<ResolvedLeaseOptions, 'maxClockSkewMs' | 'leaseMs'>) {}
+  constructor(
+    private readonly options: Pick<ResolvedLeaseOptions, 'maxClockSkewMs' | 'leaseMs'>,
+    trusted: Glance,
+  ) {
+    this.last = trusted;
+    this.offset = trusted.wallMs - trusted.monotonicMs;
+  }
 
-  /** Takes the present as right: called when the database has confirmed lease and clock. */
-  confirm(glance: Glance): void {
+  /** Takes the present as right: called when the clock was held against the database's. */
+  trust(glance: Glance): void {
     this.last = glance;
     this.offset = glance.wallMs - glance.monotonicMs;
   }
 
-  /** What has happened since the last look, in words; undefined when nothing has. */
+  /** What has happened since the last look, in words, once; undefined when nothing has. */
   look(glance: Glance): string | undefined {
     const { last } = this;
-    if (last === undefined) return undefined;
     const offset = glance.wallMs - glance.monotonicMs;
     const jump = offset - this.offset;
+    const jumped = jump > this.options.maxClockSkewMs;
     this.last = glance;
-    this.offset = Math.min(this.offset, offset);
-    if (glance.processId !== last.processId) return 'this is a copy of another process';
-    if (jump > this.options.maxClockSkewMs) return `the clock jumped forward by ${Math.round(jump)} ms`;
+    this.offset = jumped ? offset : Math.min(this.offset, offset);
+    if (glance.processId !== last.processId) return 'its process was copied or restored from a snapshot';
+    if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
     const still = glance.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
     return undefined;

@@ -7,8 +7,11 @@ import { IssueRate } from './issue-rate.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { DatabaseRegressionError } from './lease-errors.js';
 import type { LeaseEvent } from './lease-events.js';
+import { isHeld } from './liveness.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation } from './reservation.js';
+import { isCoarse } from './target.js';
+import type { WorkerRow } from './worker-store.js';
 
 /** Who is told what happens to a lease, and who knows what was issued under it. */
 export interface LeaseHooks {
@@ -24,6 +27,8 @@ export interface LeaseHooks {
 /** How a renewal ended. `contended`: somebody wrote in between, the next attempt reads who. */
 export type Renewal =
   { readonly outcome: 'renewed' | 'contended' } | { readonly outcome: 'lost'; readonly reason: string };
+
+const LAPSED = 'its lease ran out without a renewal';
 
 /** One tenure of one worker row, from the write that acquired it to the one that gives it back. */
 export class HeldLease {
@@ -43,9 +48,7 @@ export class HeldLease {
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
     this.reservation.begin(acquired.start, acquired.plan);
-    this.admission = new Admission(ctx.ports, ctx.options);
-    this.admission.trustClock(acquired.wallMs, acquired.sentMs);
-    this.admission.confirm(acquired.sentMs, 0);
+    this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
   }
 
   get workerId(): number {
@@ -66,13 +69,9 @@ export class HeldLease {
     return this.admission.refusal(this.workerId);
   }
 
-  suspect(reason: string): void {
-    this.admission.suspect(this.workerId, reason);
-    this.onSuspicion(reason);
-  }
-
   /**
-   * Reads the row, settles what is in doubt, and reserves further with one write.
+   * Reads the row, settles what is in doubt, and reserves further with one write. A lease that has lapsed is not revived
+   * but given back: since then others may have judged the table, and the layouts in it, as if we were gone.
    * @throws StoreUnavailableError when the outcome is unknown; ClockSkewError when this host's clock is far ahead
    */
   async renew(): Promise<Renewal> {
@@ -84,11 +83,12 @@ export class HeldLease {
     const verdict = held.judge(row);
     if (verdict.kind === 'lost') return { outcome: 'lost', reason: verdict.reason };
     if (verdict.kind === 'executed') this.executed(verdict.attempt);
-    if (verdict.kind === 'regressed') this.onRegression(row!.version, () => held.rewind(row!));
+    if (verdict.kind === 'regressed') this.regressed(verdict.row);
+    if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, options.graceMs)) return this.giveUp(LAPSED);
 
     const wallMs = this.trustedNow(nowMs);
     const plan = this.plan(Math.min(wallMs, nowMs + options.maxClockSkewMs));
-    if (plan === undefined) return this.giveUp();
+    if (plan === undefined) return this.giveUp('both of its lanes are past the clock');
     const attempt: Attempt = {
       token: ports.randomness.token(),
       plan,
@@ -101,16 +101,20 @@ export class HeldLease {
     held.remember(attempt);
     if (!(await session.run('renewing a worker', (store) => store.write(write)))) return { outcome: 'contended' };
     this.executed(attempt);
+    if (this.admission.isLapsed) return this.giveUp(LAPSED);
     this.hooks.emit({ type: 'lease-renewed', workerId: held.id, tookMs: ports.monotonic.now() - begunMs });
     return { outcome: 'renewed' };
   }
 
   /** Gives the row back with what was really issued. The caller has closed before: nothing is issued any more. */
   release(): Promise<boolean> {
+    this.look(this.ctx.ports.clock.refresh());
+    const { admission, reservation } = this;
     return releaseRow(this.ctx, this.held, {
-      lane: this.reservation.lane,
-      odometers: () => this.reservation.released(this.used()),
-      onExecuted: (attempt) => this.reservation.apply(attempt.plan),
+      lane: reservation.lane,
+      // Of a suspect grant a copy of this process may have issued all.
+      odometers: () => (admission.isSuspect ? reservation.exhausted : reservation.released(this.used())),
+      onExecuted: (attempt) => reservation.apply(attempt.plan),
     });
   }
 
@@ -130,28 +134,30 @@ export class HeldLease {
 
   private plan(nowMs: number): Plan | undefined {
     const { resolved, options } = this.ctx;
-    const used = this.used();
-    const lane = this.wantedLane ?? this.reservation.lane;
-    const demand = { nowMs, horizonMs: options.horizonMs, used, rate: this.rate.measure(used[this.reservation.lane]) };
-    return this.admission.isSuspect
-      ? this.reservation.planAnew(resolved.firstLane, demand)
-      : this.reservation.planRenewal(lane, demand);
+    // Asked of every code there is: only where it matters.
+    const used = isCoarse(resolved.layout) ? this.used() : this.reservation.base;
+    const rate = this.rate.measure(used[this.reservation.lane]);
+    const demand = { nowMs, horizonMs: options.horizonMs, used, rate };
+    if (!this.admission.isSuspect)
+      return this.reservation.planRenewal(this.wantedLane ?? this.reservation.lane, demand);
+    this.wantedLane = undefined;
+    return this.reservation.planAnew(resolved.firstLane, demand);
   }
 
-  /** Neither lane is below the clock any more: another row serves better. */
-  private async giveUp(): Promise<Renewal> {
-    const odometers = this.reservation.exhausted;
-    await releaseRow(this.ctx, this.held, { lane: this.reservation.lane, odometers: () => odometers });
-    return { outcome: 'lost', reason: 'both of its lanes are past the clock' };
+  /** Ends this tenure from within: another row, or a fresh grant of this one, serves better. */
+  private async giveUp(reason: string): Promise<Renewal> {
+    this.admission.end();
+    this.hooks.changed();
+    await this.release();
+    return { outcome: 'lost', reason };
   }
 
   private trustedNow(databaseMs: number): number {
-    const { clock, monotonic } = this.ctx.ports;
-    this.clockOffsetMs = clock.refresh() - databaseMs;
+    this.clockOffsetMs = this.ctx.ports.clock.refresh() - databaseMs;
     try {
       const wallMs = validatedNow(this.ctx, databaseMs, false);
       this.look(wallMs);
-      this.admission.trustClock(wallMs, monotonic.now());
+      this.admission.trustClock(wallMs);
       return wallMs;
     } catch (error) {
       this.admission.barWith(error as RaindropError);
@@ -162,18 +168,15 @@ export class HeldLease {
 
   private look(wallMs: number): void {
     const reason = this.admission.look(wallMs, this.workerId);
-    if (reason !== undefined) this.onSuspicion(reason);
-  }
-
-  private onSuspicion(reason: string): void {
+    if (reason === undefined) return;
     this.hooks.changed();
     this.hooks.confirmNow();
     this.hooks.emit({ type: 'lease-suspect', workerId: this.workerId, reason });
   }
 
-  private onRegression(foundVersion: number, rewind: () => void): void {
-    const error = new DatabaseRegressionError(this.workerId, this.held.version, foundVersion);
-    rewind();
+  private regressed(found: WorkerRow): void {
+    const error = new DatabaseRegressionError(this.workerId, this.held.version, found.version);
+    this.held.rewind(found);
     this.admission.barWith(error);
     this.hooks.changed();
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });

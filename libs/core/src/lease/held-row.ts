@@ -13,9 +13,9 @@ export interface Attempt {
 
 /** What a read of our row says about it. */
 export type Verdict =
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'executed'; readonly attempt: Attempt }
-  | { readonly kind: 'regressed' }
+  | { readonly kind: 'unchanged'; readonly row: WorkerRow }
+  | { readonly kind: 'executed'; readonly row: WorkerRow; readonly attempt: Attempt }
+  | { readonly kind: 'regressed'; readonly row: WorkerRow }
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** How many of our own past tokens are remembered, to know a database that went back in time. */
@@ -53,10 +53,10 @@ export class HeldRow {
 
   judge(row: WorkerRow | undefined): Verdict {
     if (row === undefined) return { kind: 'lost', reason: 'its row was deleted' };
-    if (row.version === this.version && row.token === this.token) return { kind: 'unchanged' };
+    if (row.version === this.version && row.token === this.token) return { kind: 'unchanged', row };
     const attempt = this.attempts.get(row.token);
-    if (attempt !== undefined && row.version === this.version + 1) return { kind: 'executed', attempt };
-    if (this.past.has(row.token)) return { kind: 'regressed' };
+    if (attempt !== undefined && row.version === this.version + 1) return { kind: 'executed', row, attempt };
+    if (this.past.has(row.token)) return { kind: 'regressed', row };
     if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
     return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'somebody else' : row.holder}` };
   }

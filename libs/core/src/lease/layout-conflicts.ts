@@ -2,30 +2,28 @@ import { Layout } from '../layout/layout.js';
 import { shapeOfFingerprint } from '../layout/fingerprint.js';
 import { BEFORE_ALL, type Position } from '../generator/position.js';
 import { LayoutConflictError } from './lease-errors.js';
-import type { WorkerTable } from './worker-store.js';
+import { isHeld } from './liveness.js';
+import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 /**
  * Judges every layout that the table has ever seen against ours.
  *
  * A layout whose fixed end bits differ is no concern. One that is alive on a row is in the way. One of the past leaves a
- * one-way cut-over: every ID of ours must be larger than any it can have issued up to the highest odometer.
+ * one-way cut-over: every ID of ours must be larger than any it can have issued.
  *
  * @returns the position up to which nothing may be issued because of such a cut-over
  * @throws LayoutConflictError naming layouts and rows
  */
 export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number): Position {
-  const inTheWay = layoutsOf(table).filter((each) => !isHarmless(each, layout));
-  if (inTheWay.length === 0) return BEFORE_ALL;
-
-  const highestMs = table.rows.reduce((ms, { odometers: [a, b] }) => Math.max(ms, a.ms, b.ms), 0);
   const nowTick = layout.timeline.tickAt(table.nowMs);
   let floor = BEFORE_ALL;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
-  for (const fingerprint of inTheWay) {
+  for (const fingerprint of layoutsOf(table)) {
+    if (isHarmless(fingerprint, layout)) continue;
     const workerIds = table.rows
-      .filter((row) => row.layout === fingerprint && row.token !== '' && table.nowMs < row.leaseUntilMs + graceMs)
+      .filter((row) => row.layout === fingerprint && isHeld(row, table.nowMs, graceMs))
       .map((row) => row.id);
-    const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, highestMs);
+    const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, table.rows);
     if (lastTick === undefined || lastTick >= nowTick) conflicts.push({ layout: fingerprint, workerIds });
     else if (lastTick > floor.tick) floor = { tick: lastTick, sequence: layout.maxSequence };
   }
@@ -45,9 +43,21 @@ function isHarmless(fingerprint: string, layout: Layout): boolean {
   return shape !== undefined && layout.disjointFrom(new Layout(shape));
 }
 
-/** The last tick of `layout` that holds an ID which the other layout can have issued; undefined when nobody can tell. */
-function lastTickTouched(fingerprint: string, layout: Layout, highestMs: number): number | undefined {
+/**
+ * The last tick of `layout` that holds an ID which the other layout can have issued; undefined when nobody can tell.
+ *
+ * A row of any other layout bounds what the other one issued there by its higher odometer. A row of ours was acquired
+ * after the judgement that looked at it, and both its lanes began past the floor of then: the lower one bounds it. Its
+ * higher one must not: that is our own present, and no second process could ever join the first.
+ */
+function lastTickTouched(fingerprint: string, layout: Layout, rows: readonly WorkerRow[]): number | undefined {
   const shape = shapeOfFingerprint(fingerprint);
   if (shape === undefined) return undefined;
-  return Number(new Layout(shape).idCeil(highestMs) >> BigInt(layout.lowBits));
+  const other = new Layout(shape);
+  const ticks = rows.map(({ layout: last, odometers: [a, b] }) =>
+    last === layout.fingerprint
+      ? layout.timeline.tickAt(Math.min(a.ms, b.ms))
+      : Number(other.idCeil(Math.max(a.ms, b.ms)) >> BigInt(layout.lowBits)),
+  );
+  return Math.max(...ticks);
 }

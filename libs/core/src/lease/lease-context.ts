@@ -1,4 +1,4 @@
-import type { ResolvedLayout } from '../layout/layout-options.js';
+import type { ResolvedLayout } from '../layout/layout-usage.js';
 import type { Clock, MonotonicClock } from '../time/clock.js';
 import type { Randomness } from '../time/randomness.js';
 import type { Timers } from '../time/timers.js';

@@ -1,23 +1,12 @@
 import { BEFORE_ALL, type Lane, type PerLane, type Position } from '../generator/position.js';
 import type { Tenure } from '../generator/tenure.js';
-import { RaindropError } from '../raindrop-error.js';
-import { acquireRow } from './acquire-row.js';
-import { HeldLease } from './held-lease.js';
+import type { RaindropError } from '../raindrop-error.js';
 import type { LeaseContext } from './lease-context.js';
-import {
-  ClosedError,
-  LeaseLostError,
-  NoFreeWorkerError,
-  NotReadyError,
-  StoreUnavailableError,
-} from './lease-errors.js';
 import type { LeaseEvent } from './lease-events.js';
+import { LeaseHolding } from './lease-holding.js';
+import { LeaseStart } from './lease-start.js';
 import type { LeaseStatus } from './lease-status.js';
 import { RenewalClock } from './renewal-clock.js';
-import { Reservation } from './reservation.js';
-
-/** How often a store that does not answer is tried at the start. */
-const START_TRIES = 3;
 
 /** What stands in for the positions while no row is held. */
 const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
@@ -31,51 +20,67 @@ const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
  * changes hands and which granted position is used.
  */
 export class LeaseKeeper implements Tenure {
-  number = 0;
-
-  private state: 'starting' | 'held' | 'lost' | 'closed' = 'starting';
-  private lease: HeldLease | undefined;
-  private lastWorkerId = -1;
-  private lapseTold = false;
+  private readonly ctx: LeaseContext;
+  private readonly holding: LeaseHolding;
+  private readonly beginning: LeaseStart;
   private readonly renewals: RenewalClock;
+  private restores = 0;
   private changed: () => void = () => {};
-  private highest: (lane: Lane) => Position = (lane) => this.base[lane];
+  /** Unless somebody knows better, all that was granted was issued. */
+  private highest: (lane: Lane) => Position = (lane) => this.limit[lane];
   private starting: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
-  private readonly tally = { renewals: 0, failures: 0 };
-  private lastError: RaindropError | undefined;
-  private wakeUp: () => void = () => {};
 
   constructor(
-    private readonly ctx: LeaseContext,
-    private readonly emit: (event: LeaseEvent) => void,
+    context: LeaseContext,
+    private readonly listener: (event: LeaseEvent) => void,
   ) {
-    const { timers, randomness } = ctx.ports;
-    this.renewals = new RenewalClock(timers, randomness, ctx.options, () => this.attend());
+    // A copy in another process and a restored snapshot are the same to us: this memory may live twice. One number, then.
+    const processId = (): number => context.ports.processId() + this.restores * 2 ** 32;
+    this.ctx = { ...context, ports: { ...context.ports, processId } };
+    this.holding = new LeaseHolding(this.ctx, {
+      changed: () => this.changed(),
+      confirmNow: () => this.renewals.now(),
+      emit: (event) => this.emit(event),
+      highest: (lane) => this.highest(lane),
+    });
+    const attempt = (): Promise<boolean> => this.holding.attend();
+    this.renewals = new RenewalClock(this.ctx, attempt, () => this.probationLeftMs);
+    this.beginning = new LeaseStart(this.ctx, {
+      acquire: async () => {
+        await this.holding.acquire();
+        this.renewals.start();
+      },
+      refusal: () => this.admit(context.ports.clock.refresh()),
+    });
   }
 
   get workerId(): number {
-    return this.lastWorkerId;
+    return this.holding.workerId;
+  }
+
+  get number(): number {
+    return this.holding.number;
   }
 
   get lane(): Lane {
-    return this.lease?.reservation.lane ?? 0;
+    return this.holding.lease?.reservation.lane ?? 0;
   }
 
   get base(): PerLane<Position> {
-    return this.lease?.reservation.base ?? NOTHING;
+    return this.holding.lease?.reservation.base ?? NOTHING;
   }
 
   get limit(): PerLane<Position> {
-    return this.lease?.reservation.limit ?? NOTHING;
+    return this.holding.lease?.reservation.limit ?? NOTHING;
   }
 
   get soft(): PerLane<Position> {
-    return this.lease?.reservation.soft ?? NOTHING;
+    return this.holding.lease?.reservation.soft ?? NOTHING;
   }
 
   get flipping(): boolean {
-    return this.lease?.wantsFlip === true && this.renewals.isBusy;
+    return this.holding.lease?.wantsFlip === true && this.renewals.isBusy;
   }
 
   onChange(listener: () => void): void {
@@ -94,7 +99,7 @@ export class LeaseKeeper implements Tenure {
    * ConfigurationError; StoreUnavailableError; ClosedError; what the store throws on a table it cannot use
    */
   async start(): Promise<void> {
-    this.starting ??= this.startUp();
+    this.starting ??= this.beginning.run();
     try {
       await this.starting;
     } catch (error) {
@@ -104,10 +109,7 @@ export class LeaseKeeper implements Tenure {
   }
 
   admit(wallMs: number): RaindropError | undefined {
-    if (this.state === 'held') return this.lease!.admit(wallMs);
-    if (this.state === 'closed') return new ClosedError();
-    if (this.state === 'starting') return new NotReadyError('none has been acquired');
-    return new LeaseLostError(this.lastWorkerId, 'it was lost; another worker is being acquired');
+    return this.holding.admit(wallMs);
   }
 
   requestExtension(): void {
@@ -115,13 +117,14 @@ export class LeaseKeeper implements Tenure {
   }
 
   requestFlip(lane: Lane): void {
-    this.lease?.wantLane(lane);
+    this.holding.lease?.wantLane(lane);
     this.renewals.soon();
   }
 
   /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
   afterRestore(): void {
-    this.lease?.suspect('the process was restored from a snapshot');
+    this.restores++;
+    this.admit(this.ctx.ports.clock.refresh());
   }
 
   /**
@@ -133,133 +136,42 @@ export class LeaseKeeper implements Tenure {
   }
 
   status(): LeaseStatus {
-    const { lease } = this;
+    const { lease, state, tally, lastError } = this.holding;
     const refusal = lease?.admission.refusal(lease.workerId);
     const left = lease === undefined ? 0 : lease.admission.deadlineMs - this.ctx.ports.monotonic.now();
     return {
-      state: this.state === 'held' && refusal !== undefined ? 'suspect' : this.state,
+      state: state === 'held' && refusal !== undefined ? 'suspect' : state,
       workerId: lease?.workerId,
       lane: this.lane,
       leaseLeftMs: refusal === undefined ? Math.max(0, left) : 0,
       base: this.base,
       limit: this.limit,
       clockOffsetMs: lease?.clockOffsetMs,
-      ...this.tally,
-      lastError: this.lastError,
+      ...tally,
+      lastError,
     };
   }
 
-  private async startUp(): Promise<void> {
-    const { session, options, ports, resolved } = this.ctx;
-    // Creating and filling takes several statements: it gets the time of ten.
-    const timeoutMs = 10 * options.opTimeoutMs;
-    await session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs);
-    const giveUpAt = ports.monotonic.now() + options.waitForWorkerMs;
-    for (let storeFailures = 0; this.lease === undefined;) {
-      try {
-        await this.acquire();
-      } catch (error) {
-        const mayWait = error instanceof NoFreeWorkerError && ports.monotonic.now() < giveUpAt;
-        const mayRetry = error instanceof StoreUnavailableError && ++storeFailures < START_TRIES;
-        if (this.isClosing || (!mayWait && !mayRetry)) throw error;
-        await this.pause(200 + 600 * ports.randomness.fraction());
-      }
-    }
-    this.renewals.start();
-    while (!this.isClosing && this.lease.admission.probationLeftMs > 0) {
-      await this.pause(this.lease.admission.probationLeftMs);
-    }
-    while (!this.isClosing && this.admit(ports.clock.refresh()) !== undefined) {
-      this.renewals.now();
-      await this.pause(50);
-    }
-    if (this.isClosing) throw new ClosedError();
+  private get probationLeftMs(): number {
+    const left = this.holding.lease?.admission.probationLeftMs ?? 0;
+    return left > 0 ? left : Number.POSITIVE_INFINITY;
   }
 
-  /** One attempt to renew, or to acquire; answers whether it succeeded. */
-  private async attend(): Promise<boolean> {
+  /** Whoever listens must not stop the renewals. */
+  private emit(event: LeaseEvent): void {
     try {
-      if (this.state === 'held') await this.renew(this.lease!);
-      else await this.acquire();
-      this.tally.renewals++;
-      this.lastError = undefined;
-      return true;
-    } catch (error) {
-      if (this.isClosing) return true;
-      this.tally.failures++;
-      this.lastError = error instanceof RaindropError ? error : new StoreUnavailableError('keeping the lease', error);
-      this.emit({ type: 'lease-trouble', error: this.lastError });
-      if (this.lease?.admission.isLapsed === true) this.tellLapse('its lease has run out without a renewal');
-      return false;
+      this.listener(event);
+    } catch {
+      // A listener that throws is its own affair.
     }
-  }
-
-  private async acquire(): Promise<void> {
-    const reservation = new Reservation(this.ctx.resolved.layout);
-    const acquired = await acquireRow(this.ctx, reservation);
-    this.lease = new HeldLease(this.ctx, acquired, reservation, {
-      changed: () => this.changed(),
-      confirmNow: () => this.renewals.now(),
-      emit: this.emit,
-      highest: (lane) => this.highest(lane),
-    });
-    this.lastWorkerId = acquired.held.id;
-    this.number++;
-    // Closed meanwhile: whoever closes waits for this, and gives the row back.
-    if (this.isClosing) throw new ClosedError();
-    const isFirst = this.state === 'starting';
-    this.state = 'held';
-    this.lapseTold = false;
-    this.changed();
-    this.emit({ type: isFirst ? 'lease-acquired' : 'lease-regained', workerId: this.lastWorkerId });
-  }
-
-  private async renew(lease: HeldLease): Promise<void> {
-    const renewal = await lease.renew();
-    if (renewal.outcome === 'lost') {
-      this.lease = undefined;
-      if (!this.isClosing) this.state = 'lost';
-      this.changed();
-      this.tellLapse(renewal.reason);
-    } else if (this.lapseTold && renewal.outcome === 'renewed') {
-      this.lapseTold = false;
-      this.emit({ type: 'lease-regained', workerId: lease.workerId });
-    }
-    if (renewal.outcome !== 'renewed') this.renewals.now();
-  }
-
-  private tellLapse(reason: string): void {
-    if (this.lapseTold) return;
-    this.lapseTold = true;
-    this.changed();
-    this.emit({ type: 'lease-lost', workerId: this.lastWorkerId, reason });
   }
 
   private async shutDown(): Promise<void> {
-    this.state = 'closed';
-    this.changed();
-    this.wakeUp();
+    this.holding.close();
+    this.beginning.end();
     await this.starting?.catch(() => undefined);
     await this.renewals.stop();
-    if (this.lease !== undefined && (await this.lease.release())) {
-      this.emit({ type: 'lease-released', workerId: this.lease.workerId });
-    }
-    this.lease = undefined;
+    await this.holding.release();
     await this.ctx.session.close();
-  }
-
-  private get isClosing(): boolean {
-    return this.closing !== undefined;
-  }
-
-  /** Waits, at most until the keeper is closed. */
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.ctx.ports.timers.setTimer(resolve, ms, 'foreground');
-      this.wakeUp = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
   }
 }

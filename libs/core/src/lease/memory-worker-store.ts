@@ -1,4 +1,4 @@
-import type { WorkerRange } from '../layout/layout-options.js';
+import type { WorkerRange } from '../layout/layout-usage.js';
 import type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './worker-store.js';
 
 const UNUSED: Odometer = { ms: 0, sequence: -1 };

@@ -1,5 +1,5 @@
 import type { Layout } from '../layout/layout.js';
-import type { Position } from '../generator/position.js';
+import type { Lane, PerLane, Position } from '../generator/position.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /**
@@ -13,10 +13,14 @@ export function positionOf(odometer: Odometer, row: WorkerRow, layout: Layout): 
 }
 
 /**
- * A position as an odometer.
+ * Positions as odometers.
  * @param floorMs what the row already said: another layout's ticks may start later inside the same tick of ours, and an
  * odometer never falls.
  */
-export function odometerOf(position: Position, layout: Layout, floorMs: number): Odometer {
-  return { ms: Math.max(layout.timeline.startOf(position.tick), floorMs), sequence: position.sequence };
+export function odometersOf(positions: PerLane<Position>, layout: Layout, floorMs: PerLane<number>): PerLane<Odometer> {
+  const odometerOf = (lane: Lane): Odometer => ({
+    ms: Math.max(layout.timeline.startOf(positions[lane].tick), floorMs[lane]),
+    sequence: positions[lane].sequence,
+  });
+  return [odometerOf(0), odometerOf(1)];
 }

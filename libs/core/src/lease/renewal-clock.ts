@@ -1,6 +1,5 @@
-import type { Randomness } from '../time/randomness.js';
-import type { Timer, Timers } from '../time/timers.js';
-import type { ResolvedLeaseOptions } from './lease-options.js';
+import type { Timer } from '../time/timers.js';
+import type { LeaseContext } from './lease-context.js';
 
 /** Renewals that are asked for follow each other no faster than this. */
 const MIN_PAUSE_MS = 20;
@@ -16,12 +15,14 @@ export class RenewalClock {
   private failing = false;
   private stopped = false;
 
-  /** @param attempt answers whether it succeeded, and never rejects */
+  /**
+   * @param attempt answers whether it succeeded, and never rejects
+   * @param atMostMs how long the next pause may be at most, whatever the heartbeat
+   */
   constructor(
-    private readonly timers: Timers,
-    private readonly randomness: Randomness,
-    private readonly options: ResolvedLeaseOptions,
+    private readonly ctx: Pick<LeaseContext, 'ports' | 'options'>,
     private readonly attempt: () => Promise<boolean>,
+    private readonly atMostMs: () => number,
   ) {}
 
   /** True when an attempt is under way or about to be made. */
@@ -30,7 +31,7 @@ export class RenewalClock {
   }
 
   start(): void {
-    this.schedule(this.pauseAfter(true));
+    if (!this.askedMeanwhile) this.schedule(this.pauseAfter(true));
   }
 
   /** Brings the next attempt forward; while attempts fail they keep their own pace. */
@@ -56,7 +57,7 @@ export class RenewalClock {
   private schedule(delayMs: number): void {
     this.timer?.cancel();
     if (this.stopped) return;
-    this.timer = this.timers.setTimer(() => this.run(), delayMs, 'background');
+    this.timer = this.ctx.ports.timers.setTimer(() => this.run(), delayMs, 'background');
   }
 
   private run(): void {
@@ -71,7 +72,8 @@ export class RenewalClock {
 
   /** A tenth of jitter keeps many processes from renewing together. */
   private pauseAfter(succeeded: boolean): number {
-    const pause = succeeded ? this.options.heartbeatIntervalMs : Math.min(this.options.heartbeatIntervalMs, RETRY_MS);
-    return pause * (1 - this.randomness.fraction() / 10);
+    const { options, ports } = this.ctx;
+    const pause = succeeded ? options.heartbeatIntervalMs : Math.min(options.heartbeatIntervalMs, RETRY_MS);
+    return Math.min(pause * (1 - ports.randomness.fraction() / 10), this.atMostMs());
   }
 }

@@ -8,7 +8,7 @@ import {
   type Position,
 } from '../generator/position.js';
 import type { Layout } from '../layout/layout.js';
-import { odometerOf } from './odometer.js';
+import { odometersOf } from './odometer.js';
 import { softOf, targetOf, type TargetBasis } from './target.js';
 import type { Odometer } from './worker-store.js';
 
@@ -73,7 +73,7 @@ export class Reservation {
   planAnew(firstLane: Lane, demand: Demand): Plan | undefined {
     const burnt = this.burnt;
     const lane = usableLane(burnt, this.layout, demand.nowMs, firstLane);
-    return lane === undefined ? undefined : this.plan(lane, burnt, burnt, this.floorMs, demand);
+    return lane === undefined ? undefined : this.plan(lane, burnt, burnt, this.floorMs, { ...demand, used: burnt });
   }
 
   apply(plan: Plan): void {
@@ -85,12 +85,13 @@ export class Reservation {
 
   /** What a release leaves on the row: what was `used`, or the base where nothing was. */
   released(used: PerLane<Position>): PerLane<Odometer> {
-    return this.odometers([maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])], this.floorMs);
+    const left = [maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])] as const;
+    return odometersOf(left, this.layout, this.floorMs);
   }
 
   /** What a release leaves when all that was granted may have been issued. */
   get exhausted(): PerLane<Odometer> {
-    return this.odometers(this.burnt, this.floorMs);
+    return odometersOf(this.burnt, this.layout, this.floorMs);
   }
 
   private get burnt(): PerLane<Position> {
@@ -108,11 +109,7 @@ export class Reservation {
     const target = targetOf(this.layout, basis);
     const limit = replace(from, lane, target);
     const soft = replace(from, lane, softOf(this.layout, target, basis));
-    return { lane, base, limit, soft, odometers: this.odometers(limit, floorMs) };
-  }
-
-  private odometers(positions: PerLane<Position>, floorMs: PerLane<number>): PerLane<Odometer> {
-    return [odometerOf(positions[0], this.layout, floorMs[0]), odometerOf(positions[1], this.layout, floorMs[1])];
+    return { lane, base, limit, soft, odometers: odometersOf(limit, this.layout, floorMs) };
   }
 }
 

@@ -1,9 +1,10 @@
 import { maxPosition, type Lane, type PerLane, type Position } from '../generator/position.js';
 import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-options.js';
+import type { WorkerRange } from '../layout/layout-usage.js';
 import type { Randomness } from '../time/randomness.js';
 import type { WorkerCensus } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
+import { isHeld } from './liveness.js';
 import { positionOf } from './odometer.js';
 import { usableLane, type Start } from './reservation.js';
 import { isCoarse } from './target.js';
@@ -46,7 +47,7 @@ export function selectRows(table: WorkerTable, basis: SelectionBasis): Selection
   const [live, foreign, poisoned] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
   const candidates: Candidate[] = [];
   for (const row of rows) {
-    if (row.token !== '' && table.nowMs < row.leaseUntilMs + options.graceMs) {
+    if (isHeld(row, table.nowMs, options.graceMs)) {
       live.push(row);
       continue;
     }
@@ -71,7 +72,7 @@ export function selectRows(table: WorkerTable, basis: SelectionBasis): Selection
 }
 
 /** The last writer was not us: the original's programs count `version` up and know no `own_version`. */
-function isForeign(row: WorkerRow): boolean {
+export function isForeign(row: WorkerRow): boolean {
   return row.code !== '' && row.ownVersion !== row.version;
 }
 

@@ -22,8 +22,9 @@ export class StoreSession {
     });
     const timer = this.timers.setTimer(
       () => {
-        this.store.abandon();
+        // In this order: what the abandoned call itself rejects with comes too late to be taken for an answer.
         expire();
+        this.store.abandon();
       },
       timeoutMs,
       'background',

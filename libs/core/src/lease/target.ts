@@ -1,4 +1,4 @@
-import { maxPosition, type Position } from '../generator/position.js';
+import { AFTER_ALL, maxPosition, type Position } from '../generator/position.js';
 import type { Layout } from '../layout/layout.js';
 
 /** Units from a minute on are granted in blocks of sequences, shorter ones in whole ticks. */
@@ -41,8 +41,12 @@ export function targetOf(layout: Layout, basis: TargetBasis): Position {
   return wellStocked ? current : { tick, sequence: Math.min(current.sequence + block, maxSequence) };
 }
 
-/** Past this position the next grant should be asked for: half the horizon, or half a block, before the limit. */
+/**
+ * Past this position the next grant should be asked for: half the horizon, or half a block, before the limit. Nowhere
+ * when asking yields nothing more: the rest of a coarse tick, and of the layout's life, comes with the heartbeat.
+ */
 export function softOf(layout: Layout, limit: Position, basis: TargetBasis): Position {
+  if (limit.sequence >= layout.maxSequence && (isCoarse(layout) || limit.tick >= layout.maxTick)) return AFTER_ALL;
   if (!isCoarse(layout)) {
     return { tick: limit.tick - Math.floor(basis.horizonMs / 2 / layout.unitMs), sequence: -1 };
   }

@@ -1,47 +1,64 @@
 import type { Clock, MonotonicClock } from '../time/clock.js';
 import type { Randomness } from '../time/randomness.js';
 import type { Timer, Timers } from '../time/timers.js';
+import { VirtualTimeline, type TimerOwner } from './virtual-timeline.js';
 
-interface Pending {
-  readonly at: number;
-  readonly order: number;
-  readonly callback: () => void;
-}
+export { settle } from './virtual-timeline.js';
 
-/** Wall clock, monotonic clock, timers and randomness under a test's control; nothing moves by itself. */
-export class VirtualTime implements Timers {
-  private elapsed = 0;
-  private order = 0;
-  private seed: number;
-  private readonly pending = new Set<Pending>();
+/**
+ * One host's wall clock, monotonic clock, timers and randomness under a test's control. Several hosts may share the time
+ * that passes, each with a wall clock of its own.
+ */
+export class VirtualTime implements Timers, TimerOwner {
+  isPaused = false;
+  isStopped = false;
 
   /** Added to the elapsed time to make the wall clock. */
   private offset: number;
 
   readonly clock: Clock = { now: () => this.wall, refresh: () => this.wall };
-  readonly monotonic: MonotonicClock = { now: () => this.elapsed };
+  readonly monotonic: MonotonicClock = { now: () => this.timeline.elapsed };
   readonly randomness: Randomness = {
     fraction: () => this.fraction(),
-    token: () => `token-${Math.floor(this.fraction() * 2 ** 48)}-${this.order++}`,
+    token: () => `token-${this.seedGiven}-${Math.floor(this.fraction() * 2 ** 48)}-${this.tokens++}`,
   };
   readonly timers: Timers = this;
 
-  constructor(wall: number | string, seed = 1) {
-    this.offset = typeof wall === 'number' ? wall : Date.parse(wall);
-    this.seed = seed;
+  private seed: number;
+  private tokens = 0;
+
+  /** @param seedGiven hosts with one seed make the same random choices, tokens among them */
+  constructor(
+    wall: number | string,
+    private readonly seedGiven = 1,
+    private readonly timeline = new VirtualTimeline(),
+  ) {
+    this.seed = seedGiven;
+    this.offset = 0;
+    this.setWall(wall);
+  }
+
+  /** Another host at the same moment; by default its wall clock reads the same, and its random choices are its own. */
+  another(wall: number | string = this.wall, seed = 1_000_000 + this.timeline.nextNumber()): VirtualTime {
+    return new VirtualTime(wall, seed, this.timeline);
   }
 
   get wall(): number {
-    return Math.floor(this.offset + this.elapsed);
+    return Math.floor(this.offset + this.timeline.elapsed);
   }
 
   get monotonicMs(): number {
-    return this.elapsed;
+    return this.timeline.elapsed;
+  }
+
+  /** The timers that wait. */
+  get pending(): ReadonlySet<unknown> {
+    return this.timeline.pendingOf(this);
   }
 
   /** Sets the wall clock; time that passes is untouched. */
   setWall(wall: number | string): void {
-    this.offset = (typeof wall === 'number' ? wall : Date.parse(wall)) - this.elapsed;
+    this.offset = (typeof wall === 'number' ? wall : Date.parse(wall)) - this.timeline.elapsed;
   }
 
   /** Steps the wall clock. */
@@ -51,36 +68,16 @@ export class VirtualTime implements Timers {
 
   /** Lets time pass without firing a timer, as when the event loop is blocked or the process is stopped. */
   freeze(ms: number): void {
-    this.elapsed += ms;
+    this.timeline.elapsed += ms;
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {
-    const timer: Pending = { at: this.elapsed + Math.max(0, delayMs), order: this.order++, callback };
-    this.pending.add(timer);
-    return { cancel: () => void this.pending.delete(timer) };
+    return this.timeline.setTimer(this, callback, delayMs);
   }
 
   /** Lets time pass: timers fire in order, and what they start gets its turn. */
-  async advance(ms: number): Promise<void> {
-    const end = this.elapsed + ms;
-    await settle();
-    for (let next = this.next(end); next !== undefined; next = this.next(end)) {
-      this.pending.delete(next);
-      this.elapsed = Math.max(this.elapsed, next.at);
-      next.callback();
-      await settle();
-    }
-    this.elapsed = end;
-    await settle();
-  }
-
-  private next(end: number): Pending | undefined {
-    let first: Pending | undefined;
-    for (const each of this.pending) {
-      if (each.at > end) continue;
-      if (first === undefined || each.at < first.at || (each.at === first.at && each.order < first.order)) first = each;
-    }
-    return first;
+  advance(ms: number): Promise<void> {
+    return this.timeline.advance(ms);
   }
 
   /** A small linear congruential generator: a seed replays. */
@@ -88,9 +85,4 @@ export class VirtualTime implements Timers {
     this.seed = (this.seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
     return this.seed / 2 ** 32;
   }
-}
-
-/** Lets everything that only waits for promises run. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }

@@ -1,0 +1,79 @@
+import type { RaindropError } from '../raindrop-error.js';
+import type { LeaseContext } from './lease-context.js';
+import { ClosedError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+
+/** How often in a row a step of the start is tried. */
+const TRIES = 3;
+
+/** How often the start looks whether IDs can be issued, ms. */
+const LOOK_AGAIN_MS = 50;
+
+/** What the start does with its keeper. */
+export interface Starting {
+  acquire(): Promise<void>;
+  /** Undefined when IDs can be issued. */
+  refusal(): RaindropError | undefined;
+}
+
+/** From nothing to the first ID: tables, a worker id, probation. It ends with an error, or when it is told to. */
+export class LeaseStart {
+  private isEnded = false;
+  private wakeUp: () => void = () => {};
+
+  constructor(
+    private readonly ctx: LeaseContext,
+    private readonly keeper: Starting,
+  ) {}
+
+  async run(): Promise<void> {
+    const { session, options, resolved, ports } = this.ctx;
+    // Creating and filling takes several statements: it gets the time of ten.
+    const timeoutMs = 10 * options.opTimeoutMs;
+    await this.insist(() =>
+      session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
+    );
+    await this.insist(() => this.keeper.acquire());
+    const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
+    for (let refusal = this.keeper.refusal(); refusal !== undefined; refusal = this.keeper.refusal()) {
+      if (ports.monotonic.now() >= giveUpAt) throw refusal;
+      await this.pause(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** No further attempt is made. */
+  end(): void {
+    this.isEnded = true;
+    this.wakeUp();
+  }
+
+  /** Once more after what may pass by itself: a blip of the database, a crowd of starters, and all taken if so wanted. */
+  private async insist(step: () => Promise<void>): Promise<void> {
+    const { options, ports } = this.ctx;
+    const giveUpAt = ports.monotonic.now() + options.waitForWorkerMs;
+    for (let failures = 0; ; await this.pause(200 + 600 * ports.randomness.fraction())) {
+      if (this.isEnded) throw new ClosedError();
+      try {
+        return await step();
+      } catch (error) {
+        const allTaken = error instanceof NoFreeWorkerError;
+        const mayWait = allTaken && ports.monotonic.now() < giveUpAt;
+        const mayRetry = allTaken ? error.census.contended > 0 : error instanceof StoreUnavailableError;
+        if (mayWait) failures = 0;
+        else if (!mayRetry || ++failures >= TRIES) throw error;
+      }
+    }
+  }
+
+  /** Waits, at most until the start is ended. */
+  private async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.ctx.ports.timers.setTimer(resolve, ms, 'foreground');
+      this.wakeUp = () => {
+        timer.cancel();
+        resolve();
+      };
+      if (this.isEnded) this.wakeUp();
+    });
+    if (this.isEnded) throw new ClosedError();
+  }
+}

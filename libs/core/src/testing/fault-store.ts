@@ -1,0 +1,139 @@
+import { MemoryWorkerStore, type MemoryWorkerTable } from '../lease/memory-worker-store.js';
+import type { WorkerStore, WorkerTable, WorkerRow, WorkerWrite } from '../lease/worker-store.js';
+import type { WorkerRange } from '../layout/layout-usage.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** The calls of a store that reach the database. */
+export type StoreCall = 'prepare' | 'readTable' | 'readRow' | 'write' | 'rememberLayout';
+
+/** What may happen to one call on its way. */
+export type Fault =
+  /** Refused before it was executed. */
+  | { readonly kind: 'refused' }
+  /** Executed, and the connection broke before the answer. */
+  | { readonly kind: 'answer-lost' }
+  /** Never executed, never answered: a half-open connection. */
+  | { readonly kind: 'hangs' }
+  /** Never answered, and executed later, after the client has given up. */
+  | { readonly kind: 'ghost'; readonly afterMs: number }
+  /** Takes its time on the way there, and on the way back. */
+  | { readonly kind: 'slow'; readonly thereMs: number; readonly backMs: number };
+
+const NEVER = new Promise<never>(() => undefined);
+
+/** A process's connection to a worker table in memory, with faults. The database has a clock and timers of its own. */
+export class FaultStore implements WorkerStore {
+  /** Every call that was made, in order. */
+  readonly calls: StoreCall[] = [];
+  readonly writes: WorkerWrite[] = [];
+  isClosed = false;
+  abandoned = 0;
+  /** Decides what happens to a call when no fault is lined up for it. */
+  faultFor: (call: StoreCall) => Fault | undefined = () => undefined;
+  private readonly linedUp: { readonly call: StoreCall; readonly fault: Fault | undefined }[] = [];
+  private memory: MemoryWorkerStore;
+
+  constructor(
+    table: MemoryWorkerTable,
+    private readonly process: VirtualTime,
+    readonly database: VirtualTime,
+  ) {
+    this.memory = this.storeOf(table);
+  }
+
+  /** Goes on with another table, as after a failover. */
+  attach(table: MemoryWorkerTable): void {
+    this.memory = this.storeOf(table);
+  }
+
+  /** The next calls of that kind that have nothing lined up meet these faults, one each; undefined for none. */
+  next(call: StoreCall, ...faults: (Fault | undefined)[]): void {
+    this.linedUp.push(...faults.map((fault) => ({ call, fault })));
+  }
+
+  /** Every call is refused from now on. */
+  goDown(): void {
+    this.faultFor = () => ({ kind: 'refused' });
+  }
+
+  comeBack(): void {
+    this.faultFor = () => undefined;
+  }
+
+  prepare(workers: WorkerRange): Promise<void> {
+    return this.through('prepare', () => this.memory.prepare(workers));
+  }
+
+  readTable(): Promise<WorkerTable> {
+    return this.through('readTable', () => this.memory.readTable());
+  }
+
+  readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
+    return this.through('readRow', () => this.memory.readRow(id));
+  }
+
+  write(write: WorkerWrite): Promise<boolean> {
+    this.writes.push(write);
+    return this.through('write', () => this.memory.write(write));
+  }
+
+  rememberLayout(fingerprint: string): Promise<void> {
+    return this.through('rememberLayout', () => this.memory.rememberLayout(fingerprint));
+  }
+
+  abandon(): void {
+    this.abandoned++;
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true;
+    return Promise.resolve();
+  }
+
+  /** The table on the other end; a subclass may put a faulty database there. */
+  protected storeOf(table: MemoryWorkerTable): MemoryWorkerStore {
+    return new MemoryWorkerStore(table, () => this.database.wall);
+  }
+
+  private async through<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
+    if (this.process.isStopped) return NEVER;
+    this.calls.push(call);
+    const answer = await this.meet(this.takeFault(call), execute);
+    if (this.process.isStopped) return NEVER;
+    if (this.process.isPaused) await this.wait(this.process, 0);
+    return answer;
+  }
+
+  private async meet<T>(fault: Fault | undefined, execute: () => Promise<T>): Promise<T> {
+    switch (fault?.kind) {
+      case undefined:
+        return execute();
+      case 'refused':
+        throw new Error('connect ECONNREFUSED');
+      case 'answer-lost':
+        await execute();
+        throw new Error('read ECONNRESET');
+      case 'hangs':
+        return NEVER;
+      case 'ghost':
+        await this.wait(this.database, fault.afterMs);
+        await execute();
+        return NEVER;
+      case 'slow': {
+        await this.wait(this.database, fault.thereMs);
+        const answer = await execute();
+        await this.wait(this.database, fault.backMs);
+        return answer;
+      }
+    }
+  }
+
+  private takeFault(call: StoreCall): Fault | undefined {
+    const index = this.linedUp.findIndex((each) => each.call === call);
+    return index < 0 ? this.faultFor(call) : this.linedUp.splice(index, 1)[0]!.fault;
+  }
+
+  private wait(time: VirtualTime, ms: number): Promise<void> {
+    return new Promise((resolve) => void time.setTimer(resolve, ms));
+  }
+}
