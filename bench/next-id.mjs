@@ -15,7 +15,10 @@ const ports = {
 };
 // Every call has a code of its own: the 19 bits of a second hold 524,288 IDs, which a benchmark uses up at once.
 const codes = Array.from({ length: 512 }, (_, index) => `code ${index}`);
-const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1), options: { onExhausted: 'borrow', maxAheadMs: 60_000 } }, ports);
+const generator = new SnowflakeGenerator(
+  { layout, tenure: new StaticTenure(1), options: { onExhausted: 'borrow', maxAheadMs: 60_000 } },
+  ports,
+);
 const handles = codes.map((code) => generator.forCode(code));
 const target = new BigInt64Array(1_000);
 let turn = 0;
