@@ -5,11 +5,12 @@ import {
   IdService,
   InjectIdService,
   RaindropModule,
+  snowflakeColumn,
   type RaindropModuleOptions,
   type RaindropOptionsFactory,
 } from '@raindrop/nestjs';
 import { hostname } from 'node:os';
-import { DataSource } from 'typeorm';
+import { DataSource, EntitySchema } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
@@ -152,6 +153,20 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     expect((await tokens()).every(({ token }) => token === '')).toBe(true);
   });
 
+  it('gives the worker back when an entity is refused, and the application does not start', async () => {
+    const wrong = new EntitySchema<{ id: bigint; parent: unknown }>({
+      name: 'wrong',
+      columns: { id: snowflakeColumn({ as: 'bigint' }) },
+      relations: { parent: { type: 'many-to-one', target: 'wrong' } },
+    });
+    const options = { ...database.options, entities: [wrong] };
+    const failure = await startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)]).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ errorCode: 'UNSUPPORTED_COLUMN' });
+    expect((await tokens()).filter(({ token }) => token !== '')).toEqual([]);
+  });
+
   it('serves every call', async () => {
     const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
     const ids = app.get(IdService);
@@ -241,8 +256,31 @@ describe('The ways to configure RaindropModule', () => {
     await Promise.all(apps.map((app) => app.close()));
   });
 
-  it('issues under a worker id given by hand, without a database', async () => {
-    const app = await startApp([RaindropModule.forRoot({ ...OPTIONS, workerIdAssigner: 'static', workerId: 9 })]);
+  it('warns of a schema that is dropped at every start', async () => {
+    const warn = jest.fn();
+    const logger = { ...OPTIONS.logger!, warn };
+    const app = await startApp([
+      typeorm({ ...database.options, dropSchema: true }),
+      RaindropModule.forRoot({ ...OPTIONS, logger }),
+    ]);
+    await app.close();
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('dropSchema'), 'Raindrop');
+  });
+
+  it.each([{ name: '' }, { name: 7 }, { dataSource: [] }])('refuses %j where the module is imported', (extras) => {
+    expect(() => RaindropModule.forRoot({ ...OPTIONS, ...extras } as never)).toThrow(ConfigurationError);
+  });
+
+  it('issues under a worker id given by hand, without a database, and warns of it', async () => {
+    const warn = jest.fn();
+    const options = {
+      ...OPTIONS,
+      workerIdAssigner: 'static' as const,
+      workerId: 9,
+      logger: { ...OPTIONS.logger!, warn },
+    };
+    const app = await startApp([RaindropModule.forRoot(options)]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('given by hand'), 'Raindrop');
     const ids = app.get(IdService);
     expect(ids.parse(ids.nextId()).workerId).toBe(9);
     await app.close();

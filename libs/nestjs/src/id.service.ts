@@ -37,10 +37,13 @@ export interface IdServiceStatus extends LeaseStatus {
  */
 @Injectable()
 export class IdService implements OnApplicationShutdown {
-  /** Events of the lease. A listener that throws is reported as a process warning and changes nothing. */
+  /**
+   * Events of the lease, from the moment the service can be injected; what happens during the start is in the log. A
+   * listener that throws is reported as a process warning and keeps the event from those behind it, nothing else.
+   */
   readonly events = new EventEmitter<IdServiceEvents>();
 
-  private readonly attached: (() => void)[] = [];
+  private readonly attached = new Set<() => void>();
 
   constructor(
     /** The service's name; `default` when it has none. */
@@ -137,19 +140,23 @@ export class IdService implements OnApplicationShutdown {
    */
   async onApplicationShutdown(): Promise<void> {
     await this.worker.close();
-    for (const detach of this.attached.splice(0)) detach();
+    for (const detach of this.attached) detach();
+    this.attached.clear();
   }
 
   /**
    * Lets this service fill the `@GeneratedSnowflake()` columns of a DataSource made outside Nest: seeds, the TypeORM CLI,
    * tenants. The module does it for the application's own.
    * @param dataSource initialised; after `destroy()` and `initialize()` attach again
-   * @returns detaches; shutting down does so too
+   * @returns detaches, also what the module itself has attached; shutting down does so too
    * @throws DataSourceNotInitializedError; UnsupportedColumnError; AlreadyAttachedError for another service of this name
    */
   attach(dataSource: AppDataSource): () => void {
     const detach = attachSnowflakes(dataSource, this);
-    this.attached.push(detach);
-    return detach;
+    this.attached.add(detach);
+    return () => {
+      this.attached.delete(detach);
+      detach();
+    };
   }
 }

@@ -14,8 +14,13 @@ import {
   type ResolvedLayout,
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
-import type { DatabaseConfig } from './typeorm/database-config.js';
-import { parseTableName } from './typeorm/worker-store/table-name.js';
+import {
+  DATABASE_CONFIG_RULE,
+  databaseOptionsOf,
+  type DatabaseConfig,
+  type DatabaseOptions,
+} from './typeorm/database-config.js';
+import { DEFAULT_WORKER_TABLE, isTableName, TABLE_NAME_RULE } from './typeorm/worker-store/table-name.js';
 
 /** Everything `RaindropModule.forRoot` takes, besides `name`, `isGlobal` and `dataSource`. */
 export interface RaindropModuleOptions extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions {
@@ -72,13 +77,11 @@ export interface ResolvedRaindropOptions {
   readonly autoCreateTable: boolean;
   readonly hashCode: boolean;
   readonly foreignTimeZone: string;
-  readonly dbConfig: DatabaseConfig | undefined;
+  readonly dbConfig: DatabaseOptions | undefined;
   readonly allowVolatile: boolean;
   readonly clock: 'turn' | 'exact';
   readonly logger: LoggerService | undefined;
 }
-
-const DEFAULT_TABLE = 'soc_raindrop_worker';
 
 const DECIDED_BY_LAYOUT = [
   'timeUnit',
@@ -142,7 +145,7 @@ function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | un
     if (value !== undefined) reader.problem(option, value, 'cannot be given together with layout, which decides it');
   }
   if (!(given instanceof Layout)) {
-    reader.problem('layout', given, 'must be a Layout, as createLayout() and the presets return it');
+    reader.problem('layout', given, 'must be a Layout, as createLayout() returns it');
     return undefined;
   }
   const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, MAX_DEFAULT_WORKERS));
@@ -161,32 +164,26 @@ function readStaticWorker(reader: OptionReader, layout: ResolvedLayout | undefin
 }
 
 function readTableName(reader: OptionReader): string {
-  const given = reader.value('tableName') ?? DEFAULT_TABLE;
-  try {
-    parseTableName(given as string);
-    return given as string;
-  } catch {
-    reader.problem(
-      'tableName',
-      given,
-      `must be 'table' or 'schema.table', each of 1 to 63 letters, digits and underscores`,
-    );
-    return DEFAULT_TABLE;
-  }
+  const given = reader.value('tableName');
+  if (given === undefined) return DEFAULT_WORKER_TABLE;
+  if (typeof given === 'string' && isTableName(given)) return given;
+  reader.problem('tableName', given, `must be ${TABLE_NAME_RULE}`);
+  return DEFAULT_WORKER_TABLE;
 }
 
-function readDbConfig(reader: OptionReader): DatabaseConfig | undefined {
+function readDbConfig(reader: OptionReader): DatabaseOptions | undefined {
   const given = reader.value('dbConfig');
-  if (given === undefined || typeof given === 'string' || (typeof given === 'object' && given !== null)) {
-    return given as DatabaseConfig | undefined;
-  }
-  reader.problem('dbConfig', given, 'must be TypeORM DataSourceOptions or a database URL');
-  return undefined;
+  if (given === undefined) return undefined;
+  const database = databaseOptionsOf(given);
+  // A URL may hold a password, which belongs into no message.
+  if (database === undefined)
+    reader.problem('dbConfig', typeof given === 'string' ? {} : given, `must be ${DATABASE_CONFIG_RULE}`);
+  return database;
 }
 
 function readLogger(reader: OptionReader): LoggerService | undefined {
-  const given = reader.value('logger') as Partial<LoggerService> | undefined;
-  if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given[each as 'log'] === 'function')) {
+  const given = reader.value('logger') as Partial<LoggerService> | null | undefined;
+  if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given?.[each as 'log'] === 'function')) {
     return given as LoggerService | undefined;
   }
   reader.problem('logger', given, 'must have log(), warn() and error(): a Nest LoggerService');

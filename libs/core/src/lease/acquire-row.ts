@@ -76,29 +76,33 @@ async function vouchForLayout(
   unused: Pick<WorkerRow, 'lane' | 'odometers' | 'layout'>,
   trusted: Glance,
 ): Promise<Position> {
-  const { layout } = ctx.resolved;
+  const { layout: ours } = ctx.resolved;
   try {
     const table = await ctx.session.run('confirming the layout', (store) => store.readTable());
     const verdict = held.judge(table.rows.find(({ id }) => id === held.id));
     if (verdict.kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
-    const floor = judgeLayouts(table, layout, ctx.options.graceMs);
-    await ctx.session.run('noting the layout', (store) => store.rememberLayout(layout.fingerprint));
+    const floor = judgeLayouts(table, ours, ctx.options.graceMs);
+    await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
     return floor;
   } catch (error) {
     // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
     if (ctx.ports.processId() === trusted.processId) {
-      await releaseRow(ctx, held, { ...unused, odometers: () => unused.odometers });
+      const { lane, layout, odometers } = unused;
+      await releaseRow(ctx, held, { lane, layout, odometers: () => odometers });
     }
     throw error;
   }
 }
 
-/** How a row goes back from which nothing was issued: as it was found, or else what its foreign past stood for is lost. */
+/**
+ * How a row goes back from which nothing was issued: at our base, which remembers a foreign or an unclean past that our
+ * write has covered up; under another layout as it was found, since our base knows no more than its ticks.
+ */
 function unused(row: WorkerRow, start: Start, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
-  if (!isForeign(row)) return { lane: row.lane, odometers: row.odometers, layout: row.layout };
-  return { lane: start.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
+  if (!isForeign(row) && row.layout !== layout.fingerprint) return row;
+  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }
 
 /** A layout that ends soon is refused on a table that was never used; later it may only warn. */

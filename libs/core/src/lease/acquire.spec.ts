@@ -81,6 +81,23 @@ describe('a start', () => {
     expect(new Set(benches.map((bench) => bench.workerId)).size).toBe(64);
   });
 
+  it('counts its lease from before the request was sent', async () => {
+    const bench = new KeeperBench();
+    bench.store.next('write', { kind: 'slow', thereMs: 0, backMs: 2_000 });
+    const starting = bench.keeper.start();
+    await bench.advance(2_000);
+    await starting;
+    expect(bench.keeper.status().leaseLeftMs).toBe(58_000);
+  });
+
+  it('lets a batch that waits ask for more at once', async () => {
+    const bench = new KeeperBench({ layout: { timeUnit: 'hour', timeStampLength: 45 } });
+    const batch = bench.generator.nextIdsAsync(100);
+    await bench.keeper.start();
+    await bench.advance(200);
+    expect(await batch).toHaveLength(100);
+  });
+
   it('called twice is one start', async () => {
     const bench = new KeeperBench();
     await Promise.all([bench.keeper.start(), bench.keeper.start()]);
@@ -174,6 +191,14 @@ describe('the choice of a row', () => {
     });
     expect(failure.message).toContain('1 held');
     expect(failure.retryable).toBe(true);
+  });
+
+  it('passes over a row whose tick is used up', async () => {
+    const { layout } = (await KeeperBench.started()).resolved;
+    const full = { ms: past(0), sequence: layout.maxSequence };
+    const used = { layout: layout.fingerprint, odometers: [full, full] as const };
+    const failure = await failureOf(new KeeperBench({ database: await databaseWith(used, used, used) }));
+    expect(failure.census.poisoned).toBe(3);
   });
 
   const low = { ms: past(90_000), sequence: 4 };

@@ -86,8 +86,7 @@ export class HeldLease {
     if (verdict.kind === 'regressed') this.regressed(verdict.row);
     if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, options.graceMs)) return this.giveUp(LAPSED);
 
-    const wallMs = this.trustedNow(nowMs);
-    const plan = this.plan(Math.min(wallMs, nowMs + options.maxClockSkewMs));
+    const plan = this.plan(this.trustedNow(nowMs));
     if (plan === undefined) return this.giveUp('both of its lanes are past the clock');
     const attempt: Attempt = {
       token: ports.randomness.token(),

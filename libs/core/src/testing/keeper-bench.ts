@@ -23,6 +23,8 @@ export interface KeeperBenchOptions {
   lease?: LeaseOptions;
   generator?: GeneratorOptions;
   code?: string;
+  /** False: the keeper does not learn what was issued. */
+  reports?: boolean;
   makeStore?: (database: WorkerDatabase, time: VirtualTime) => FaultStore;
 }
 
@@ -66,7 +68,7 @@ export class KeeperBench {
     this.keeper = new LeaseKeeper(context, (event) => void this.events.push(event));
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, this.time);
-    this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+    if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
   }
 
   /** A process that has started. */

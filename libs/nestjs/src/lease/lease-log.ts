@@ -1,9 +1,14 @@
 import type { LoggerService } from '@nestjs/common';
 import type { LeaseEvent } from '@raindrop/core';
 
+/** The name under which a service logs. */
+export function logContext(service: string): string {
+  return service === 'default' ? 'Raindrop' : `Raindrop:${service}`;
+}
+
 /** Writes what happens to a lease to the log: once for each trouble, not once for each attempt. */
 export function logLease(logger: LoggerService, service: string): (event: LeaseEvent) => void {
-  const context = service === 'default' ? 'Raindrop' : `Raindrop:${service}`;
+  const context = logContext(service);
   let lastTrouble: string | undefined;
   return (event) => {
     if (event.type !== 'lease-trouble') {

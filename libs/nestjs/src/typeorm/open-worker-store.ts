@@ -7,7 +7,6 @@ import {
   type WorkerStore,
 } from '@raindrop/core';
 import type { ResolvedRaindropOptions } from '../raindrop.options.js';
-import { dataSourceOptionsOf } from './database-config.js';
 import { isVolatile } from './worker-store/lease-data-source.js';
 import { TypeormWorkerStore } from './worker-store/typeorm-worker-store.js';
 
@@ -29,9 +28,11 @@ export class VolatileDatabaseError extends RaindropError {
 
 /**
  * The worker tables of in-memory databases, by table name. They belong to the process, not to a module or a DataSource:
- * two of them with one name must not hand out the same worker.
+ * two of them with one name must not hand out the same worker, nor must two copies of this package.
  */
-const memoryTables = new Map<string, MemoryWorkerTable>();
+const memoryTables: Map<string, MemoryWorkerTable> = ((globalThis as Record<symbol, unknown>)[
+  Symbol.for('@raindrop/nestjs:memory-tables')
+] ??= new Map()) as Map<string, MemoryWorkerTable>;
 
 /**
  * The store of worker rows, on a connection of its own to `dbConfig`'s database or the application's.
@@ -56,8 +57,9 @@ export function openWorkerStore(
 }
 
 function databaseOf({ dbConfig }: ResolvedRaindropOptions, appDataSource?: AppDataSource): DataSourceOptions {
-  if (dbConfig !== undefined) return dataSourceOptionsOf(dbConfig);
+  if (dbConfig !== undefined) return dbConfig;
   if (appDataSource !== undefined) return appDataSource.options;
-  const message = 'is needed: there is no TypeORM DataSource. Import TypeOrmModule.forRoot(...), or give dbConfig';
+  const message =
+    "is needed: there is no TypeORM DataSource. Import TypeOrmModule.forRoot(...), name yours with dataSource: '...', or give dbConfig";
   throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
 }

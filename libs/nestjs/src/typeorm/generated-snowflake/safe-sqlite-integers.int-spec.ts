@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
+import { safeSqliteIntegers } from './safe-sqlite-integers.js';
 
 describe('safeSqliteIntegers', () => {
   let database: Sqlite.Database;
@@ -8,7 +8,7 @@ describe('safeSqliteIntegers', () => {
     database = new Sqlite(':memory:');
     database.exec(`CREATE TABLE t (id bigint, real double, text text, blob blob);
       INSERT INTO t VALUES (9007199254740993, 1.5, '9', x'01'), (-9007199254740991, 2, NULL, NULL)`);
-    safeSqliteIntegers(database as SqliteDatabase);
+    safeSqliteIntegers(database);
   });
 
   afterEach(() => {
@@ -44,11 +44,11 @@ describe('safeSqliteIntegers', () => {
 
   it('does nothing the second time, or to a database that answers with bigints', () => {
     const { prepare } = database;
-    safeSqliteIntegers(database as SqliteDatabase);
+    safeSqliteIntegers(database);
     expect(database.prepare).toBe(prepare);
 
     const exact = new Sqlite(':memory:').defaultSafeIntegers();
-    safeSqliteIntegers(exact as SqliteDatabase);
+    safeSqliteIntegers(exact);
     expect(exact.prepare('SELECT 1 AS one').get()).toEqual({ one: 1n });
     exact.close();
   });

@@ -6,7 +6,7 @@ export interface SqliteDatabase {
 interface SqliteStatement {
   readonly reader: boolean;
   safeIntegers(on: boolean): unknown;
-  pluck(): { get(): unknown };
+  pluck(): { get(...values: unknown[]): unknown };
   all(...values: unknown[]): unknown[];
   get(...values: unknown[]): unknown;
   iterate(...values: unknown[]): Iterable<unknown>;

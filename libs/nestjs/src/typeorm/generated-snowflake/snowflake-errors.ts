@@ -81,7 +81,7 @@ export class AlreadyAttachedError extends RaindropError {
 
   constructor(readonly service: string) {
     super(
-      `Another service named '${service}' is attached to this DataSource already: detach it first, or give one of ` +
+      `Another service named '${service}' is attached to this DataSource already. Is RaindropModule imported twice? Give one of ` +
         `the two another name and say { service: '<name>' } in the columns it is for.`,
       { retryable: false },
     );

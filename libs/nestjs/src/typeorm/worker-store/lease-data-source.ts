@@ -18,6 +18,10 @@ const NOT_OURS: Options = {
   cache: undefined,
   namingStrategy: undefined,
   replication: undefined,
+  // What a driver writes about its statements holds tokens.
+  verbose: undefined,
+  debug: false,
+  trace: false,
   poolSize: 1,
 };
 
@@ -49,7 +53,9 @@ export function isVolatile(options: DataSourceOptions): boolean {
   if (type === 'sqljs') return true;
   if (type !== 'better-sqlite3') return false;
   if (typeof database !== 'string') return true;
-  return database.trim() === '' || database === ':memory:' || /^file:.*(:memory:|[?&]mode=memory)/.test(database);
+  // The driver trims the name.
+  const name = database.trim();
+  return name === '' || name === ':memory:' || /^file:.*(:memory:|[?&]mode=memory)/.test(name);
 }
 
 function connectionOf(type: string, extra: Options, opTimeoutMs: number): Options {

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
 
-/** PostgreSQL. Its `timestamptz` is a moment, not a wall time: no session setting is needed, and none is changed. */
+/** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
 export const postgresDialect: Dialect = {
   // now() stands still inside a transaction.
   nowMs: '(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())*1000))::bigint',
@@ -10,7 +10,8 @@ export const postgresDialect: Dialect = {
   tableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: true,
-  session: [],
+  // With `off` a server that crashes loses grants it has acknowledged.
+  session: [`SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`],
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
   bind: (value) => value,

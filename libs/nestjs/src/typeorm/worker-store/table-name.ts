@@ -7,6 +7,9 @@ export interface TableName {
   readonly name: string;
 }
 
+/** The worker table's name when none is given: the original's. */
+export const DEFAULT_WORKER_TABLE = 'soc_raindrop_worker';
+
 /** What {@link isTableName} accepts, in words. */
 export const TABLE_NAME_RULE =
   "'table' or 'schema.table', each of 1 to 63 letters, digits and underscores, not beginning with a digit";

@@ -132,8 +132,7 @@ export class TypeormWorkerStore implements WorkerStore {
         over = reason;
         reject(reason);
       };
-      const run: RunSql = (sql, values) =>
-        over === undefined ? this.run(sql, values) : Promise.reject(new AbandonedError());
+      const run: RunSql = (sql, values) => (over === undefined ? this.run(sql, values) : Promise.reject(over));
       this.pending.add(abandon);
       work(run)
         .then(resolve, reject)
@@ -158,15 +157,6 @@ export class TypeormWorkerStore implements WorkerStore {
   private drop(connection: LeaseConnection | undefined, reason: Error): void {
     connection?.destroy(reason);
     if (this.connection === connection) this.connection = undefined;
-  }
-}
-
-/** Ends the rest of a call whose caller has had its answer. */
-class AbandonedError extends RaindropError {
-  readonly errorCode = 'ABANDONED';
-
-  constructor() {
-    super('The call was abandoned.', { retryable: false });
   }
 }
 

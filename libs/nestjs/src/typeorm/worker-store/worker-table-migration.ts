@@ -4,7 +4,7 @@ import { quoteTable, type Dialect } from './dialect.js';
 import { findMissingTables } from './missing-tables.js';
 import type { RunSql } from './run-sql.js';
 import { dialectOf } from './supported-database.js';
-import { layoutTableOf, parseTableName, type TableName } from './table-name.js';
+import { DEFAULT_WORKER_TABLE, layoutTableOf, parseTableName, type TableName } from './table-name.js';
 
 export interface WorkerTableMigrationOptions {
   /** `table` or `schema.table`. Default `soc_raindrop_worker`. */
@@ -27,7 +27,7 @@ export type WorkerTableMigration = new () => MigrationInterface & { readonly nam
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function workerTableMigration(options: WorkerTableMigrationOptions = {}): WorkerTableMigration {
-  const { tableName = 'soc_raindrop_worker', timestamp = 1_704_067_200_000 } = options;
+  const { tableName = DEFAULT_WORKER_TABLE, timestamp = 1_704_067_200_000 } = options;
   const { name } = parseTableName(tableName);
   if (!/^\d{13}$/.test(String(timestamp))) {
     const message = `must be Unix milliseconds of 13 digits, such as ${Date.now()}: TypeORM reads it from the name`;

@@ -1,0 +1,248 @@
+import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
+import { WorkerDatabase } from '../testing/worker-database.js';
+
+/** One worker; 14 sequence bits: a block is 16 of 16,384. */
+const ONE_ROW = { workIdLength: 3, serviceMaxWorkId: 1 };
+const MINUTES = { ...ONE_ROW, timeUnit: 'minute', timeStampLength: 45 } as const;
+const HOURS = { ...ONE_ROW, timeUnit: 'hour', timeStampLength: 45 } as const;
+const DAYS = { ...ONE_ROW, timeUnit: 'day', timeStampLength: 40 } as const;
+/** So short that a killed holder's row comes free soon. */
+const SHORT_LEASE = { leaseMs: 4_000, heartbeatIntervalMs: 1_000, opTimeoutMs: 1_000 };
+const FREE_AFTER = 8_001;
+
+const writes = (bench: KeeperBench): number => bench.store.writes.length;
+const tickOf = (bench: KeeperBench, wall = bench.time.wall): number => bench.resolved.layout.timeline.tickAt(wall);
+
+/** Processes that come one after the other on one database. */
+async function generations(
+  count: number,
+  options: KeeperBenchOptions & { database: WorkerDatabase },
+  live: (bench: KeeperBench) => Promise<void>,
+): Promise<KeeperBench[]> {
+  const benches: KeeperBench[] = [];
+  for (let generation = 0; generation < count; generation++) {
+    const bench = await KeeperBench.started(options);
+    await live(bench);
+    benches.push(bench);
+  }
+  return benches;
+}
+
+function expectNoRepeat(benches: readonly KeeperBench[]): bigint[] {
+  const all = benches.flatMap((bench) => bench.issued);
+  expect(new Set(all).size).toBe(all.length);
+  return all;
+}
+
+describe('a worker of an hour layout', () => {
+  it('holds a block of this hour, and asks for the next when half of it is used', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    const tick = tickOf(bench);
+    expect(bench.keeper.limit[0]).toEqual({ tick, sequence: 15 });
+    for (let count = 0; count < 8; count++) bench.issue();
+    await bench.advance(1_000);
+    expect(writes(bench)).toBe(1);
+    bench.issue();
+    await bench.advance(20);
+    expect(writes(bench)).toBe(2);
+    expect(bench.keeper.limit[0]).toEqual({ tick, sequence: 31 });
+  });
+
+  it('grants nothing more to a heartbeat while more than half of the block is left', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    for (let count = 0; count < 5; count++) bench.issue();
+    await bench.advance(60_000);
+    expect(writes(bench)).toBeGreaterThan(5);
+    expect(bench.keeper.limit[0].sequence).toBe(15);
+  });
+
+  it('stops a burst at the end of its block, which then goes on within 20 ms', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    for (let count = 0; count < 16; count++) bench.issue();
+    expect(bench.refusal()).toBe('RESERVATION_EXHAUSTED');
+    await bench.advance(20);
+    expect(bench.refusal()).toBeUndefined();
+    expect(new Set(bench.issued).size).toBe(17);
+  });
+
+  it('gets larger blocks the faster it issues, so that an async batch goes through in a few writes', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    const batch = bench.generator.nextIdsAsync(10_000);
+    await bench.advance(200);
+    expect(new Set(await batch).size).toBe(10_000);
+    expect(writes(bench)).toBeLessThanOrEqual(5);
+  });
+
+  it('is sized by its fastest code', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    bench.next();
+    const slow = bench.keeper.limit[0].sequence;
+    const batch = bench.generator.nextIdsAsync(100, 'fast');
+    await bench.advance(200);
+    expect(await batch).toHaveLength(100);
+    expect(bench.keeper.limit[0].sequence).toBeGreaterThan(slow + 1_000);
+    expect(bench.next()).toMatch(/:0:1$/);
+  });
+
+  it('says that the hour is used up when it is, and asks the database for nothing', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    const batch = bench.generator.nextIdsAsync(16_384);
+    await bench.advance(500);
+    bench.issued.push(...(await batch));
+    const before = writes(bench);
+    for (let count = 0; count < 50; count++) {
+      expect(bench.refusal()).toBe('SEQUENCE_EXHAUSTED');
+      await bench.advance(20);
+    }
+    expect(writes(bench)).toBe(before);
+    await bench.advance(3_600_000);
+    expect(bench.next()).toMatch(/:0:0$/);
+    expectNoRepeat([bench]);
+  });
+
+  it('has a block of the next hour before that begins, and goes over without a pause', async () => {
+    const database = new WorkerDatabase('2026-03-01T12:58:00.000Z');
+    const bench = await KeeperBench.started({ database, layout: HOURS });
+    const tick = tickOf(bench);
+    await bench.advance(50_000);
+    expect(bench.keeper.limit[0]).toEqual({ tick, sequence: 15 });
+    await bench.advance(20_000);
+    expect(bench.keeper.limit[0]).toEqual({ tick: tick + 1, sequence: 15 });
+    bench.store.goDown();
+    bench.time.freeze(49_999);
+    expect(bench.next()).toBe(`${tick}:1:0:0`);
+    bench.time.freeze(1);
+    expect(bench.next()).toBe(`${tick + 1}:1:0:0`);
+  });
+
+  it('issues over many hours without a failed call or a repeat', async () => {
+    const bench = await KeeperBench.started({ layout: HOURS });
+    for (let minute = 0; minute < 200; minute++) {
+      expect(bench.refusal()).toBeUndefined();
+      await bench.advance(60_000);
+    }
+    expectNoRepeat([bench]);
+    expect(bench.issued.every((id, index) => index === 0 || id > bench.issued[index - 1]!)).toBe(true);
+  });
+});
+
+describe('a worker of a minute layout', () => {
+  it('has always two minutes reserved', async () => {
+    const bench = await KeeperBench.started({ layout: MINUTES });
+    for (let look = 0; look < 100; look++) {
+      expect(bench.keeper.limit[0].tick).toBeGreaterThanOrEqual(tickOf(bench, bench.time.wall + 40_000));
+      expect(bench.refusal()).toBeUndefined();
+      await bench.advance(5_300);
+    }
+    expectNoRepeat([bench]);
+  });
+
+  it('that crashes twice has no lane left until the second minute has begun', async () => {
+    const database = new WorkerDatabase();
+    const options = { database, layout: MINUTES, lease: { ...SHORT_LEASE, horizonMs: 65_000 } };
+    await generations(2, options, async (bench) => {
+      bench.issue();
+      bench.kill();
+      await database.advance(FREE_AFTER);
+    });
+    const third = new KeeperBench(options);
+    await expect(third.keeper.start()).rejects.toMatchObject({ census: { poisoned: 1 } });
+    await database.advance(60_000);
+    const fourth = await KeeperBench.started(options);
+    expect(fourth.refusal()).toBeUndefined();
+  });
+});
+
+describe('a crash and a restart, 200 times in one tick on one row', () => {
+  it.each([
+    { what: 'an hour', layout: HOURS, start: '2026-03-01T12:00:00.000Z', lease: SHORT_LEASE, freeAfter: FREE_AFTER },
+    { what: 'a day', layout: DAYS, start: '2026-03-01T00:00:00.000Z', lease: {}, freeAfter: 120_001 },
+  ])('of $what burns at most a block each, and repeats nothing', async ({ layout, start, lease, freeAfter }) => {
+    const database = new WorkerDatabase(start);
+    let block = 0;
+    const benches = await generations(200, { database, layout, lease }, async (bench) => {
+      block = Math.floor(bench.resolved.layout.idsPerTick / 1_024);
+      for (let count = 0; count < 3; count++) bench.issue();
+      bench.kill();
+      await database.advance(freeAfter);
+    });
+    const last = benches.at(-1)!;
+    const all = expectNoRepeat(benches);
+    expect(all).toHaveLength(600);
+    expect(new Set(all.map((id) => last.resolved.layout.unpack(id).tick)).size).toBe(1);
+    expect(last.resolved.layout.unpack(last.issued.at(-1)!).sequence).toBeLessThan(200 * block);
+    expect(all.every((id, index) => index === 0 || id > all[index - 1]!)).toBe(true);
+  });
+});
+
+describe('a clean restart', () => {
+  it.each([
+    { unit: 'minute', layout: MINUTES },
+    { unit: 'hour', layout: HOURS },
+    { unit: 'day', layout: DAYS },
+  ])('in one $unit goes on with the next sequence, a thousand times', async ({ layout }) => {
+    const database = new WorkerDatabase();
+    const benches = await generations(1_000, { database, layout }, async (bench) => {
+      bench.issue();
+      bench.issue();
+      await bench.keeper.close();
+    });
+    const places = benches.flatMap((bench) => bench.issued.map((id) => bench.at(id)));
+    const tick = tickOf(benches[0]!);
+    expect(places).toEqual(places.map((_, sequence) => `${tick}:1:0:${sequence}`));
+  });
+
+  it('of a process that issued nothing burns nothing', async () => {
+    const database = new WorkerDatabase();
+    await generations(50, { database, layout: HOURS }, (bench) => bench.keeper.close());
+    expect((await KeeperBench.started({ database, layout: HOURS })).next()).toMatch(/:0:0$/);
+  });
+
+  it('at the end of an hour does not use the next one up', async () => {
+    const database = new WorkerDatabase('2026-03-01T12:59:30.000Z');
+    const benches = await generations(5, { database, layout: HOURS }, async (bench) => {
+      bench.issue();
+      await bench.keeper.close();
+    });
+    expect(benches.map((bench) => bench.at(bench.issued[0]!).slice(-4))).toEqual([0, 1, 2, 3, 4].map((n) => `:0:${n}`));
+    expect(database.row(1).odometers[0]).toEqual({ ms: Date.parse('2026-03-01T12:00:00.000Z'), sequence: 4 });
+  });
+});
+
+describe.each([
+  { what: 'an hour', layout: HOURS, end: '2026-03-01T13:00:00.000Z', block: 16 },
+  { what: 'a day', layout: DAYS, end: '2026-03-02T00:00:00.000Z', block: 512 },
+])('crashes at the end of $what', ({ layout, end, block }) => {
+  const lease = { ...SHORT_LEASE, horizonMs: 65_000 };
+  const crash = async (database: WorkerDatabase, times: number): Promise<KeeperBench[]> =>
+    generations(times, { database, layout, lease }, async (bench) => {
+      bench.issue();
+      bench.kill();
+      await database.advance(FREE_AFTER);
+    });
+
+  it('take one lane each: the second is served by the other one', async () => {
+    const database = new WorkerDatabase(Date.parse(end) - 60_000);
+    const benches = await crash(database, 2);
+    expect(benches.map((bench) => bench.resolved.layout.unpack(bench.issued[0]!).clockBack)).toEqual([0, 1]);
+    expectNoRepeat(benches);
+  });
+
+  it('make the row useless until the next one begins, when there are two', async () => {
+    const database = new WorkerDatabase(Date.parse(end) - 60_000);
+    const benches = await crash(database, 2);
+    const refused = new KeeperBench({ database, layout, lease });
+    await expect(refused.keeper.start()).rejects.toMatchObject({
+      errorCode: 'NO_FREE_WORKER',
+      census: { total: 1, live: 0, poisoned: 1 },
+    });
+    const waiter = new KeeperBench({ database, layout, lease: { ...lease, waitForWorkerMs: 60_000 } });
+    const starting = waiter.keeper.start();
+    await database.advance(Date.parse(end) - database.time.wall - 1);
+    expect(waiter.refusal()).toBe('NOT_READY');
+    await database.advance(802);
+    await starting;
+    expect(waiter.next()).toBe(`${tickOf(waiter)}:1:0:${block}`);
+    expectNoRepeat([...benches, waiter]);
+  });
+});

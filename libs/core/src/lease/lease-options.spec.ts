@@ -1,0 +1,176 @@
+import { caught } from '../codec/testing/caught.js';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
+
+const DAY = 86_400_000;
+
+const DEFAULTS = {
+  heartbeatIntervalMs: 10_000,
+  leaseMs: 60_000,
+  horizonMs: 65_000,
+  graceMs: 60_000,
+  opTimeoutMs: 3_000,
+  maxClockSkewMs: 30_000,
+  commitLossWindowMs: 0,
+  waitForWorkerMs: 0,
+  priorityEqualCodeWorkId: false,
+  adoptForeign: false,
+};
+
+/** What is wrong with these options, an option a line. */
+function problemsOf(options: unknown): string[] {
+  const { problems } = caught(ConfigurationError, () => resolveLeaseOptions(options as LeaseOptions));
+  return problems.map(({ option, given, message }) => `${option} = ${given}: ${message}`);
+}
+
+describe('lease options', () => {
+  it('have the documented defaults, and cannot be changed afterwards', () => {
+    const resolved = resolveLeaseOptions({});
+    expect(resolved).toEqual(DEFAULTS);
+    expect(Object.isFrozen(resolved)).toBe(true);
+    expect(resolveLeaseOptions({ leaseMs: undefined, adoptForeign: undefined })).toEqual(DEFAULTS);
+  });
+
+  it('survive an outage of lease - heartbeat - opTimeout by default: 47 s', () => {
+    const { leaseMs, heartbeatIntervalMs, opTimeoutMs } = resolveLeaseOptions({});
+    expect(leaseMs - heartbeatIntervalMs - opTimeoutMs).toBe(47_000);
+  });
+
+  it('let horizon and grace follow the lease', () => {
+    expect(resolveLeaseOptions({ leaseMs: 20_000 })).toEqual({
+      ...DEFAULTS,
+      leaseMs: 20_000,
+      horizonMs: 25_000,
+      graceMs: 20_000,
+    });
+    expect(resolveLeaseOptions({ leaseMs: 20_000, horizonMs: 20_000, graceMs: 0 })).toMatchObject({
+      horizonMs: 20_000,
+      graceMs: 0,
+    });
+  });
+
+  it.each<{ option: keyof LeaseOptions; min: number; max: number; beside?: LeaseOptions }>([
+    { option: 'heartbeatIntervalMs', min: 50, max: 600_000, beside: { leaseMs: DAY } },
+    { option: 'opTimeoutMs', min: 10, max: 60_000, beside: { leaseMs: DAY } },
+    { option: 'leaseMs', min: 100, max: DAY, beside: { heartbeatIntervalMs: 50, opTimeoutMs: 10 } },
+    { option: 'horizonMs', min: 60_000, max: 2 * DAY },
+    { option: 'horizonMs', min: 20_000, max: 2 * DAY, beside: { leaseMs: 20_000 } },
+    { option: 'graceMs', min: 0, max: DAY },
+    { option: 'maxClockSkewMs', min: 100, max: 3_600_000 },
+    { option: 'commitLossWindowMs', min: 0, max: DAY },
+    { option: 'waitForWorkerMs', min: 0, max: DAY },
+  ])('take $option from $min to $max, and name both ends outside', ({ option, min, max, beside }) => {
+    for (const value of [min, min + 1, max - 1, max]) {
+      expect(resolveLeaseOptions({ ...beside, [option]: value })[option]).toBe(value);
+    }
+    for (const value of [min - 1, max + 1]) {
+      const [problem, ...rest] = problemsOf({ ...beside, [option]: value });
+      expect(problem).toContain(`${option} = ${value}: is out of range: must be an integer from ${min} to ${max}`);
+      expect(rest).toEqual([]);
+    }
+  });
+
+  it.each<[LeaseOptions, string[]]>([
+    [
+      { leaseMs: 13_000 },
+      [
+        'leaseMs = 13000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (3000): ' +
+          'a lease must outlive a renewal that is slow',
+      ],
+    ],
+    [
+      { heartbeatIntervalMs: 57_000 },
+      [
+        'leaseMs = 60000: must be greater than heartbeatIntervalMs (57000) + opTimeoutMs (3000): ' +
+          'a lease must outlive a renewal that is slow',
+      ],
+    ],
+    [
+      { opTimeoutMs: 60_000 },
+      [
+        'leaseMs = 60000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (60000): ' +
+          'a lease must outlive a renewal that is slow',
+      ],
+    ],
+    [
+      { leaseMs: 90_000, horizonMs: 89_999 },
+      [
+        'horizonMs = 89999: is out of range: must be an integer from 90000 to 172800000; ' +
+          'a reservation must outlast the lease',
+      ],
+    ],
+  ])('refuse %j, which does not fit together', (options, problems) => {
+    expect(problemsOf(options)).toEqual(problems);
+  });
+
+  it.each<LeaseOptions>([{ leaseMs: 13_001 }, { heartbeatIntervalMs: 56_999 }, { opTimeoutMs: 49_999 }])(
+    'take %j, which just fits together',
+    (options) => {
+      expect(resolveLeaseOptions(options)).toMatchObject(options);
+    },
+  );
+
+  it('do not blame one option for another that was refused', () => {
+    expect(problemsOf({ heartbeatIntervalMs: 700_000 })).toHaveLength(1);
+    expect(problemsOf({ leaseMs: 5 })).toEqual([
+      'leaseMs = 5: is out of range: must be an integer from 100 to 86400000',
+    ]);
+  });
+
+  it.each<[unknown, string]>([
+    ['60000', '"60000": must be a number, not a string: use Number(...)'],
+    ['1m', '"1m": must be a number, not a string: use Number(...)'],
+    [Number.NaN, 'NaN: must be an integer from 0 to 86400000'],
+    [Number.POSITIVE_INFINITY, 'Infinity: must be an integer from 0 to 86400000'],
+    [0.5, '0.5: must be an integer from 0 to 86400000'],
+    [null, 'null: must be an integer from 0 to 86400000'],
+    [60_000n, '60000n: must be an integer from 0 to 86400000'],
+    [{}, 'an object: must be an integer from 0 to 86400000'],
+  ])('refuse %p for a time', (value: unknown, expected) => {
+    expect(problemsOf({ graceMs: value })).toEqual([`graceMs = ${expected}`]);
+  });
+
+  it.each(['heartbeatIntervalMs', 'leaseMs', 'horizonMs', 'opTimeoutMs', 'maxClockSkewMs', 'commitLossWindowMs'])(
+    'refuse NaN and a string for %s',
+    (option) => {
+      for (const value of [Number.NaN, '30000']) {
+        const problems = problemsOf({ [option]: value });
+        expect(problems).toHaveLength(1);
+        expect(problems[0]).toMatch(new RegExp(`^${option} = ("30000"|NaN): must be `));
+      }
+    },
+  );
+
+  it.each(['priorityEqualCodeWorkId', 'adoptForeign'])('take nothing but true or false for %s', (option) => {
+    expect(resolveLeaseOptions({ [option]: true })).toMatchObject({ [option]: true });
+    for (const [value, shown] of [
+      ['true', '"true"'],
+      [1, '1'],
+      [null, 'null'],
+    ] as const) {
+      expect(problemsOf({ [option]: value })).toEqual([`${option} = ${shown}: must be true or false`]);
+    }
+  });
+
+  it.each([
+    ['heartBeatIntervalMs', 'heartbeatIntervalMs'],
+    ['leaseMS', 'leaseMs'],
+    ['horizon', 'horizonMs'],
+    ['adoptForeigner', 'adoptForeign'],
+    ['maxClockSkew', 'maxClockSkewMs'],
+  ])('ask of %s whether %s was meant', (given, meant) => {
+    expect(problemsOf({ [given]: 1 })).toEqual([`${given} = (number): is not an option; did you mean ${meant}?`]);
+  });
+
+  it('report everything that is wrong at once', () => {
+    const wrong = { leaseMs: '60000', graceMs: -1, adoptForeign: 'no', colour: 'red' } as unknown as LeaseOptions;
+    const { message, problems, retryable } = caught(ConfigurationError, () => resolveLeaseOptions(wrong));
+    expect(problems.map(({ option }) => option)).toEqual(['leaseMs', 'graceMs', 'adoptForeign', 'colour']);
+    expect(message.split('\n')).toHaveLength(5);
+    expect(retryable).toBe(false);
+  });
+
+  it.each([[undefined], [null], ['60000'], [[]]])('refuse %p in place of an object', (options: unknown) => {
+    expect(problemsOf(options)).toEqual([expect.stringContaining('must be an object')]);
+  });
+});
