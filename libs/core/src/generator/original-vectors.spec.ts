@@ -1,25 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createLayout, type LayoutOptions } from '../layout/layout-options.js';
+import { vectors, type Vector } from '../testing/original-vectors.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
 import { StaticTenure } from './static-tenure.js';
-
-interface Vector {
-  readonly timeUnit: 1 | 2 | 3 | 4 | 5;
-  readonly timestampLength: number;
-  readonly workerIdLength: number;
-  readonly endBitsLength: number;
-  readonly endBitsValue: number;
-  readonly epoch: string;
-  readonly workerId: number;
-  readonly t0: number;
-  readonly t1: number;
-  readonly ids: readonly string[];
-}
-
-const file = process.env['RAINDROP_VECTORS'] ?? join(__dirname, '../../../../test/fixtures/go-raindrop-vectors.json');
-const vectors = JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[];
 
 function layoutOptions(vector: Vector): LayoutOptions {
   return {

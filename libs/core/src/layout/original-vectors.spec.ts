@@ -1,25 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { vectors } from '../testing/original-vectors.js';
 import { createLayout } from './layout-options.js';
 
-/** IDs that the original made, and the wall-clock window (Unix ms) in which it made them. */
-interface Vector {
-  readonly timeUnit: 1 | 2 | 3 | 4 | 5;
-  readonly timestampLength: number;
-  readonly workerIdLength: number;
-  readonly endBitsLength: number;
-  readonly endBitsValue: number;
-  readonly epoch: string;
-  readonly minWorkerId: number;
-  readonly maxWorkerId: number;
-  readonly workerId: number;
-  readonly t0: number;
-  readonly t1: number;
-  readonly ids: readonly string[];
-}
-
-const file = process.env['RAINDROP_VECTORS'] ?? join(__dirname, '../../../../test/fixtures/go-raindrop-vectors.json');
-const vectors = JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[];
 const UNIT_MS = [0, 1, 1_000, 60_000, 3_600_000, 86_400_000];
 
 describe('IDs of the original are decoded', () => {

@@ -1,4 +1,5 @@
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
+import { live, repeats } from '../testing/live.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 
 const ONE_ROW = { serviceMaxWorkId: 1 };
@@ -15,19 +16,6 @@ function starting(options: KeeperBenchOptions): { bench: KeeperBench; outcome: (
     (error: { errorCode: string }) => (outcome = error.errorCode),
   );
   return { bench, outcome: () => outcome };
-}
-
-function repeats(...benches: KeeperBench[]): number {
-  const all = benches.flatMap((bench) => bench.issued);
-  return all.length - new Set(all).size;
-}
-
-/** Every process issues, when it may, for so long. */
-async function live(forMs: number, ...benches: KeeperBench[]): Promise<void> {
-  for (let passed = 0; passed < forMs; passed += 100) {
-    benches.forEach((bench) => bench.refusal());
-    await benches[0]!.advance(100);
-  }
 }
 
 describe('a fresh lease on probation', () => {

@@ -1,22 +1,9 @@
 import { KeeperBench } from '../testing/keeper-bench.js';
+import { live, repeats } from '../testing/live.js';
 import { twins } from '../testing/twins.js';
 
 const HOUR = 3_600_000;
 const TEN_YEARS = 10 * 365 * 24 * HOUR;
-
-/** All IDs of all these processes, and how many of them are there twice. */
-function repeats(...benches: KeeperBench[]): number {
-  const all = benches.flatMap((bench) => bench.issued);
-  return all.length - new Set(all).size;
-}
-
-/** Every process issues, when it may, for so long. */
-async function live(forMs: number, ...benches: KeeperBench[]): Promise<void> {
-  for (let passed = 0; passed < forMs; passed += 100) {
-    benches.forEach((bench) => bench.refusal());
-    await benches[0]!.advance(100);
-  }
-}
 
 describe('a wall clock put forward', () => {
   it('by more than maxClockSkewMs makes the lease suspect, until a write has confirmed it', async () => {
