@@ -16,7 +16,7 @@ export {
   UnsupportedColumnError,
 } from './typeorm/generated-snowflake/snowflake-errors.js';
 
-export type { DatabaseConfig } from './typeorm/database-config.js';
+export { databaseOptionsOf, type DatabaseConfig, type DatabaseOptions } from './typeorm/database-config.js';
 export { VolatileDatabaseError, type AppDataSource } from './typeorm/open-worker-store.js';
 export {
   workerTableMigration,
