@@ -123,7 +123,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
 describe.each(databaseKinds)('a script that forgets to close its store on %s', (kind) => {
   it('ends by itself, and not before its calls are answered', async () => {
     const database = await testDatabase(kind);
-    const hook = join(fixtures, 'typescript-hook.cjs');
+    const hook = join(fixtures, '../typescript-hook.cjs');
     const env = { ...process.env, RAINDROP_TEST_DATABASE: JSON.stringify(database.options) };
     const script = ['--require', hook, join(fixtures, 'write-and-end.ts')];
     // opTimeoutMs is 30 s there: no timer of ours may be what it waits for.

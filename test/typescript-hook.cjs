@@ -4,9 +4,9 @@ const { existsSync, readFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, resolve } = require('node:path');
 
-const { transform, moduleNameMapper } = require('../../jest.base.cjs');
+const { transform, moduleNameMapper } = require('../jest.base.cjs');
 const [[, options]] = Object.values(transform);
-const root = resolve(__dirname, '../..');
+const root = resolve(__dirname, '..');
 const packages = Object.keys(moduleNameMapper).filter((pattern) => pattern.startsWith('^@raindrop'));
 
 const resolveFilename = Module._resolveFilename;
