@@ -224,6 +224,40 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
       expect(await rowOf(store, 1)).toMatchObject({ version: after.version + 1, ownVersion: after.version + 1 });
     });
 
+    it('fences: every row is free, with both odometers past all that can have been granted', async () => {
+      const store = await prepared(4);
+      const { nowMs } = await store.readTable();
+      const low = { ms: nowMs - 5_000, sequence: 3 };
+      const high = { ms: nowMs + 9_000_000, sequence: 4 };
+      await store.write(writeTo(await rowOf(store, 1), { token: 'held', odometers: [low, high] }));
+      await store.write(writeTo(await rowOf(store, 2), { token: '', odometers: [low, low], leaseMs: 0 }));
+      await store.write(writeTo(await rowOf(store, 3)));
+      await bench.foreignWrite(3);
+      const before = await store.readTable();
+      expect(await store.fence(95_000)).toBe(4);
+      const after = await store.readTable();
+      const rowsOf = ({ rows }: typeof after): WorkerRow[] => [...rows].sort((a, b) => a.id - b.id);
+      for (const [index, row] of rowsOf(after).entries()) {
+        const { id, version, ownVersion, layout, code, holder, lane } = rowsOf(before)[index]!;
+        expect(row).toMatchObject({ id, layout, code, holder, lane, token: '' });
+        expect([row.version, row.ownVersion]).toEqual([version + 1, ownVersion + 1]);
+        expect(row.leaseUntilMs).toBeLessThanOrEqual(after.nowMs);
+        for (const [lane, { ms, sequence }] of row.odometers.entries()) {
+          expect(sequence).toBe(LARGEST);
+          if (id === 1 && lane === 1) expect(ms).toBe(high.ms);
+          else expect(ms).toBeGreaterThanOrEqual(before.nowMs + 95_000);
+          if (id !== 1) expect(ms).toBeLessThanOrEqual(after.nowMs + 95_000);
+        }
+      }
+      expect(await store.write(writeTo(rowsOf(before)[0]!))).toBe(false);
+      expect(await store.write(writeTo(rowsOf(after)[0]!))).toBe(true);
+    });
+
+    it('says in words what can lose an acknowledged commit', async () => {
+      const store = await prepared();
+      for (const warning of await store.durabilityWarnings()) expect(warning).toMatch(/^\w+ is \w+: /);
+    });
+
     it('remembers a layout once, whoever notes it', async () => {
       const store = await prepared();
       const noted = ['1@1704067200000:t41.w10.b1.s11', '1000@1672531200:t33.w10.b1.s18.e1=0'] as const;

@@ -2,6 +2,7 @@ export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.j
 export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
 export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
 export { IdService, type IdServiceEvents, type IdServiceStatus } from './id.service.js';
+export { fenceWorkers, type WorkerFence } from './lease/fence-workers.js';
 
 export { GeneratedSnowflake } from './typeorm/generated-snowflake/generated-snowflake.decorator.js';
 export { snowflakeColumn } from './typeorm/generated-snowflake/snowflake-column.js';

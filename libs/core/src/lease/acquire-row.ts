@@ -5,7 +5,7 @@ import { glanceAt, type Glance } from './clock-watch.js';
 import { HeldRow } from './held-row.js';
 import { judgeLayouts } from './layout-conflicts.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
-import { NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+import { NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation, Start } from './reservation.js';
@@ -23,6 +23,8 @@ export interface Acquired {
   readonly trusted: Glance;
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
+  /** The rows of our range as they were found. */
+  readonly census: WorkerCensus;
 }
 
 const DAY_MS = 86_400_000;
@@ -59,7 +61,8 @@ export async function acquireRow(ctx: LeaseContext, reservation: Reservation): P
       const held = new HeldRow(row.id, row.version + 1, token);
       const laterFloor = await vouchForLayout(ctx, held, unused(row, start, resolved.layout), trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - table.nowMs };
+      const { census } = selection;
+      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - table.nowMs, census };
     }
     contended++;
   }

@@ -205,6 +205,29 @@ describe('a layout of the past', () => {
     }
   });
 
+  it('that is a little ahead says when it clears up, and a start may wait for that', async () => {
+    const database = await WorkerDatabase.withRows({ min: 1, max: 9 });
+    const { layout: other } = new KeeperBench({ layout: OTHER }).resolved;
+    const ahead = { ms: NOW + 60_000, sequence: 0 };
+    database.change(9, { layout: other.fingerprint, code: 'another', odometers: [{ ms: 0, sequence: -1 }, ahead] });
+    const { retryable, clearsAt } = await conflictOf(new KeeperBench({ database }));
+    expect({ retryable, clearsAt }).toEqual({ retryable: true, clearsAt: NOW + 60_001 });
+    const waiting = new KeeperBench({ database, lease: { waitForWorkerMs: 90_000 } });
+    const starting = waiting.keeper.start();
+    await database.advance(60_001);
+    await Promise.all([starting, database.advance(1_000)]);
+    expect(waiting.issue()).toBeGreaterThan(other.idCeil(ahead.ms));
+  });
+
+  it('that is ahead by more than a day is no matter of waiting', async () => {
+    const database = await WorkerDatabase.withRows({ min: 1, max: 9 });
+    const { layout: other } = new KeeperBench({ layout: OTHER }).resolved;
+    const ahead = { ms: NOW + 86_400_000, sequence: 0 };
+    database.change(9, { layout: other.fingerprint, code: 'another', odometers: [{ ms: 0, sequence: -1 }, ahead] });
+    const error = await conflictOf(new KeeperBench({ database, lease: { waitForWorkerMs: 90_000 } }));
+    expect([error.retryable, error.clearsAt]).toEqual([false, undefined]);
+  });
+
   it('is counted although no row names it any more', async () => {
     const database = await WorkerDatabase.withRows({ min: 1, max: 9 });
     const { layout: other } = new KeeperBench({ layout: OTHER }).resolved;

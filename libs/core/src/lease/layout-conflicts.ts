@@ -5,6 +5,9 @@ import { LayoutConflictError } from './lease-errors.js';
 import { isHeld } from './liveness.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
+/** What clears up later than this is no reason to wait. */
+const DAY_MS = 86_400_000;
+
 /**
  * Judges every layout that the table has ever seen against ours.
  *
@@ -17,6 +20,7 @@ import type { WorkerRow, WorkerTable } from './worker-store.js';
 export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number): Position {
   const nowTick = layout.timeline.tickAt(table.nowMs);
   let floor = BEFORE_ALL;
+  let clearsAt: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
   for (const fingerprint of layoutsOf(table)) {
     if (isHarmless(fingerprint, layout)) continue;
@@ -24,11 +28,18 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
       .filter((row) => row.layout === fingerprint && isHeld(row, table.nowMs, graceMs))
       .map((row) => row.id);
     const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, table.rows);
-    if (lastTick === undefined || lastTick >= nowTick) conflicts.push({ layout: fingerprint, workerIds });
-    else if (lastTick > floor.tick) floor = { tick: lastTick, sequence: layout.maxSequence };
+    if (lastTick === undefined || lastTick >= nowTick) {
+      conflicts.push({ layout: fingerprint, workerIds });
+      clearsAt = laterOf(clearsAt, lastTick === undefined ? undefined : layout.timeline.startOf(lastTick + 1));
+    } else if (lastTick > floor.tick) floor = { tick: lastTick, sequence: layout.maxSequence };
   }
-  if (conflicts.length > 0) throw new LayoutConflictError(layout.fingerprint, conflicts);
-  return floor;
+  if (conflicts.length === 0) return floor;
+  const isSoon = clearsAt !== undefined && clearsAt - table.nowMs <= DAY_MS;
+  throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAt : undefined);
+}
+
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
 
 function layoutsOf({ rows, layouts }: WorkerTable): string[] {

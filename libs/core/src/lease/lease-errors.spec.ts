@@ -120,6 +120,18 @@ const ERRORS: readonly Expected[] = [
     ],
   },
   {
+    error: new LayoutConflictError(
+      'mine',
+      [{ layout: 'an old one', workerIds: [] }],
+      Date.parse('2026-03-01T12:00:05Z'),
+    ),
+    name: 'LayoutConflictError',
+    errorCode: 'LAYOUT_CONFLICT',
+    retryable: true,
+    fields: { clearsAt: Date.parse('2026-03-01T12:00:05Z') },
+    says: ['an old one (past)', 'From 2026-03-01T12:00:05.000Z on ours are.'],
+  },
+  {
     error: new DatabaseRegressionError(7, 41, 39),
     name: 'DatabaseRegressionError',
     errorCode: 'DATABASE_REGRESSION',

@@ -95,7 +95,10 @@ export class NoFreeWorkerError extends RaindropError {
   }
 }
 
-/** Another layout uses, or has used, this worker table, and its IDs could equal ours. */
+/**
+ * Another layout uses, or has used, this worker table, and its IDs could equal ours. Retryable when all of these are past,
+ * and the clock only has to pass what they reserved.
+ */
 export class LayoutConflictError extends RaindropError {
   readonly errorCode = 'LAYOUT_CONFLICT';
 
@@ -103,6 +106,8 @@ export class LayoutConflictError extends RaindropError {
     readonly layout: string,
     /** The layouts in the way, and the worker ids that hold them now. */
     readonly conflicts: readonly { readonly layout: string; readonly workerIds: readonly number[] }[],
+    /** From when on all our IDs are larger than any of theirs, Unix ms by the database's clock; undefined when unknown. */
+    readonly clearsAt?: number,
   ) {
     const list = conflicts.map((each) =>
       each.workerIds.length > 0
@@ -112,8 +117,9 @@ export class LayoutConflictError extends RaindropError {
     super(
       `Layout ${layout} could repeat IDs of other layouts of this worker table: ${list.join('; ')}. ` +
         `Give it an endBitsValue that none of them has, another tableName, or, for a one-way change, stop the old ` +
-        `processes first and take a layout whose IDs are all larger.`,
-      { retryable: false },
+        `processes first and take a layout whose IDs are all larger.` +
+        (clearsAt === undefined ? '' : ` From ${new Date(clearsAt).toISOString()} on ours are.`),
+      { retryable: clearsAt !== undefined },
     );
   }
 }

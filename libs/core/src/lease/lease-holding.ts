@@ -2,7 +2,14 @@ import { RaindropError } from '../raindrop-error.js';
 import { acquireRow } from './acquire-row.js';
 import { HeldLease, type LeaseHooks } from './held-lease.js';
 import type { LeaseContext } from './lease-context.js';
-import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavailableError } from './lease-errors.js';
+import {
+  ClockSkewError,
+  ClosedError,
+  LeaseLostError,
+  NotReadyError,
+  StoreUnavailableError,
+  type WorkerCensus,
+} from './lease-errors.js';
 import { Reservation } from './reservation.js';
 
 /** The lease a keeper has at the moment, if any, and one attempt after the other to keep or to replace it. */
@@ -52,6 +59,7 @@ export class LeaseHolding {
     this.lapseTold = false;
     this.hooks.changed();
     this.hooks.emit({ type: isFirst ? 'lease-acquired' : 'lease-regained', workerId: this.workerId });
+    if (isFirst) this.warnOfFewWorkers(acquired.census);
   }
 
   /** One attempt to renew, or to acquire; answers whether it succeeded, and never rejects. */
@@ -97,6 +105,14 @@ export class LeaseHolding {
       this.tellLapse(renewal.reason);
     }
     this.hooks.confirmNow();
+  }
+
+  /** A range of one is meant so; in any other a crash or a rolling update needs rows that nobody holds. */
+  private warnOfFewWorkers({ total, live }: WorkerCensus): void {
+    const held = live + 1;
+    if (total === 1 || held <= total / 2) return;
+    const message = `${held} of ${total} worker ids are held: widen serviceMinWorkId..serviceMaxWorkId to twice the number of nodes`;
+    this.hooks.emit({ type: 'warning', message });
   }
 
   private tellLapse(reason: string): void {

@@ -52,6 +52,7 @@ export class LeaseKeeper implements Tenure {
         this.renewals.start();
       },
       refusal: () => this.admit(context.ports.clock.refresh()),
+      warn: (message) => this.emit({ type: 'warning', message }),
     });
   }
 

@@ -1,6 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
 import type { LeaseContext } from './lease-context.js';
-import { ClosedError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
 
 /** How often in a row a step of the start is tried. */
 const TRIES = 3;
@@ -13,6 +13,7 @@ export interface Starting {
   acquire(): Promise<void>;
   /** Undefined when IDs can be issued. */
   refusal(): RaindropError | undefined;
+  warn(message: string): void;
 }
 
 /** From nothing to the first ID: tables, a worker id, probation. It ends with an error, or when it is told to. */
@@ -32,6 +33,7 @@ export class LeaseStart {
     await this.insist(() =>
       session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
     );
+    await this.warnOfLostCommits();
     await this.insist(() => this.keeper.acquire());
     const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
     for (let refusal = this.keeper.refusal(); refusal !== undefined; refusal = this.keeper.refusal()) {
@@ -46,6 +48,16 @@ export class LeaseStart {
     this.wakeUp();
   }
 
+  /** With a window for lost commits set, nothing needs to be said; and what cannot be found out must not stop the start. */
+  private async warnOfLostCommits(): Promise<void> {
+    const { session, options } = this.ctx;
+    if (options.commitLossWindowMs > 0) return;
+    const checking = session.run('checking durability', (store) => store.durabilityWarnings());
+    for (const problem of await checking.catch(() => [])) {
+      this.keeper.warn(`${problem}, or commitLossWindowMs to longer than what can be lost`);
+    }
+  }
+
   /** Once more after what may pass by itself: a blip of the database, a crowd of starters, and all taken if so wanted. */
   private async insist(step: () => Promise<void>): Promise<void> {
     const { options, ports } = this.ctx;
@@ -56,9 +68,9 @@ export class LeaseStart {
         return await step();
       } catch (error) {
         const allTaken = error instanceof NoFreeWorkerError;
-        const mayWait = allTaken && ports.monotonic.now() < giveUpAt;
+        const passes = allTaken || (error instanceof LayoutConflictError && error.retryable);
         const mayRetry = allTaken ? error.census.contended > 0 : error instanceof StoreUnavailableError;
-        if (mayWait) failures = 0;
+        if (passes && ports.monotonic.now() < giveUpAt) failures = 0;
         else if (!mayRetry || ++failures >= TRIES) throw error;
       }
     }

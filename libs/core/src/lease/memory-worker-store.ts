@@ -69,6 +69,25 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
+  fence(aheadMs: number): Promise<number> {
+    const nowMs = this.now();
+    const raised = ({ ms }: Odometer): Odometer => ({
+      ms: Math.max(ms, nowMs + aheadMs),
+      sequence: Number.MAX_SAFE_INTEGER,
+    });
+    for (const [id, row] of this.table.rows) {
+      const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
+      const versions = { version: row.version + 1, ownVersion: row.ownVersion + 1 };
+      this.table.rows.set(id, { ...row, ...versions, token: '', leaseUntilMs: nowMs, odometers });
+    }
+    return Promise.resolve(this.table.rows.size);
+  }
+
+  /** None: memory that is gone is gone with everybody who used it. */
+  durabilityWarnings(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
   abandon(): void {}
 
   close(): Promise<void> {

@@ -71,6 +71,14 @@ export interface WorkerStore {
   write(write: WorkerWrite): Promise<boolean>;
   /** Notes that this layout issues IDs; doing so again changes nothing. */
   rememberLayout(fingerprint: string): Promise<void>;
+  /**
+   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs` where
+   * they are lower (sequence 2^53 - 1), and frees every row, in one statement. Holders lose their rows at the next renewal.
+   * @returns how many rows there are
+   */
+  fence(aheadMs: number): Promise<number>;
+  /** Which of the database's settings can lose a commit that it has acknowledged, in words; empty when none can. */
+  durabilityWarnings(): Promise<readonly string[]>;
   /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
   abandon(): void;
   close(): Promise<void>;

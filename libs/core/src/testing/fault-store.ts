@@ -30,6 +30,8 @@ export class FaultStore implements WorkerStore {
   abandoned = 0;
   /** Decides what happens to a call when no fault is lined up for it. */
   faultFor: (call: StoreCall) => Fault | undefined = () => undefined;
+  /** Told of every fault that a call really meets. */
+  onFault: (call: StoreCall, fault: Fault) => void = () => undefined;
   private readonly linedUp: { readonly call: StoreCall; readonly fault: Fault | undefined }[] = [];
   private memory: MemoryWorkerStore;
 
@@ -81,6 +83,14 @@ export class FaultStore implements WorkerStore {
     return this.through('rememberLayout', () => this.memory.rememberLayout(fingerprint));
   }
 
+  fence(aheadMs: number): Promise<number> {
+    return this.memory.fence(aheadMs);
+  }
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.memory.durabilityWarnings();
+  }
+
   abandon(): void {
     this.abandoned++;
   }
@@ -98,7 +108,9 @@ export class FaultStore implements WorkerStore {
   private async through<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
     if (this.process.isStopped) return NEVER;
     this.calls.push(call);
-    const answer = await this.meet(this.takeFault(call), execute);
+    const fault = this.takeFault(call);
+    if (fault !== undefined) this.onFault(call, fault);
+    const answer = await this.meet(fault, execute);
     if (this.process.isStopped) return NEVER;
     if (this.process.isPaused) await this.wait(this.process, 0);
     return answer;

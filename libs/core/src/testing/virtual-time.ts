@@ -30,7 +30,7 @@ export class VirtualTime implements Timers, TimerOwner {
   /** @param seedGiven hosts with one seed make the same random choices, tokens among them */
   constructor(
     wall: number | string,
-    private readonly seedGiven = 1,
+    private seedGiven = 1,
     private readonly timeline = new VirtualTimeline(),
   ) {
     this.seed = seedGiven;
@@ -78,6 +78,12 @@ export class VirtualTime implements Timers, TimerOwner {
   /** Lets time pass: timers fire in order, and what they start gets its turn. */
   advance(ms: number): Promise<void> {
     return this.timeline.advance(ms);
+  }
+
+  /** Makes random choices of its own from now on, as a copy of a process does. */
+  reseed(seed: number): void {
+    this.seedGiven = seed;
+    this.seed = seed;
   }
 
   /** A small linear congruential generator: a seed replays. */

@@ -1,3 +1,4 @@
+import type { DurabilityCheck } from './durability.js';
 import type { TableName } from './table-name.js';
 import type { WorkerColumn } from './worker-columns.js';
 
@@ -25,6 +26,7 @@ export interface Dialect {
   readonly addsColumnsTogether: boolean;
   /** Sent first on every new connection. */
   readonly session: readonly string[];
+  readonly durability: DurabilityCheck;
 
   quote(identifier: string): string;
   /** The placeholder of the n-th value of a statement, from 1. */

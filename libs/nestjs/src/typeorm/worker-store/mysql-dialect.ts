@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.js';
+import { mysqlDurability } from './durability.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
 import { offsetMs } from './zone-offset.js';
 
@@ -25,6 +26,7 @@ export function mysqlDialect(zone: string): Dialect {
       // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
       `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
     ],
+    durability: mysqlDurability,
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
     placeholder: () => '?',
     bind: (value) => value,

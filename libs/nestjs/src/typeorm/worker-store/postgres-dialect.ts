@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.js';
+import { postgresDurability } from './durability.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
 
 /** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
@@ -12,6 +13,7 @@ export const postgresDialect: Dialect = {
   addsColumnsTogether: true,
   // With `off` a server that crashes loses grants it has acknowledged.
   session: [`SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`],
+  durability: postgresDurability,
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
   bind: (value) => value,

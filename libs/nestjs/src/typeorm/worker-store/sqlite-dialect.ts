@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.js';
+import { sqliteDurability } from './durability.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
 
 const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
@@ -14,6 +15,7 @@ export const sqliteDialect: Dialect = {
   // The application's own hook for new connections may have set a time-out: it would stop the event loop. In a WAL file
   // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
   session: ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
+  durability: sqliteDurability,
   quote: (identifier) => quoted(identifier),
   placeholder: () => '?',
   bind: (value) => (typeof value === 'number' ? BigInt(value) : value),

@@ -10,7 +10,7 @@ import type { RunSql, SqlResult } from './run-sql.js';
 import { dialectOf } from './supported-database.js';
 import { parseTableName, type TableName } from './table-name.js';
 import { readWorkerRow, safeInteger } from './worker-row-reader.js';
-import { insertLayout, selectLayouts, selectRow, selectTable, updateRow } from './worker-statements.js';
+import { fenceRows, insertLayout, selectLayouts, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface TypeormWorkerStoreOptions {
   /** `table` or `schema.table`. */
@@ -102,6 +102,20 @@ export class TypeormWorkerStore implements WorkerStore {
   rememberLayout(fingerprint: string): Promise<void> {
     return this.call(async (run) => {
       await execute(run, insertLayout(this.dialect, this.table, fingerprint));
+    });
+  }
+
+  fence(aheadMs: number): Promise<number> {
+    return this.call(async (run) => (await execute(run, fenceRows(this.dialect, this.table, aheadMs))).affected ?? 0);
+  }
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.call(async (run) => {
+      const settings: Record<string, string> = {};
+      for (const sql of this.dialect.durability.sql) {
+        for (const [name, value] of Object.entries((await run(sql)).records[0] ?? {})) settings[name] = String(value);
+      }
+      return this.dialect.durability.judge(settings);
     });
   }
 

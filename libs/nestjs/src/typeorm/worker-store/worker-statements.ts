@@ -67,6 +67,36 @@ export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite
   return { sql, values };
 }
 
+/**
+ * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A row
+ * of another program's stays one: both versions count up.
+ */
+export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): Statement {
+  const values: SqlValue[] = [];
+  const value = (given: SqlValue): string => {
+    values.push(given);
+    return dialect.placeholder(values.length);
+  };
+  const next = (column: string): string => `${dialect.quote(column)} + 1`;
+  const ahead = (): string => `${dialect.nowMs} + ${value(aheadMs)}`;
+  const raised = (column: string): string =>
+    `CASE WHEN ${dialect.quote(column)} < ${ahead()} THEN ${ahead()} ELSE ${dialect.quote(column)} END`;
+  // No assignment reads a column that another one writes: MySQL evaluates from left to right.
+  const changes: readonly (readonly [column: string, sql: string])[] = [
+    ['version', next('version')],
+    ['own_version', next('own_version')],
+    ['token', value('')],
+    ['odo0_ms', raised('odo0_ms')],
+    ['odo0_seq', value(Number.MAX_SAFE_INTEGER)],
+    ['odo1_ms', raised('odo1_ms')],
+    ['odo1_seq', value(Number.MAX_SAFE_INTEGER)],
+    ['lease_until', dialect.nowMs],
+    ['update_time', dialect.nowTime],
+  ];
+  const assignments = changes.map(([column, sql]) => `${dialect.quote(column)} = ${sql}`);
+  return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')}`, values };
+}
+
 /** From the clock, outward to the rows: so there is an answer when there is no row. */
 function selectRows(dialect: Dialect, table: TableName, condition: string): string {
   const now = dialect.quote('now_ms');

@@ -1,0 +1,72 @@
+import { DataSource } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OPTIONS, startApp, useDatabase } from '../../../../test/module/module-fixture.js';
+import { databaseKinds } from '../../../../test/servers/test-databases.js';
+import { IdService } from '../id.service.js';
+import { RaindropModule } from '../raindrop.module.js';
+import type { RaindropModuleOptions } from '../raindrop.options.js';
+import { fenceWorkers } from './fence-workers.js';
+
+/** A lease so short that a test can wait for its end. */
+const LEASE: RaindropModuleOptions = {
+  ...OPTIONS,
+  ...{ timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
+  ...{ heartbeatIntervalMs: 200, opTimeoutMs: 100, leaseMs: 600, horizonMs: 800, maxClockSkewMs: 200 },
+  waitForWorkerMs: 20_000,
+};
+const BARRED_MS = 1_000;
+
+describe.each(databaseKinds)('a worker table on %s that was restored from a backup', (kind) => {
+  const database = useDatabase(kind, 'test');
+
+  it('under a running holder repeats no ID once it is fenced', async () => {
+    const options = { ...LEASE, dbConfig: database.options };
+    const table = await new DataSource(database.options).initialize();
+    const start = async (): Promise<{ ids: IdService; close: () => Promise<void> }> => {
+      const app = await startApp([RaindropModule.forRoot(options)]);
+      return { ids: app.get(IdService), close: () => app.close() };
+    };
+    const issued: bigint[] = [];
+    const first = await start();
+    await first.close();
+    await table.query('CREATE TABLE backup AS SELECT * FROM soc_raindrop_worker');
+    await table.query(`INSERT INTO soc_raindrop_worker (id, del_flag) VALUES (9, 1)`);
+
+    const holder = await start();
+    let isOver = false;
+    const issueFrom = async (ids: IdService): Promise<void> => {
+      for (; !isOver; await sleep(1)) {
+        try {
+          issued.push(ids.nextId());
+        } catch {
+          // It waits for its lease.
+        }
+      }
+    };
+    const holding = issueFrom(holder.ids);
+    await sleep(300);
+    await table.query('DELETE FROM soc_raindrop_worker WHERE id = 1');
+    await table.query('INSERT INTO soc_raindrop_worker SELECT * FROM backup');
+    expect(await fenceWorkers(options)).toEqual({ rows: 2, barredMs: BARRED_MS });
+    const deleted = await table.query<{ ms: string | number }[]>(
+      'SELECT odo0_ms AS ms FROM soc_raindrop_worker WHERE id = 9',
+    );
+    expect(Number(deleted[0]!.ms)).toBeGreaterThan(Date.now());
+    const nextStarts = start();
+    await sleep(2_000);
+    isOver = true;
+    await holding;
+    await holder.close();
+    const next = await nextStarts;
+    for (let each = 0; each < 1_000; each++) issued.push(next.ids.nextId());
+    await next.close();
+    await table.destroy();
+    expect(issued.length).toBeGreaterThan(1_000);
+    expect(new Set(issued).size).toBe(issued.length);
+  });
+
+  it('is out of reach of a fence when it is not there: the error says so', async () => {
+    const failing = fenceWorkers({ ...LEASE, dbConfig: database.options, tableName: 'no_such_table' });
+    await expect(failing).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
+  });
+});

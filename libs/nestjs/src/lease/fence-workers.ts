@@ -1,0 +1,34 @@
+import { resolveRaindropOptions, type RaindropModuleOptions } from '../raindrop.options.js';
+import { openWorkerStore, type AppDataSource } from '../typeorm/open-worker-store.js';
+
+/** What a fence has done. */
+export interface WorkerFence {
+  /** How many rows were freed. */
+  readonly rows: number;
+  /** How long no row can be acquired, ms; units of a minute or more also wait for the end of that tick. */
+  readonly barredMs: number;
+}
+
+/**
+ * Makes a worker table safe whose odometers cannot be believed: one restored from a backup, or changed by hand, while
+ * processes went on issuing. Every odometer rises past all that a running process can have been granted, and every
+ * token is cleared: holders lose their rows at their next renewal and acquire anew once the clock has got there.
+ *
+ * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them.
+ *
+ * @param options the module's own; where several services share the table, those with the longest `horizonMs` and
+ * `maxClockSkewMs`
+ * @param dataSource the application's, where the options name no `dbConfig`
+ * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach: nothing was changed then,
+ * unless the connection broke before the answer; fencing twice does no harm
+ */
+export async function fenceWorkers(options: RaindropModuleOptions, dataSource?: AppDataSource): Promise<WorkerFence> {
+  const resolved = resolveRaindropOptions(options, Date.now());
+  const barredMs = resolved.lease.maxClockSkewMs + resolved.lease.horizonMs;
+  const store = openWorkerStore(resolved, dataSource, () => Date.now());
+  try {
+    return { rows: await store.fence(barredMs), barredMs };
+  } finally {
+    await store.close();
+  }
+}

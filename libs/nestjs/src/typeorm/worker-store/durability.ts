@@ -1,0 +1,66 @@
+/** Settings of a database that decide whether an acknowledged commit outlives a crash. */
+export interface DurabilityCheck {
+  /** One record of settings, or one record each. */
+  readonly sql: readonly string[];
+  /** The settings that can lose commits, each as `name is value: what follows`. */
+  readonly judge: (settings: Readonly<Record<string, string>>) => string[];
+}
+
+/** MySQL 0 and 2 write the log to disk once a second; MariaDB's 3 is stricter than 1. */
+const FLUSHED_AT_COMMIT = ['1', '3'];
+
+export const mysqlDurability: DurabilityCheck = {
+  sql: [
+    'SELECT @@GLOBAL.innodb_flush_log_at_trx_commit AS flush_log, @@GLOBAL.log_bin AS log_bin, @@GLOBAL.sync_binlog AS sync_binlog',
+  ],
+  judge: ({ flush_log, log_bin, sync_binlog }) => {
+    const problems: string[] = [];
+    if (!FLUSHED_AT_COMMIT.includes(flush_log!)) {
+      problems.push(
+        `innodb_flush_log_at_trx_commit is ${flush_log}: a crash can lose the commits of a second; set it to 1`,
+      );
+    }
+    if (log_bin === '1' && sync_binlog !== '1') {
+      problems.push(`sync_binlog is ${sync_binlog}: a crash can lose commits that the binary log lacks; set it to 1`);
+    }
+    return problems;
+  },
+};
+
+export const postgresDurability: DurabilityCheck = {
+  sql: [
+    `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync, ` +
+      `current_setting('synchronous_standby_names') AS standbys`,
+  ],
+  judge: ({ synchronous_commit, fsync, standbys }) => {
+    const problems: string[] = [];
+    if (fsync === 'off') problems.push('fsync is off: a crash of the machine can lose commits or the whole database');
+    // The session has switched it on; a pooler between us and the server may have undone that.
+    if (synchronous_commit === 'off') {
+      problems.push(
+        'synchronous_commit is off, whatever this session asks for: a crash can lose commits; set it to on',
+      );
+    }
+    if (standbys !== '' && ['local', 'remote_write'].includes(synchronous_commit!)) {
+      problems.push(`synchronous_commit is ${synchronous_commit}: a failover can lose commits; set it to on`);
+    }
+    return problems;
+  },
+};
+
+/** SQLite's numbers: 2 is FULL, 3 EXTRA. */
+const SYNCED_AT_COMMIT = ['2', '3'];
+
+export const sqliteDurability: DurabilityCheck = {
+  sql: ['PRAGMA synchronous', 'PRAGMA journal_mode'],
+  judge: ({ synchronous, journal_mode }) => {
+    const problems: string[] = [];
+    if (!SYNCED_AT_COMMIT.includes(synchronous!)) {
+      problems.push(`synchronous is ${synchronous}: a power failure can lose commits; it should be FULL`);
+    }
+    if (journal_mode === 'off' || journal_mode === 'memory') {
+      problems.push(`journal_mode is ${journal_mode}: a crash inside a write can ruin the file; take wal or delete`);
+    }
+    return problems;
+  },
+};
