@@ -176,6 +176,22 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
       expect(await idsOf(store)).toEqual([1, 2]);
     });
 
+    it('leaves out a row marked deleted, remembers what was granted there, and never makes it anew', async () => {
+      const store = await prepared();
+      const odometers = [
+        { ms: 5_000, sequence: 1 },
+        { ms: 6_000, sequence: 2 },
+      ] as const;
+      await store.write(writeTo(await rowOf(store, 2), { odometers }));
+      const written = await rowOf(store, 2);
+      await bench.markDeleted(2);
+      await store.prepare({ min: 1, max: 3 });
+      expect(await idsOf(store)).toEqual([1, 3]);
+      expect((await store.readTable()).deleted).toEqual([written]);
+      expect(await store.fence(1_000)).toBe(3);
+      expect((await store.readTable()).deleted[0]!.odometers[0].ms).toBeGreaterThan(Date.now());
+    });
+
     it('keeps every digit up to 2^53 - 1', async () => {
       const store = await prepared();
       const odometers = [

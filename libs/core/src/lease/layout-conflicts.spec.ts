@@ -228,6 +228,25 @@ describe('a layout of the past', () => {
     expect([error.retryable, error.clearsAt]).toEqual([false, undefined]);
   });
 
+  it('is counted by its row that was marked deleted, and is alive there until its lease and grace are over', async () => {
+    const database = new WorkerDatabase();
+    const other = await otherOn(database);
+    const id = other.workerId!;
+    database.table.deleted.set(id, database.row(id));
+    database.table.rows.delete(id);
+    expect((await conflictOf(new KeeperBench({ database }))).conflicts[0]!.workerIds).toEqual([id]);
+    other.kill();
+    await database.advance(120_000);
+    database.table.deleted.set(id, {
+      ...database.table.deleted.get(id)!,
+      odometers: [
+        { ms: NOW + 9e6, sequence: 0 },
+        { ms: 0, sequence: -1 },
+      ],
+    });
+    expect((await conflictOf(new KeeperBench({ database }))).conflicts[0]!.workerIds).toEqual([]);
+  });
+
   it('is counted although no row names it any more', async () => {
     const database = await WorkerDatabase.withRows({ min: 1, max: 9 });
     const { layout: other } = new KeeperBench({ layout: OTHER }).resolved;
@@ -272,7 +291,7 @@ describe('a layout of the past', () => {
             ],
           },
         };
-        const table: WorkerTable = { nowMs: NOW, rows: [row], layouts: [] };
+        const table: WorkerTable = { nowMs: NOW, rows: [row], deleted: [], layouts: [] };
         const tick = Math.min(Math.max(other.timeline.tickAt(ms), 0), other.maxTick);
         const { maxWorkerId: workerId, maxSequence: sequence } = other;
         const largest = other.pack({ tick, workerId, clockBack: 1, sequence });
@@ -379,7 +398,8 @@ describe('a fingerprint that nobody can read', () => {
         ],
       },
     };
-    const table: WorkerTable = { nowMs: NOW, rows: [past], layouts: ['?', disjoint.fingerprint, mine.fingerprint] };
+    const layouts = ['?', disjoint.fingerprint, mine.fingerprint];
+    const table: WorkerTable = { nowMs: NOW, rows: [past], deleted: [], layouts };
     const { conflicts } = caught(LayoutConflictError, () => judgeLayouts(table, mine, 0));
     expect(conflicts.map(({ layout }) => layout)).toEqual([fingerprint, '?'].sort());
   });

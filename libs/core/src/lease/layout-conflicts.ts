@@ -19,15 +19,16 @@ const DAY_MS = 86_400_000;
  */
 export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number): Position {
   const nowTick = layout.timeline.tickAt(table.nowMs);
+  const rows = [...table.rows, ...table.deleted];
   let floor = BEFORE_ALL;
   let clearsAt: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
-  for (const fingerprint of layoutsOf(table)) {
+  for (const fingerprint of layoutsOf(rows, table.layouts)) {
     if (isHarmless(fingerprint, layout)) continue;
-    const workerIds = table.rows
+    const workerIds = rows
       .filter((row) => row.layout === fingerprint && isHeld(row, table.nowMs, graceMs))
       .map((row) => row.id);
-    const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, table.rows);
+    const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, rows);
     if (lastTick === undefined || lastTick >= nowTick) {
       conflicts.push({ layout: fingerprint, workerIds });
       clearsAt = laterOf(clearsAt, lastTick === undefined ? undefined : layout.timeline.startOf(lastTick + 1));
@@ -42,7 +43,7 @@ function laterOf(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
 
-function layoutsOf({ rows, layouts }: WorkerTable): string[] {
+function layoutsOf(rows: readonly WorkerRow[], layouts: readonly string[]): string[] {
   const all = new Set([...layouts, ...rows.map((row) => row.layout)]);
   all.delete('');
   return [...all].sort();

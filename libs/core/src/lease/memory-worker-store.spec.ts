@@ -10,8 +10,11 @@ describeWorkerStore('memory', () => {
       table.rows.set(id, { ...row, version: row.version + 1 });
       return Promise.resolve();
     },
-    // Nothing marks a row in memory; a row that is gone looks the same to the store.
-    markDeleted: (id) => Promise.resolve(void table.rows.delete(id)),
+    markDeleted: (id) => {
+      table.deleted.set(id, table.rows.get(id)!);
+      table.rows.delete(id);
+      return Promise.resolve();
+    },
     dispose: () => Promise.resolve(),
   });
 });

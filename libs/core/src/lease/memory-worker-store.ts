@@ -6,6 +6,8 @@ const UNUSED: Odometer = { ms: 0, sequence: -1 };
 /** What several {@link MemoryWorkerStore} share: the table itself. */
 export class MemoryWorkerTable {
   readonly rows = new Map<number, WorkerRow>();
+  /** Rows that were marked deleted. */
+  readonly deleted = new Map<number, WorkerRow>();
   readonly layouts = new Set<string>();
 }
 
@@ -22,7 +24,7 @@ export class MemoryWorkerStore implements WorkerStore {
 
   prepare({ min, max }: WorkerRange): Promise<void> {
     for (let id = min; id <= max; id++) {
-      if (this.table.rows.has(id)) continue;
+      if (this.table.rows.has(id) || this.table.deleted.has(id)) continue;
       this.table.rows.set(id, {
         id,
         version: 0,
@@ -44,6 +46,7 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve({
       nowMs: this.now(),
       rows: [...this.table.rows.values()],
+      deleted: [...this.table.deleted.values()],
       layouts: [...this.table.layouts],
     });
   }
@@ -75,12 +78,15 @@ export class MemoryWorkerStore implements WorkerStore {
       ms: Math.max(ms, nowMs + aheadMs),
       sequence: Number.MAX_SAFE_INTEGER,
     });
-    for (const [id, row] of this.table.rows) {
-      const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
-      const versions = { version: row.version + 1, ownVersion: row.ownVersion + 1 };
-      this.table.rows.set(id, { ...row, ...versions, token: '', leaseUntilMs: nowMs, odometers });
+    const { rows, deleted } = this.table;
+    for (const each of [rows, deleted]) {
+      for (const [id, row] of each) {
+        const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
+        const versions = { version: row.version + 1, ownVersion: row.ownVersion + 1 };
+        each.set(id, { ...row, ...versions, token: '', leaseUntilMs: nowMs, odometers });
+      }
     }
-    return Promise.resolve(this.table.rows.size);
+    return Promise.resolve(rows.size + deleted.size);
   }
 
   /** None: memory that is gone is gone with everybody who used it. */

@@ -35,6 +35,8 @@ export interface WorkerTable {
   readonly nowMs: number;
   /** Every row that is not marked deleted, in any order. */
   readonly rows: readonly WorkerRow[];
+  /** The rows marked deleted: nobody may take one, and what was granted there still counts. */
+  readonly deleted: readonly WorkerRow[];
   /** The fingerprint of every layout that ever issued IDs from this table. */
   readonly layouts: readonly string[];
 }

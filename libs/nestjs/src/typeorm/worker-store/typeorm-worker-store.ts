@@ -9,7 +9,7 @@ import { addMissingRows, createMissingTables } from './prepare-worker-table.js';
 import type { RunSql, SqlResult } from './run-sql.js';
 import { dialectOf } from './supported-database.js';
 import { parseTableName, type TableName } from './table-name.js';
-import { readWorkerRow, safeInteger } from './worker-row-reader.js';
+import { isMarkedDeleted, readDeletedRow, readWorkerRow, safeInteger } from './worker-row-reader.js';
 import { fenceRows, insertLayout, selectLayouts, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface TypeormWorkerStoreOptions {
@@ -75,9 +75,9 @@ export class TypeormWorkerStore implements WorkerStore {
   /** @throws CorruptWorkerRowError */
   readTable(): Promise<WorkerTable> {
     return this.call(async (run) => {
-      const { nowMs, rows } = await this.read(run, selectTable(this.dialect, this.table));
+      const { nowMs, rows, deleted } = await this.read(run, selectTable(this.dialect, this.table));
       const layouts = await execute(run, selectLayouts(this.dialect, this.table));
-      return { nowMs, rows, layouts: layouts.records.map(({ fingerprint }) => String(fingerprint)) };
+      return { nowMs, rows, deleted, layouts: layouts.records.map(({ fingerprint }) => String(fingerprint)) };
     });
   }
 
@@ -131,11 +131,16 @@ export class TypeormWorkerStore implements WorkerStore {
     return this.closing;
   }
 
-  private async read(run: RunSql, statement: Statement): Promise<{ nowMs: number; rows: WorkerRow[] }> {
+  private async read(run: RunSql, statement: Statement): Promise<Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'>> {
     const { records } = await execute(run, statement);
     const nowMs = safeInteger(records[0]?.['now_ms']);
     if (nowMs === undefined) throw new DatabaseCallError("the database's clock could not be read", '');
-    return { nowMs, rows: records.filter(({ id }) => id !== null).map((record) => readWorkerRow(record)) };
+    const present = records.filter(({ id }) => id !== null);
+    return {
+      nowMs,
+      rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
+      deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
+    };
   }
 
   /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */

@@ -26,7 +26,9 @@ const TEXTS = ['code', 'token', 'holder', 'layout'];
 export function workerRowColumns(dialect: Dialect, alias: string): string {
   const plain = [...NUMBERS, ...TEXTS].map((column) => `${alias}.${dialect.quote(column)}`);
   const heartbeat = dialect.timeAsMs(`${alias}.${dialect.quote('heartbeat_time')}`);
-  return [...plain, `${heartbeat} AS ${dialect.quote('heartbeat_ms')}`].join(', ');
+  return [...plain, `${alias}.${dialect.quote('del_flag')}`, `${heartbeat} AS ${dialect.quote('heartbeat_ms')}`].join(
+    ', ',
+  );
 }
 
 /**
@@ -68,6 +70,20 @@ export function readWorkerRow(record: Readonly<Record<string, unknown>>): Worker
     code: text('code'),
     heartbeatMs: integer('heartbeat_ms'),
   };
+}
+
+/** As every condition of ours and the original's: only 2 is not deleted. */
+export function isMarkedDeleted(record: Readonly<Record<string, unknown>>): boolean {
+  return safeInteger(record['del_flag']) !== 2;
+}
+
+/** A deleted row that cannot be read is left out: marking it so is how an operator gets rid of one. */
+export function readDeletedRow(record: Readonly<Record<string, unknown>>): WorkerRow[] {
+  try {
+    return [readWorkerRow(record)];
+  } catch {
+    return [];
+  }
 }
 
 /** An integer of at most 2^53 - 1 in whichever form the driver gave it; undefined when it is anything else. */

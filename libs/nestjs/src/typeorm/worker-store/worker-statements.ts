@@ -4,14 +4,15 @@ import { layoutTableOf, type TableName } from './table-name.js';
 import { HOLDER_LENGTH } from './worker-columns.js';
 import { workerRowColumns } from './worker-row-reader.js';
 
-/** The database's clock and every living row, read together; one record of empty columns when there is no row. */
+/** The database's clock and every row, read together; one record of empty columns when there is no row. */
 export function selectTable(dialect: Dialect, table: TableName): Statement {
-  return { sql: selectRows(dialect, table, ''), values: [] };
+  return { sql: selectRows(dialect, table, '1 = 1'), values: [] };
 }
 
-/** The same for one row. */
+/** The same for one row that is not marked deleted. */
 export function selectRow(dialect: Dialect, table: TableName, id: number): Statement {
-  return { sql: selectRows(dialect, table, ` AND w.${dialect.quote('id')} = ${dialect.placeholder(1)}`), values: [id] };
+  const [flag, key] = [dialect.quote('del_flag'), dialect.quote('id')];
+  return { sql: selectRows(dialect, table, `w.${flag} = 2 AND w.${key} = ${dialect.placeholder(1)}`), values: [id] };
 }
 
 export function selectLayouts(dialect: Dialect, table: TableName): Statement {
@@ -102,6 +103,6 @@ function selectRows(dialect: Dialect, table: TableName, condition: string): stri
   const now = dialect.quote('now_ms');
   return (
     `SELECT c.${now}, ${workerRowColumns(dialect, 'w')} FROM (SELECT ${dialect.nowMs} AS ${now}) c ` +
-    `LEFT JOIN ${quoteTable(dialect, table)} w ON w.${dialect.quote('del_flag')} = 2${condition}`
+    `LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`
   );
 }
