@@ -1,0 +1,123 @@
+import { NoFreeWorkerError, type WorkerStore } from '@raindrop/core';
+import { startTogether } from './start-together.js';
+
+/** One empty database. */
+export interface AcquirersBench {
+  /** One more store on the same table, as another process would have it. */
+  open(): WorkerStore;
+  /** Removes the database. */
+  dispose(): Promise<void>;
+}
+
+const ACQUIRERS = 64;
+const IDS_EACH = 1_000;
+/** Lease and grace by default. */
+const LONGEST_HOLD_MS = 120_000;
+
+/** What a crowd of processes may rely on, whatever the worker rows live in. */
+export function describeConcurrentAcquirers(name: string, make: () => Promise<AcquirersBench>): void {
+  describe(`${ACQUIRERS} processes that start at once on ${name}`, () => {
+    let bench: AcquirersBench;
+
+    beforeEach(async () => {
+      bench = await make();
+    });
+
+    afterEach(async () => {
+      await bench.dispose();
+    });
+
+    /** One store each; none of them may write before all have seen the table. */
+    function openAll(): WorkerStore[] {
+      const stores = Array.from({ length: ACQUIRERS }, () => bench.open());
+      meetAfterReading(stores);
+      return stores;
+    }
+
+    /** The rows of the table that are free, by number. */
+    async function freeRows(): Promise<number[]> {
+      const store = bench.open();
+      const { rows } = await store.readTable();
+      await store.close();
+      return ascending(rows.filter(({ token }) => token === '').map(({ id }) => id));
+    }
+
+    it('on an empty database each get a row of their own, repeat no ID, and give their rows back', async () => {
+      const crowd = await startTogether(openAll(), { min: 1, max: ACQUIRERS });
+      const ids = crowd.issue(IDS_EACH);
+      await crowd.close();
+      expect(crowd.refusals).toEqual([]);
+      expect(ascending(crowd.workerIds)).toEqual(upTo(ACQUIRERS));
+      expect(ids).toHaveLength(ACQUIRERS * IDS_EACH);
+      expect(repeatsAmong(ids)).toBe(0);
+      expect(await freeRows()).toEqual(upTo(ACQUIRERS));
+    });
+
+    it('on 40 rows fill these, and the other 24 are told who stands in the way', async () => {
+      const before = Date.now();
+      const crowd = await startTogether(openAll(), { min: 1, max: 40 });
+      const ids = crowd.issue(IDS_EACH);
+      await crowd.close();
+      expect(ascending(crowd.workerIds)).toEqual(upTo(40));
+      expect(crowd.refusals).toHaveLength(ACQUIRERS - 40);
+      for (const refusal of crowd.refusals) {
+        expect(refusal).toBeInstanceOf(NoFreeWorkerError);
+        const { census } = refusal as NoFreeWorkerError;
+        expect(census).toMatchObject({ total: 40, live: 40, foreign: 0, poisoned: 0, contended: 0 });
+        expect(census.freeAt).toBeGreaterThan(before);
+        expect(census.freeAt).toBeLessThanOrEqual(Date.now() + LONGEST_HOLD_MS);
+      }
+      expect(repeatsAmong(ids)).toBe(0);
+      expect(await freeRows()).toEqual(upTo(40));
+    });
+
+    it('share rows and repeat IDs when writes look at neither version nor token: the control', async () => {
+      const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: ACQUIRERS });
+      const ids = crowd.issue(IDS_EACH);
+      await crowd.close();
+      expect(new Set(crowd.workerIds).size).toBeLessThan(crowd.workerIds.length);
+      expect(repeatsAmong(ids)).toBeGreaterThan(IDS_EACH / 2);
+    });
+  });
+}
+
+/** Holds back what the stores read first until all of them have read: then everybody knows the same and wants the same. */
+function meetAfterReading(stores: readonly WorkerStore[]): void {
+  let missing = stores.length;
+  let open!: () => void;
+  const barrier = new Promise<void>((resolve) => (open = resolve));
+  for (const store of stores) {
+    const readTable = store.readTable.bind(store);
+    let hasMet = false;
+    store.readTable = async () => {
+      const table = await readTable();
+      if (hasMet) return table;
+      hasMet = true;
+      if (--missing === 0) open();
+      await barrier;
+      return table;
+    };
+  }
+}
+
+/** Makes a store write a row whatever has become of it since it was read. */
+function makeCareless(store: WorkerStore): WorkerStore {
+  const write = store.write.bind(store);
+  store.write = async (change) => {
+    const { row } = await store.readRow(change.id);
+    return write({ ...change, expected: row! });
+  };
+  return store;
+}
+
+function ascending(numbers: readonly number[]): number[] {
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
+
+function repeatsAmong(ids: readonly bigint[]): number {
+  return ids.length - new Set(ids).size;
+}

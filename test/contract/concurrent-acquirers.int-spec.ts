@@ -1,0 +1,37 @@
+import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core';
+import type { PrivateServer } from '../servers/private-server.js';
+import { startMariadb, startPostgres } from '../servers/private-servers.js';
+import { databaseKinds, testDatabase, type DatabaseKind } from '../servers/test-databases.js';
+import { describeConcurrentAcquirers } from './concurrent-acquirers.contract.js';
+import { openStore } from './open-store.js';
+
+jest.setTimeout(120_000);
+
+describeConcurrentAcquirers('memory', () => {
+  const table = new MemoryWorkerTable();
+  const open = (): MemoryWorkerStore => new MemoryWorkerStore(table, () => Date.now());
+  return Promise.resolve({ open, dispose: () => Promise.resolve() });
+});
+
+/** 64 connections would leave the run's own servers (100 to 151) too few for the suites beside this one. */
+const startPrivate: { readonly [kind in DatabaseKind]?: () => Promise<PrivateServer> } = {
+  mariadb: startMariadb,
+  postgres: startPostgres,
+};
+
+describe.each(databaseKinds)('On %s', (kind) => {
+  let server: PrivateServer | undefined;
+
+  beforeAll(async () => {
+    server = await startPrivate[kind]?.();
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  describeConcurrentAcquirers(kind, async () => {
+    const database = await testDatabase(kind, server?.url);
+    return { open: () => openStore(database.options), dispose: () => database.drop() };
+  });
+});

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withPostgres, type PostgresPair } from '../servers/postgres-pair.js';
+import type { PrivateServer } from '../servers/private-server.js';
+import type { FailoverScenario, Outage } from './failover-scenario.js';
+import type { Issuer } from './issuer.js';
+import type { TcpSwitch } from './tcp-switch.js';
+
+export interface Fleet {
+  /** They hold a row all the time. */
+  readonly holders: readonly Issuer[];
+  /** They acquire a row in the time that is lost; before and after they are closed. */
+  readonly newcomers: readonly Issuer[];
+  /** It acquires a row that the promoted standby believes to be free; before and after it is closed. */
+  readonly taker: Issuer;
+}
+
+export interface FailoverStage {
+  readonly pair: PostgresPair;
+  /** Where holders and newcomers find the primary. */
+  readonly main: TcpSwitch;
+  /** Where the taker finds it: a part of the network that learns of the new primary first. */
+  readonly side: TcpSwitch;
+  readonly fleet: Fleet;
+  readonly scenario: FailoverScenario;
+  readonly outage: Outage;
+  readonly random: () => number;
+}
+
+/** What one failover did. */
+export interface FailoverRound {
+  /** For how long the primary's commits were lost, ms. */
+  readonly lossMs: number;
+  /** Acknowledged writes to worker rows that the new primary lacks. */
+  readonly lostCommits: number;
+  /** The rows they were written to. */
+  readonly lostRows: number;
+  readonly outage: Outage;
+  /** How many IDs the newcomers issued until the primary was dead. */
+  readonly idsOfNewcomers: number;
+}
+
+const IDS_AFTER = 500;
+
+/**
+ * One failover to a standby that has lost the last acknowledged commits: renewals of every holder, with their odometers,
+ * and the acquires of the newcomers. It ends when everybody has issued IDs again, and the pair is complete.
+ */
+export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
+  const { pair, main, side, fleet, outage, random } = stage;
+  const { holders, newcomers, taker } = fleet;
+  const troubles = holders.map(troublesOf);
+  const idsBefore = issuedBy(newcomers);
+
+  const { acknowledged, lossMs } = await loseCommits(stage);
+  main.pointTo(undefined);
+  const idsOfNewcomers = issuedBy(newcomers) - idsBefore;
+
+  if (outage === 'read-only') {
+    main.pointTo(pair.standby.port);
+    await sleep(100 + 200 * random());
+    main.pointTo(undefined);
+  }
+  await pair.promote();
+  const found = await versionsOn(pair.primary);
+  side.pointTo(pair.primary.port);
+  await acquire(taker);
+  // Now two believe that they hold the row, the first one until it can ask.
+  if (outage === 'long') await taker.untilIssued(IDS_AFTER);
+  else await sleep(50 + 100 * random());
+  main.pointTo(pair.primary.port);
+
+  await Promise.all([
+    pair.addStandby(),
+    taker.untilIssued(IDS_AFTER),
+    ...holders.map((each, index) => each.until('notices the loss', () => troublesOf(each) > troubles[index]!)),
+  ]);
+  await taker.close();
+  await Promise.all([...holders, ...newcomers].map((issuer) => issuer.untilIssued(IDS_AFTER)));
+  await Promise.all(newcomers.map((newcomer) => newcomer.close()));
+
+  const losses = [...acknowledged].map(([id, version]) => version - (found.get(id) ?? 0)).filter((lost) => lost > 0);
+  const lostCommits = losses.reduce((sum, lost) => sum + lost, 0);
+  return { lossMs, lostCommits, lostRows: losses.length, outage, idsOfNewcomers };
+}
+
+/** Ends the primary after acknowledged commits that the standby has not heard of. */
+async function loseCommits({
+  pair,
+  fleet,
+  scenario,
+  random,
+}: FailoverStage): Promise<{ acknowledged: Map<number, number>; lossMs: number }> {
+  await pair.holdReplication();
+  const heldAt = performance.now();
+  await Promise.all([
+    ...fleet.newcomers.map(acquire),
+    // The first of the two may have been sent before.
+    ...fleet.holders.map((holder) => nextReports(holder, 'lease-renewed', 2)),
+  ]);
+  await sleep(Math.max(50, scenario.lossMs - (performance.now() - heldAt)) + 100 * random());
+  const acknowledged = await versionsOn(pair.primary);
+  await pair.killPrimary();
+  const lossMs = Math.round(performance.now() - heldAt);
+  const { commitLossWindowMs } = scenario.lease;
+  if (commitLossWindowMs > 0 && lossMs > commitLossWindowMs) {
+    throw new Error(
+      `too slow a machine: commits of ${lossMs} ms were lost, commitLossWindowMs is ${commitLossWindowMs}`,
+    );
+  }
+  return { acknowledged, lossMs };
+}
+
+/** How often a holder has found out that the database is not as it left it. */
+function troublesOf(holder: Issuer): number {
+  return holder.count('database-regression') + holder.count('lease-lost');
+}
+
+async function acquire(issuer: Issuer): Promise<void> {
+  const acquired = nextReports(issuer, 'lease-acquired', 1);
+  issuer.open();
+  await acquired;
+}
+
+async function nextReports(issuer: Issuer, report: 'lease-acquired' | 'lease-renewed', count: number): Promise<void> {
+  const enough = issuer.count(report) + count;
+  await issuer.until(`reports ${report}`, () => issuer.count(report) >= enough);
+}
+
+function issuedBy(issuers: readonly Issuer[]): number {
+  return issuers.reduce((sum, issuer) => sum + issuer.issued, 0);
+}
+
+/** Every worker row's version, by id. */
+function versionsOn(server: PrivateServer): Promise<Map<number, number>> {
+  return withPostgres(server, async (run) => {
+    const rows = await run('SELECT id, version FROM soc_raindrop_worker');
+    return new Map(rows.map(({ id, version }) => [Number(id), Number(version)]));
+  });
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresPair } from '../servers/postgres-pair.js';
+import { failOver, type Fleet, type FailoverRound } from './fail-over.js';
+import { acquiresLost, type FailoverScenario } from './failover-scenario.js';
+import { Issuer } from './issuer.js';
+import { repeatedIds } from './repeated-ids.js';
+import { TcpSwitch } from './tcp-switch.js';
+
+export interface FailoverOutcome {
+  readonly seed: number;
+  readonly rounds: number;
+  /** Writes to worker rows that a primary had acknowledged and that nobody has seen since. */
+  readonly lostCommits: number;
+  /** How often a holder noticed. */
+  readonly regressions: number;
+  readonly ids: number;
+  readonly duplicates: number;
+  /** The first few IDs that were issued twice, and by whom. */
+  readonly examples: readonly string[];
+  readonly each: readonly FailoverRound[];
+}
+
+const IDS_BEFORE = 500;
+
+/**
+ * Lets a PostgreSQL primary be replaced, again and again, by a standby that lacks its last acknowledged commits, while
+ * processes of their own issue IDs from it: some hold their rows all the time, some acquire one in the time that is
+ * lost, and one acquires the same row afterwards. Takes about 4 s to start and 4 s for a round.
+ *
+ * @param scenario {@link withoutWindow} makes it the control, in which IDs are issued twice
+ * @throws Error when a process fails or does not recover, or when the machine is too slow for the round to mean anything
+ */
+export async function runFailoverRounds(
+  rounds: number,
+  seed: number,
+  scenario: FailoverScenario = acquiresLost,
+): Promise<FailoverOutcome> {
+  const directory = mkdtempSync(join(tmpdir(), 'raindrop-failover-'));
+  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.start(), TcpSwitch.start()]);
+  const start = (name: string, { port }: TcpSwitch): Issuer => {
+    const { lease } = scenario;
+    const workers = scenario.holders + scenario.newcomers;
+    return new Issuer({ name, port, workers, lease, idsFile: join(directory, name) });
+  };
+  const many = (name: string, count: number): Issuer[] =>
+    Array.from({ length: count }, (_, index) => start(`${name}-${index + 1}`, main));
+  const fleet: Fleet = {
+    holders: many('holder', scenario.holders),
+    newcomers: many('newcomer', scenario.newcomers),
+    taker: start('taker', side),
+  };
+  const issuers = [...fleet.holders, ...fleet.newcomers, fleet.taker];
+  try {
+    for (const address of [main, side]) address.pointTo(pair.primary.port);
+    await Promise.all(issuers.map((issuer) => issuer.until('has loaded', () => issuer.count('loaded') > 0)));
+    fleet.holders.forEach((issuer) => issuer.open());
+    await Promise.all(fleet.holders.map((issuer) => issuer.untilIssued(IDS_BEFORE)));
+    await pair.addStandby();
+
+    const random = randomFrom(seed);
+    const each: FailoverRound[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const outage = scenario.outages[round % scenario.outages.length]!;
+      each.push(await failOver({ pair, main, side, fleet, scenario, outage, random }));
+    }
+    await Promise.all(fleet.holders.map((issuer) => issuer.close()));
+    // Whoever issues after the end does so now.
+    await sleep(100);
+    const lostCommits = each.reduce((sum, round) => sum + round.lostCommits, 0);
+    const regressions = issuers.reduce((sum, issuer) => sum + issuer.count('database-regression'), 0);
+    return { seed, rounds: each.length, lostCommits, regressions, ...repeatedIds(issuers), each };
+  } finally {
+    await Promise.all(issuers.map((issuer) => issuer.stop()));
+    await Promise.all([pair.stop(), main.stop(), side.stop()]);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

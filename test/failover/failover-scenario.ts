@@ -1,0 +1,59 @@
+import type { LeaseOptions } from '@raindrop/core';
+
+/**
+ * What clients find between the end of the primary and the new one.
+ * - `short`: nothing.
+ * - `read-only`: the standby before it is promoted; it answers reads and refuses writes.
+ * - `long`: nothing for longer than a probation lasts, while others have found the new primary already.
+ */
+export type Outage = 'short' | 'read-only' | 'long';
+
+/** What a failover finds, and what it loses. */
+export interface FailoverScenario {
+  /** Processes that hold a row all the time. */
+  readonly holders: number;
+  /** Processes that acquire a row in the time that is lost. There are rows for them and for the holders, no more. */
+  readonly newcomers: number;
+  readonly lease: LeaseOptions & { readonly commitLossWindowMs: number };
+  /** Commits are lost for at least this long. */
+  readonly lossMs: number;
+  /** Round by round, and again from the start. */
+  readonly outages: readonly Outage[];
+}
+
+/**
+ * Renewals are lost, and acquires: the promoted standby says that the newcomers' rows are free. The lease is longer than
+ * a probation, so that after the `long` outage nothing but the missing confirmation keeps a newcomer from issuing.
+ */
+export const acquiresLost: FailoverScenario = {
+  holders: 3,
+  newcomers: 2,
+  lease: { heartbeatIntervalMs: 150, leaseMs: 2_500, graceMs: 500, opTimeoutMs: 1_000, commitLossWindowMs: 1_200 },
+  lossMs: 250,
+  outages: ['short', 'read-only', 'long', 'read-only', 'short'],
+};
+
+/**
+ * So many renewals are lost that the promoted standby says of every row that its lease and grace are over, while its
+ * holder lives and issues, and that the holder's odometer is passed. (With the default horizon, the lease and 5 s, it is
+ * not: then whoever takes such a row starts on the other lane, and no window is needed against this.)
+ */
+export const renewalsLost: FailoverScenario = {
+  holders: 2,
+  newcomers: 0,
+  lease: {
+    heartbeatIntervalMs: 150,
+    leaseMs: 1_500,
+    horizonMs: 1_500,
+    graceMs: 0,
+    opTimeoutMs: 1_000,
+    commitLossWindowMs: 3_000,
+  },
+  lossMs: 1_700,
+  outages: ['short'],
+};
+
+/** The scenario without the safeguard. */
+export function withoutWindow(scenario: FailoverScenario): FailoverScenario {
+  return { ...scenario, lease: { ...scenario.lease, commitLossWindowMs: 0 } };
+}

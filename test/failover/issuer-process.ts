@@ -1,0 +1,113 @@
+import {
+  LeaseKeeper,
+  RaindropError,
+  resolveLayout,
+  resolveLeaseOptions,
+  SnowflakeGenerator,
+  StoreSession,
+  type LeaseEvent,
+  type LeaseOptions,
+} from '@raindrop/core';
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { openStore } from '../contract/open-store.js';
+
+/** What a process is started with. */
+export interface IssuerSetup {
+  readonly name: string;
+  /** Where PostgreSQL answers on 127.0.0.1. */
+  readonly port: number;
+  /** How many worker rows there are. */
+  readonly workers: number;
+  readonly lease: LeaseOptions;
+  /** Every ID goes here, eight bytes each, in the order in which they were issued. */
+  readonly idsFile: string;
+}
+
+/** What a process is told. */
+export type IssuerCommand = 'open' | 'close';
+
+/** What a process tells. */
+export type IssuerReport = 'loaded' | 'closed' | LeaseEvent['type'] | { readonly failure: string };
+
+/** The variable that holds the setup, as JSON. */
+export const SETUP_VARIABLE = 'RAINDROP_TEST_ISSUER';
+
+const BATCH = 8;
+const PAUSE_MS = 3;
+
+/** A process that issues IDs without a rest from the moment it is told to open until it has closed. */
+class Issuer {
+  private readonly keeper: LeaseKeeper;
+  private readonly generator: SnowflakeGenerator;
+
+  constructor(
+    { name, port, workers, lease }: IssuerSetup,
+    private readonly file: number,
+  ) {
+    const resolved = resolveLayout(
+      {
+        timeUnit: 'millisecond',
+        startTimeStamp: '2024-01-01',
+        timeStampLength: 41,
+        workIdLength: 5,
+        serviceMaxWorkId: workers,
+      },
+      Date.now(),
+    );
+    const options = resolveLeaseOptions(lease);
+    const { opTimeoutMs } = options;
+    const ports = systemPorts('turn');
+    const database = { type: 'postgres', host: '127.0.0.1', port, username: 'postgres', database: 'postgres' } as const;
+    const session = new StoreSession(openStore(database, { opTimeoutMs }), ports.timers, opTimeoutMs);
+    const identity = { code: name, holder: `${name}, pid ${process.pid}`, timeUnit: 1 };
+    this.keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, ({ type }) => tell(type));
+    this.generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: this.keeper }, ports);
+    this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+  }
+
+  /** Asks for IDs before the start has ended, too: a process that may not issue yet must not. */
+  open(): void {
+    void this.issue();
+    this.keeper.start().catch((error: unknown) => tell({ failure: String(error) }));
+  }
+
+  async close(): Promise<void> {
+    await this.keeper.close();
+    tell('closed');
+  }
+
+  private async issue(): Promise<void> {
+    const batch = new BigInt64Array(BATCH);
+    for (;;) {
+      try {
+        this.generator.fill(batch);
+        writeSync(this.file, batch);
+      } catch (error) {
+        if (!(error instanceof RaindropError)) throw error;
+        // After the end nothing comes any more.
+        if (!error.retryable) return;
+      }
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+function tell(report: IssuerReport): void {
+  if (process.connected) process.send!(report);
+}
+
+function main(setup: IssuerSetup): void {
+  const file = openSync(setup.idsFile, 'a');
+  let issuer: Issuer | undefined;
+  process.on('disconnect', () => process.exit());
+  process.on('message', (command: IssuerCommand) => {
+    if (command === 'close') void issuer?.close();
+    else (issuer = new Issuer(setup, file)).open();
+  });
+  tell('loaded');
+}
+
+const given = process.env[SETUP_VARIABLE];
+if (given !== undefined) main(JSON.parse(given) as IssuerSetup);

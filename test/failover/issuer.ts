@@ -1,0 +1,96 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SETUP_VARIABLE, type IssuerCommand, type IssuerReport, type IssuerSetup } from './issuer-process.js';
+import { until } from './until.js';
+
+const SCRIPT = resolve(__dirname, 'issuer-process.ts');
+const HOOK = resolve(__dirname, '../typescript-hook.cjs');
+const BYTES_OF_ID = 8;
+
+/** Another process that issues IDs, seen from here. */
+export class Issuer {
+  private readonly reports = new Map<string, number>();
+  private readonly child: ChildProcess;
+  private printed = '';
+  private failure: string | undefined;
+
+  /** The process opens nothing before it is told to. */
+  constructor(private readonly setup: IssuerSetup) {
+    this.child = fork(SCRIPT, {
+      execArgv: ['--require', HOOK],
+      env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const print = (chunk: Buffer): void => void (this.printed += chunk.toString());
+    this.child.stdout!.on('data', print);
+    this.child.stderr!.on('data', print);
+    this.child.on('message', (report: IssuerReport) => {
+      if (typeof report !== 'string') this.failure = report.failure;
+      else this.reports.set(report, this.count(report) + 1);
+    });
+  }
+
+  get name(): string {
+    return this.setup.name;
+  }
+
+  /** How many IDs it has issued. */
+  get issued(): number {
+    const stat = statSync(this.setup.idsFile, { throwIfNoEntry: false });
+    return Math.floor((stat?.size ?? 0) / BYTES_OF_ID);
+  }
+
+  /** All IDs it has issued. */
+  get ids(): BigInt64Array {
+    const { buffer, byteOffset } = readFileSync(this.setup.idsFile);
+    return new BigInt64Array(buffer.slice(byteOffset, byteOffset + this.issued * BYTES_OF_ID));
+  }
+
+  /** How often it has reported this. */
+  count(report: Exclude<IssuerReport, object>): number {
+    return this.reports.get(report) ?? 0;
+  }
+
+  /** Acquires a row and issues IDs as soon, and whenever, it may. */
+  open(): void {
+    this.tell('open');
+  }
+
+  /** Gives the row back and issues nothing more. */
+  async close(): Promise<void> {
+    const closed = this.count('closed');
+    this.tell('close');
+    await this.until('has closed', () => this.count('closed') > closed);
+  }
+
+  /** @throws Error when it does not come to that, or the process fails */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    await until(`${this.name} ${what}`, () => {
+      const { exitCode, signalCode } = this.child;
+      const failure = this.failure ?? exitCode ?? signalCode ?? undefined;
+      if (failure !== undefined) throw new Error(`${this.name} failed: ${failure}\n${this.printed}`);
+      return isSo();
+    });
+  }
+
+  /** @param count so many more IDs than it had when this was called */
+  async untilIssued(count: number): Promise<void> {
+    const before = this.issued;
+    await this.until(`issues ${count} more IDs`, () => this.issued >= before + count);
+  }
+
+  /** Ends the process. */
+  async stop(): Promise<void> {
+    const { child } = this;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  private tell(command: IssuerCommand): void {
+    this.child.send(command);
+  }
+}

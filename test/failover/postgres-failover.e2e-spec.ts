@@ -1,0 +1,34 @@
+import { runFailoverRounds } from './failover-rounds.js';
+import { acquiresLost, renewalsLost, withoutWindow } from './failover-scenario.js';
+
+jest.setTimeout(180_000);
+
+describe('A PostgreSQL that fails over to a standby without its last acknowledged commits', () => {
+  it('makes no process repeat an ID in ten rounds, and everybody goes on', async () => {
+    const outcome = await runFailoverRounds(10, 1);
+    expect(outcome).toMatchObject({ rounds: 10, duplicates: 0, examples: [] });
+    expect(outcome.ids).toBeGreaterThan(100_000);
+    // Every holder in every round.
+    expect(outcome.regressions).toBeGreaterThanOrEqual(30);
+    for (const round of outcome.each) {
+      // Every holder's renewals, and the acquires of the newcomers, who have issued nothing.
+      expect(round).toMatchObject({ lostRows: 5, idsOfNewcomers: 0 });
+      expect(round.lostCommits).toBeGreaterThanOrEqual(5);
+    }
+  });
+
+  it('repeats no ID either where every lease is over on the standby while its holder lives', async () => {
+    const outcome = await runFailoverRounds(1, 2, renewalsLost);
+    expect(outcome).toMatchObject({ duplicates: 0, each: [{ lostRows: 2 }] });
+    expect(outcome.lostCommits).toBeGreaterThan(2 * 5);
+  });
+
+  it.each([
+    ['acquires', acquiresLost, /newcomer-\d, taker$/],
+    ['renewals', renewalsLost, /holder-\d, taker$/],
+  ])('repeats IDs when it loses %s and commitLossWindowMs is 0: the control', async (_, scenario, owners) => {
+    const outcome = await runFailoverRounds(1, 3, withoutWindow(scenario));
+    expect(outcome.duplicates).toBeGreaterThan(0);
+    expect(outcome.examples[0]).toMatch(owners);
+  });
+});

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram, postgresFolders } from './find-program';
+import { PrivateServer } from './private-server';
+import { startPostgres } from './private-servers';
+import { runCommand } from './run-command';
+import { serverAccount } from './server-account';
+import { serverAddress } from './server-address';
+import { RunSql, withPostgresSession } from './sql-session';
+
+const COPY_MS = 60_000;
+const WAIT_MS = 20_000;
+const QUERY_MS = 5_000;
+
+/**
+ * A PostgreSQL and a hot standby that follows it asynchronously, as services offer them: what the primary acknowledged
+ * in the moment before its end may be missing on the standby. Here that moment can be made to last.
+ */
+export class PostgresPair {
+  private standbyServer: PrivateServer | undefined;
+  /** The stopped process that would receive what the primary writes. */
+  private receiver: number | undefined;
+
+  private constructor(private primaryServer: PrivateServer) {}
+
+  /** A primary; {@link addStandby} makes it a pair. @throws what {@link startPostgres} throws */
+  static async start(): Promise<PostgresPair> {
+    return new PostgresPair(await startPostgres());
+  }
+
+  get primary(): PrivateServer {
+    return this.primaryServer;
+  }
+
+  /** @throws Error when there is none. */
+  get standby(): PrivateServer {
+    if (this.standbyServer === undefined) throw new Error('there is no standby');
+    return this.standbyServer;
+  }
+
+  /** Copies the primary and starts the copy as its standby. Returns when it has all that is committed by now. */
+  async addStandby(): Promise<void> {
+    this.standbyServer = await startStandby(this.primary);
+    await this.catchUp();
+  }
+
+  /** From now on the standby misses what the primary commits. */
+  async holdReplication(): Promise<void> {
+    await this.catchUp();
+    await waitUntil('the standby waits for the primary', async () => {
+      const pid = await ask<number | undefined>(this.standby, 'SELECT pid AS answer FROM pg_stat_wal_receiver');
+      if (pid === undefined) return false;
+      process.kill(pid, 'SIGSTOP');
+      this.receiver = pid;
+      // Stopped anywhere else, it could go on reading what the socket holds before it sees that it is to end.
+      const state = `SELECT wait_event AS answer FROM pg_stat_activity WHERE pid = ${pid}`;
+      if ((await ask(this.standby, state)) === 'WalReceiverMain') return true;
+      this.resumeReceiver();
+      return false;
+    });
+  }
+
+  /** kill -9 of the primary. */
+  async killPrimary(): Promise<void> {
+    await this.primary.kill('SIGKILL');
+  }
+
+  /** The standby becomes the primary, without what it has not received, and the old primary is gone for good. */
+  async promote(): Promise<void> {
+    const { standby, primary } = this;
+    if (this.receiver !== undefined) process.kill(this.receiver, 'SIGTERM');
+    // It finds both signals at once and ends before it reads.
+    this.resumeReceiver();
+    await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
+    await waitUntil(
+      'the standby is promoted',
+      async () => !(await ask(standby, 'SELECT pg_is_in_recovery() AS answer')),
+    );
+    this.primaryServer = standby;
+    this.standbyServer = undefined;
+    await primary.stop();
+  }
+
+  /** Ends both and removes their directories. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.resumeReceiver();
+    await Promise.all([this.standbyServer?.stop(), this.primary.stop()]);
+  }
+
+  private resumeReceiver(): void {
+    if (this.receiver !== undefined) process.kill(this.receiver, 'SIGCONT');
+    this.receiver = undefined;
+  }
+
+  private async catchUp(): Promise<void> {
+    const written = await ask<string>(this.primary, 'SELECT pg_current_wal_flush_lsn()::text AS answer');
+    const has = `SELECT coalesce(pg_last_wal_replay_lsn() >= '${written}', false) AS answer`;
+    await waitUntil('the standby has caught up', () => ask<boolean>(this.standby, has));
+  }
+}
+
+/** Runs statements on a server as its superuser. */
+export function withPostgres<T>(server: PrivateServer, work: (run: RunSql) => Promise<T>): Promise<T> {
+  return withPostgresSession(serverAddress(server.url, server.port), QUERY_MS, work);
+}
+
+async function startStandby(primary: PrivateServer): Promise<PrivateServer> {
+  const account = await serverAccount('postgres');
+  const copy = findProgram('pg_basebackup', postgresFolders());
+  const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres'];
+  return PrivateServer.start({
+    kind: 'postgres',
+    program: findProgram('postgres', postgresFolders()),
+    account,
+    stopSignal: 'SIGINT',
+    async prepare(directory) {
+      // -R writes what makes the copy a standby.
+      const args = [...from, '-D', join(directory, 'data'), '-R', '--checkpoint=fast', '--no-sync', '--no-manifest'];
+      await runCommand(copy, args, { ...account, cwd: directory, timeoutMs: COPY_MS });
+    },
+    arguments: (directory, port) => [
+      ...['-D', join(directory, 'data'), '-p', String(port), '-k', directory],
+      // As many connections as the primary permits: a standby must not permit fewer.
+      ...['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=300', '-c', 'fsync=off'],
+      // A standby that has just found its primary gone looks for it again, and does not hear of its promotion before.
+      ...['-c', 'wal_retrieve_retry_interval=100ms'],
+    ],
+  });
+}
+
+/** One value. */
+async function ask<T>(server: PrivateServer, sql: string): Promise<T> {
+  const [row] = await withPostgres(server, (run) => run(sql));
+  return row?.['answer'] as T;
+}
+
+async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + WAIT_MS;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${WAIT_MS} ms`);
+    await sleep(10);
+  }
+}
