@@ -19,7 +19,8 @@ export type Fault =
   /** Takes its time on the way there, and on the way back. */
   | { readonly kind: 'slow'; readonly thereMs: number; readonly backMs: number };
 
-const NEVER = new Promise<never>(() => undefined);
+/** A new one each time: whoever waits for a promise is kept by it, and with him all that he knows. */
+const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A process's connection to a worker table in memory, with faults. The database has a clock and timers of its own. */
 export class FaultStore implements WorkerStore {
@@ -106,12 +107,12 @@ export class FaultStore implements WorkerStore {
   }
 
   private async through<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
-    if (this.process.isStopped) return NEVER;
+    if (this.process.isStopped) return never();
     this.calls.push(call);
     const fault = this.takeFault(call);
     if (fault !== undefined) this.onFault(call, fault);
     const answer = await this.meet(fault, execute);
-    if (this.process.isStopped) return NEVER;
+    if (this.process.isStopped) return never();
     if (this.process.isPaused) await this.wait(this.process, 0);
     return answer;
   }
@@ -126,11 +127,11 @@ export class FaultStore implements WorkerStore {
         await execute();
         throw new Error('read ECONNRESET');
       case 'hangs':
-        return NEVER;
+        return never();
       case 'ghost':
         await this.wait(this.database, fault.afterMs);
         await execute();
-        return NEVER;
+        return never();
       case 'slow': {
         await this.wait(this.database, fault.thereMs);
         const answer = await execute();

@@ -26,6 +26,8 @@ export interface KeeperBenchOptions {
   /** False: the keeper does not learn what was issued. */
   reports?: boolean;
   makeStore?: (database: WorkerDatabase, time: VirtualTime) => FaultStore;
+  /** Told of every event as it happens. */
+  onEvent?: (event: LeaseEvent) => void;
 }
 
 /** One process: a keeper and a generator, connected to a worker database with faults. */
@@ -65,7 +67,10 @@ export class KeeperBench {
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),
       ports: { clock, monotonic, timers, randomness, processId: () => this.processId },
     };
-    this.keeper = new LeaseKeeper(context, (event) => void this.events.push(event));
+    this.keeper = new LeaseKeeper(context, (event) => {
+      this.events.push(event);
+      options.onEvent?.(event);
+    });
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, this.time);
     if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
