@@ -46,7 +46,7 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     const down = lost.then(() => health.check());
     const admin = await new DataSource(database.options).initialize();
     await admin.query(`UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = ${workerId}`);
-    expect(await down).toMatchObject({ status: 'down', state: 'lost', workerId: null });
+    expect(await down).toMatchObject({ status: 'down', state: 'lost', workerId: null, reason: 'LEASE_LOST' });
 
     await regained;
     expect(ids.workerId).not.toBe(workerId);
@@ -54,6 +54,27 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
 
     await admin.destroy();
     await app.close();
-    expect(await health.check()).toMatchObject({ status: 'down', state: 'closed' });
+    expect(await health.check()).toMatchObject({ status: 'down', state: 'closed', reason: 'CLOSED' });
+  });
+});
+
+describe('RaindropHealthIndicator of a worker that is held', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('is down with the reason while its generator refuses IDs', async () => {
+    @Module({
+      imports: [
+        TerminusModule,
+        RaindropModule.forRoot({ ...OPTIONS, workerIdAssigner: 'static', workerId: 1, clock: 'exact' }),
+      ],
+      providers: [Health, RaindropHealthIndicator],
+    })
+    class AppModule {}
+    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+    const health = app.get(Health);
+    expect(await health.check()).toMatchObject({ status: 'up' });
+    jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2025-01-01'));
+    expect(await health.check()).toMatchObject({ status: 'down', state: 'held', reason: 'CLOCK_BEFORE_EPOCH' });
+    await app.close();
   });
 });

@@ -1,9 +1,13 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { RaindropError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
 
 /** Days of life left below which health is degraded. */
 const DEGRADED_BELOW_DAYS = 365;
+
+/** Every check takes an ID of this code. */
+const PROBE_CODE = 'raindrop:health';
 
 /** What health says about a service. */
 export type RaindropHealthDetails = {
@@ -20,7 +24,8 @@ export type RaindropHealthDetails = {
 /**
  * Health of an ID service for `@nestjs/terminus` 11 and 12.
  *
- * Down while no IDs can be issued: the lease is lost or in doubt, the clock is off, the layout has expired. Degraded
+ * Down while no IDs can be issued, which it finds out by issuing one of a code of its own; `reason` is the refusal's
+ * `errorCode`: the lease is lost or in doubt, the clock is off, the tick is used up, the layout has expired. Degraded
  * (where terminus knows it; up elsewhere) while renewals fail and in the last year of a layout.
  */
 @Injectable()
@@ -45,16 +50,22 @@ export class RaindropHealthIndicator {
       daysLeft: status.daysLeft,
       issued: status.counters.issued,
     };
-    if (status.state !== 'held') {
-      return session.down({ ...details, reason: status.lastError?.errorCode ?? 'no worker is held' });
-    }
-    if (status.daysLeft !== null && status.daysLeft < 0) {
-      return session.down({ ...details, reason: 'the layout has expired' });
-    }
+    const refusal = refusalOf(service);
+    if (refusal !== undefined) return session.down({ ...details, reason: refusal });
     const concern = concernOf(status.daysLeft, status.lastError?.errorCode);
     if (concern === undefined) return session.up(details);
     // Terminus 11 does not know `degraded`.
     return 'degraded' in session ? session.degraded({ ...details, reason: concern }) : up(session, details, concern);
+  }
+}
+
+/** Why no ID is to be had now: only asking for one tells, since the clock and the tick have a say beside the lease. */
+function refusalOf(service: IdService): string | undefined {
+  try {
+    service.nextId(PROBE_CODE);
+    return undefined;
+  } catch (error) {
+    return error instanceof RaindropError ? error.errorCode : String(error);
   }
 }
 
