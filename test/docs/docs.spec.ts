@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
 
@@ -45,4 +45,10 @@ it('docs/errors.md has a row for every event, and no other', () => {
   );
   const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z]+-[a-z]+|warning)` \|/gm)].map((match) => match[1]);
   expect(rows.sort()).toEqual(events.sort());
+});
+
+it('docs/reliability.md names only files that exist', () => {
+  const named = [...read('docs/reliability.md').matchAll(/`((?:libs|test)\/[\w./-]+\.ts)`/g)].map((match) => match[1]!);
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

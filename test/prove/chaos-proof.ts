@@ -1,0 +1,46 @@
+import type { ChaosReport } from '../chaos/chaos-report.js';
+import { atLeast, none, type Proof, type ProofRow } from './proof.js';
+import { runScript, type ScriptResult } from './run-script.js';
+
+type Run = ScriptResult<ChaosReport>;
+
+const DATABASES = ['mariadb', 'postgres', 'sqlite'] as const;
+
+/** Real processes under every fault, on all three databases; then the original's protocol under the same. */
+export const chaosProof: Proof = {
+  name: 'chaos',
+  async run(seed) {
+    const runs: Run[] = [];
+    for (const db of DATABASES) runs.push(await chaos(['--db', db, '--seconds', '300', '--seed', String(seed)]));
+    const control = await chaos(['--db', 'mariadb', '--seconds', '30', '--seed', String(seed), '--control']);
+    return [...runs.map(rowOf), ...totals(runs), rowOf(control)];
+  },
+};
+
+function chaos(args: readonly string[]): Promise<Run> {
+  return runScript<ChaosReport>('chaos', 'test/chaos/chaos.ts', args);
+}
+
+function rowOf({ answer, command, exitCode }: Run): ProofRow {
+  const { control, db, ids, duplicates, failures } = answer;
+  const what = control ? `the original's protocol on ${db} (control)` : `chaos on ${db}`;
+  const found = `${duplicates.toLocaleString('en-US')} of ${ids.toLocaleString('en-US')} IDs twice`;
+  const measured = [found, ...failures].join('; ');
+  return { what, target: control ? 'some IDs twice' : 'no ID twice', measured, ok: exitCode === 0, command };
+}
+
+function totals(runs: readonly Run[]): ProofRow[] {
+  const fired = (kind: string): number => runs.reduce((sum, { answer }) => sum + (answer.fired[kind] ?? 0), 0);
+  const sum = (of: (report: ChaosReport) => number): number => runs.reduce((all, { answer }) => all + of(answer), 0);
+  const all = 'npm run prove -- --only chaos';
+  return [
+    none('IDs twice, all three databases', sum(({ duplicates }) => duplicates), all),
+    atLeast('IDs compared', sum(({ ids }) => ids), 100_000_000, all),
+    atLeast('kill -9 of a process', fired('kill'), 150, all),
+    atLeast('pauses (SIGSTOP)', fired('pause') + fired('longPause'), 100, all),
+    atLeast('of these longer than the lease', fired('longPause'), 50, all),
+    atLeast('kill -9 of a database', fired('databaseKill'), 10, all),
+    atLeast('commits without an answer, or late', fired('unanswered') + fired('late'), 100, all),
+    atLeast('clock steps', fired('clockStep'), 300, all),
+  ];
+}
