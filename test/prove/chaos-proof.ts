@@ -34,8 +34,17 @@ function totals(runs: readonly Run[]): ProofRow[] {
   const sum = (of: (report: ChaosReport) => number): number => runs.reduce((all, { answer }) => all + of(answer), 0);
   const all = 'npm run prove -- --only chaos';
   return [
-    none('IDs twice, all three databases', sum(({ duplicates }) => duplicates), all),
-    atLeast('IDs compared', sum(({ ids }) => ids), 100_000_000, all),
+    none(
+      'IDs twice, all three databases',
+      sum(({ duplicates }) => duplicates),
+      all,
+    ),
+    atLeast(
+      'IDs compared',
+      sum(({ ids }) => ids),
+      100_000_000,
+      all,
+    ),
     atLeast('kill -9 of a process', fired('kill'), 150, all),
     atLeast('pauses (SIGSTOP)', fired('pause') + fired('longPause'), 100, all),
     atLeast('of these longer than the lease', fired('longPause'), 50, all),
