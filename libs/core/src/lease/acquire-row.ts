@@ -87,7 +87,9 @@ async function vouchForLayout(
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
     const floor = judgeLayouts(table, ours, ctx.options.graceMs);
-    await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
+    if (!table.layouts.includes(ours.fingerprint)) {
+      await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
+    }
     return floor;
   } catch (error) {
     // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.

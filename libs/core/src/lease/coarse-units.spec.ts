@@ -45,7 +45,7 @@ describe('a worker of an hour layout', () => {
     bench.issue();
     await bench.advance(20);
     expect(writes(bench)).toBe(2);
-    expect(bench.keeper.limit[0]).toEqual({ tick, sequence: 31 });
+    expect(bench.keeper.limit[0]).toEqual({ tick, sequence: 24 });
   });
 
   it('grants nothing more to a heartbeat while more than half of the block is left', async () => {

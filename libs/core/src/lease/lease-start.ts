@@ -33,13 +33,14 @@ export class LeaseStart {
     await this.insist(() =>
       session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
     );
-    await this.warnOfLostCommits();
     await this.insist(() => this.keeper.acquire());
     const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
     for (let refusal = this.keeper.refusal(); refusal !== undefined; refusal = this.keeper.refusal()) {
       if (ports.monotonic.now() >= giveUpAt) throw refusal;
       await this.pause(LOOK_AGAIN_MS);
     }
+    // The first ID need not wait for advice.
+    void this.warnOfLostCommits();
   }
 
   /** No further attempt is made. */

@@ -63,7 +63,13 @@ describe('a grant of hours', () => {
       used: at(100, 6),
       expected: at(100, 15),
     },
-    { what: 'goes on when half of it is used', current: at(100, 15), used: at(100, 7), expected: at(100, 31) },
+    {
+      what: 'goes no further than a block past what was used',
+      current: at(100, 23),
+      used: at(100, 15),
+      expected: at(100, 31),
+    },
+    { what: 'goes on when half of it is used', current: at(100, 15), used: at(100, 7), expected: at(100, 23) },
     {
       what: 'counts what was used in an older tick for nothing',
       current: at(100, 15),

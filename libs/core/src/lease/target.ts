@@ -38,7 +38,7 @@ export function targetOf(layout: Layout, basis: TargetBasis): Position {
   if (current.tick > tick) return current;
   const used = basis.used.tick === tick ? basis.used.sequence : -1;
   const wellStocked = current.sequence - used > block / 2;
-  return wellStocked ? current : { tick, sequence: Math.min(current.sequence + block, maxSequence) };
+  return wellStocked ? current : { tick, sequence: Math.min(Math.max(current.sequence, used + block), maxSequence) };
 }
 
 /**
