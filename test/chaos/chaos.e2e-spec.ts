@@ -1,0 +1,130 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosReport } from './chaos-report.js';
+
+/** Two workers for three processes: all is soon under way, and somebody waits for what is lost. */
+const SMALL = '--pace 4 --seed 7 --processes 3 --workers 2';
+
+const ROOT = resolve(__dirname, '../..');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Run {
+  readonly ended: Promise<Ended>;
+  /** What it has said about its progress so far. */
+  printed(): string;
+  end(signal: NodeJS.Signals): void;
+}
+
+/** The command as `npm run chaos` runs it, without the build. */
+function chaos(args: string, directory = tmpdir()): Run {
+  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', ...args.split(' ').filter(Boolean)];
+  const child = spawn(process.execPath, script, {
+    cwd: ROOT,
+    env: { ...process.env, TMPDIR: directory },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data: Buffer) => (printed.stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (printed.stderr += data.toString()));
+  const ended = new Promise<Ended>((settle) => child.once('close', (code) => settle({ code, ...printed })));
+  return { ended, printed: () => printed.stderr, end: (signal) => child.kill(signal) };
+}
+
+async function report(args: string, directory?: string): Promise<ChaosReport & Pick<Ended, 'code'>> {
+  const { code, stdout, stderr } = await chaos(`${args} --json`, directory).ended;
+  if (stdout === '') throw new Error(stderr);
+  return { code, ...(JSON.parse(stdout) as ChaosReport) };
+}
+
+jest.setTimeout(120_000);
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'raindrop-chaos-spec-'));
+  // The server runs as a user of its own, who keeps its temporary files there.
+  chmodSync(directory, 0o1777);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('A short chaos run', () => {
+  it.each(['sqlite', 'mariadb'])('on %s repeats no ID', async (db) => {
+    const [faults, floor] =
+      db === 'sqlite' ? ['kill,pause,net', 'kill=1,pause=1'] : ['kill,pause,net,db', 'kill=1,pause=1,databaseKill=1'];
+    const verdict = await report(`${SMALL} --seconds 6 --db ${db} --faults ${faults} --floor ${floor} --min-ids 20000`);
+    expect(verdict).toMatchObject({ code: 0, failures: [], unexpected: [], duplicates: 0, control: false });
+    expect(verdict.ids).toBeGreaterThan(20_000);
+  });
+
+  it("finds the IDs that the original's protocol repeats", async () => {
+    const verdict = await report(`${SMALL} --seconds 8 --db sqlite --control --faults pause`);
+    expect(verdict).toMatchObject({ code: 0, failures: [], control: true });
+    expect(verdict.duplicates).toBeGreaterThan(0);
+    expect(verdict.examples[0]).toMatch(/^\d+ \(.*worker \d, lane \d, sequence \d+\) from process .* and process /);
+  });
+
+  it('fails when too little has happened, and keeps what there is', async () => {
+    const verdict = await report(
+      '--db sqlite --seconds 1 --processes 1 --faults pause --floor kill=1 --min-ids 1000000000',
+      directory,
+    );
+    expect(verdict.code).toBe(1);
+    expect(readdirSync(join(directory, readdirSync(directory)[0]!))).toContain('ids');
+    expect(verdict.failures.join()).toMatch(/only \d+ IDs, 1000000000 wanted,kill fired 0 times, 1 wanted/);
+  });
+});
+
+describe('The chaos command', () => {
+  it.each([
+    ['', "required option '--db <kind>' not specified"],
+    ['--db oracle', 'Allowed choices are mariadb, postgres, sqlite'],
+    ['--db sqlite --faults fire', "'fire' is none of kill, pause, net, clock, db"],
+    ['--db sqlite --faults db', '--faults db needs a server'],
+    ['--db sqlite --seconds 0', 'whole number from 1'],
+    ['--db sqlite --floor kill', "'kill' is not name=count"],
+  ])('refuses "%s" in one line', async (args, message) => {
+    const { code, stdout, stderr } = await chaos(args).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  describe('that is ended early', () => {
+    const processes = (): string[] =>
+      execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+        .split('\n')
+        .filter((each) => each.includes(directory));
+
+    async function untilStarted(run: Run): Promise<void> {
+      const failed = run.ended.then(({ stderr }) => Promise.reject(new Error(stderr)));
+      failed.catch(() => undefined);
+      while (!run.printed().includes('started')) await Promise.race([sleep(50), failed]);
+      expect(processes().length).toBeGreaterThanOrEqual(3);
+    }
+
+    it('by Ctrl-C leaves nothing behind', async () => {
+      const run = chaos('--db sqlite --processes 3 --seconds 60', directory);
+      await untilStarted(run);
+      run.end('SIGINT');
+      expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
+      expect(processes()).toEqual([]);
+      expect(readdirSync(directory)).toEqual([]);
+    });
+
+    it('by kill -9 takes its processes with it', async () => {
+      const run = chaos('--db mariadb --processes 3 --seconds 60', directory);
+      await untilStarted(run);
+      run.end('SIGKILL');
+      await run.ended;
+      for (let tries = 0; processes().length > 0 && tries < 50; tries++) await sleep(100);
+      expect(processes()).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TypeormWorkerStore } from '../../libs/nestjs/src/typeorm/worker-store/typeorm-worker-store.js';
+import { openStore, takeRow } from '../contract/open-store.js';
+import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { FaultProxy, type ProxyFault } from './fault-proxy.js';
+
+const GIVE_UP_MS = 300;
+
+describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind) => {
+  let database: TestDatabase;
+  let proxy: FaultProxy;
+  /** Through the proxy. */
+  let client: TypeormWorkerStore;
+  /** Straight to the server. */
+  let admin: TypeormWorkerStore;
+  let fired: ProxyFault[];
+
+  beforeAll(async () => {
+    database = await testDatabase(kind);
+    admin = openStore(database.options);
+    await admin.prepare({ min: 1, max: 1 });
+  });
+
+  afterAll(async () => {
+    await admin.close();
+    await database.drop();
+  });
+
+  beforeEach(async () => {
+    fired = [];
+    const { host, port } = database.options as { host: string; port: number };
+    proxy = await FaultProxy.start({ host, port }, (fault) => fired.push(fault));
+    client = openStore({ ...database.options, host: '127.0.0.1', port: proxy.port } as typeof database.options);
+    await takeRow(client, 1, 'before');
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await proxy.stop();
+  });
+
+  const token = async (): Promise<string | undefined> => (await admin.readRow(1)).row?.token;
+
+  /** The client drops a call that takes too long, as the lease does. */
+  async function giveUpOn(call: Promise<unknown>): Promise<void> {
+    call.catch(() => undefined);
+    await sleep(GIVE_UP_MS);
+    client.abandon();
+    await expect(call).rejects.toThrow('dropped before there was an answer');
+  }
+
+  async function until(done: () => boolean): Promise<void> {
+    while (!done()) await sleep(10);
+  }
+
+  it('lets everything pass while there is no fault', async () => {
+    await expect(takeRow(client, 1, 'taken')).resolves.toBe(true);
+    expect(await token()).toBe('taken');
+    expect(fired).toEqual([]);
+  });
+
+  it('cuts before an UPDATE reaches the server: the row is as it was', async () => {
+    proxy.nextUpdate({ kind: 'cutBefore', afterMs: 0 });
+    await expect(takeRow(client, 1, 'lost')).rejects.toThrow();
+    await sleep(100);
+    expect(await token()).toBe('before');
+    expect(fired).toEqual(['cutBefore']);
+    await expect(takeRow(client, 1, 'next')).resolves.toBe(true);
+  });
+
+  it('swallows the answer to an UPDATE: the row is changed, and the client sees an error', async () => {
+    proxy.nextUpdate({ kind: 'unanswered', afterMs: 0 });
+    await expect(takeRow(client, 1, 'executed')).rejects.toThrow();
+    expect(fired).toEqual(['unanswered']);
+    expect(await token()).toBe('executed');
+  });
+
+  it('does not count an unanswered UPDATE that has changed nothing', async () => {
+    const { row } = await client.readRow(1);
+    await takeRow(admin, 1, 'thief');
+    proxy.nextUpdate({ kind: 'unanswered', afterMs: 0 });
+    const write = client.write({
+      ...{ id: 1, expected: { version: row!.version, token: row!.token }, token: 'mine', odometers: row!.odometers },
+      ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+    });
+    await expect(write).rejects.toThrow();
+    expect(await token()).toBe('thief');
+    expect(fired).toEqual([]);
+  });
+
+  it('delivers an UPDATE when the client has given up: the row is changed by nobody', async () => {
+    proxy.nextUpdate({ kind: 'late', afterMs: 200 });
+    await giveUpOn(takeRow(client, 1, 'ghost'));
+    expect(await token()).toBe('before');
+    expect(fired).toEqual([]);
+    await until(() => fired.length > 1);
+    expect(fired).toEqual(['late', 'ghost']);
+    expect(await token()).toBe('ghost');
+  });
+
+  it('tells a late UPDATE that came too late to change anything', async () => {
+    proxy.nextUpdate({ kind: 'late', afterMs: 300 });
+    await giveUpOn(takeRow(client, 1, 'ghost'));
+    await expect(takeRow(client, 1, 'retried')).resolves.toBe(true);
+    await until(() => fired.length > 0);
+    await sleep(50);
+    expect(fired).toEqual(['late']);
+    expect(await token()).toBe('retried');
+  });
+
+  it('refuses connections until it no longer does, and counts it once', async () => {
+    proxy.refuse(true);
+    await expect(client.readRow(1)).rejects.toThrow();
+    await expect(client.readRow(1)).rejects.toThrow();
+    expect(fired).toEqual(['refused']);
+    proxy.refuse(false);
+    await expect(client.readRow(1)).resolves.toBeDefined();
+  });
+
+  it('keeps silent on open and on new connections, and closes none', async () => {
+    proxy.halfOpen(true);
+    await giveUpOn(takeRow(client, 1, 'unheard'));
+    await giveUpOn(client.readRow(1));
+    expect(fired).toEqual(['halfOpen']);
+    proxy.halfOpen(false);
+    await expect(client.readRow(1)).resolves.toBeDefined();
+    expect(await token()).toBe('before');
+  });
+
+  it('delays both ways', async () => {
+    proxy.delay(80);
+    const begun = performance.now();
+    await client.readRow(1);
+    expect(performance.now() - begun).toBeGreaterThan(155);
+    expect(fired).toEqual(['delayed']);
+    proxy.delay(0);
+  });
+});

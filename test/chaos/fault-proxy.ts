@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { ProxiedConnection, type UpdateFault } from './proxied-connection.js';
+
+/** What a proxy counts, each when it has come about. */
+export type ProxyFault = 'refused' | 'halfOpen' | 'delayed' | 'cutBefore' | 'unanswered' | 'late' | 'ghost';
+
+/**
+ * The way of one process to its database, with everything that can go wrong on it.
+ *
+ * `refused`, `halfOpen` and `delayed` last for a while and count once; the others happen to one UPDATE of a worker row.
+ */
+export class FaultProxy {
+  private readonly connections = new Set<ProxiedConnection>();
+  /** Clients that were accepted into silence. */
+  private readonly unheard = new Set<Socket>();
+  private refusing = false;
+  private silent = false;
+  private delayMs = 0;
+  private updateFault: UpdateFault | undefined;
+  /** The lasting faults that have been counted since they began. */
+  private readonly counted = new Set<ProxyFault>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: { readonly host: string; readonly port: number },
+    private readonly fired: (fault: ProxyFault) => void,
+  ) {
+    server.on('connection', (client) => this.join(client));
+  }
+
+  static async start(
+    target: { readonly host: string; readonly port: number },
+    fired: (fault: ProxyFault) => void,
+  ): Promise<FaultProxy> {
+    const server = createServer();
+    const proxy = new FaultProxy(server, target, fired);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Resets what is connected and whoever connects, until it is called with false. */
+  refuse(on: boolean): void {
+    this.refusing = on;
+    this.counted.delete('refused');
+    if (on) this.cutAll();
+  }
+
+  /** Swallows everything without closing anything. What was silent stays so for ever; new connections work again. */
+  halfOpen(on: boolean): void {
+    this.silent = on;
+    if (on) {
+      this.counted.delete('halfOpen');
+      for (const each of this.connections) each.silence();
+    }
+  }
+
+  /** Holds up whatever passes by so much, both ways; 0 ends it. */
+  delay(byMs: number): void {
+    this.delayMs = byMs;
+    if (byMs > 0) this.counted.delete('delayed');
+  }
+
+  /** What happens to the next UPDATE of a worker row. */
+  nextUpdate(fault: UpdateFault): void {
+    this.updateFault = fault;
+  }
+
+  /** Takes back a fault that has found no UPDATE. */
+  forget(fault: UpdateFault): void {
+    if (this.updateFault === fault) this.updateFault = undefined;
+  }
+
+  /** Every fault ends; requests that are held for a `late` delivery still come. */
+  heal(): void {
+    this.refuse(false);
+    this.halfOpen(false);
+    this.delay(0);
+    this.updateFault = undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.cutAll();
+    for (const client of this.unheard) client.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private join(client: Socket): void {
+    if (this.refusing) {
+      client.on('error', () => undefined);
+      client.resetAndDestroy();
+      return this.count('refused');
+    }
+    if (this.silent) return this.ignore(client);
+    const connection = new ProxiedConnection(client, connect(this.target), {
+      takeUpdateFault: () => {
+        const fault = this.updateFault;
+        this.updateFault = undefined;
+        return fault;
+      },
+      delayMs: () => this.delayMs,
+      fired: (fault) => this.count(fault),
+      closed: () => this.connections.delete(connection),
+    });
+    this.connections.add(connection);
+  }
+
+  private ignore(client: Socket): void {
+    this.unheard.add(client);
+    client.on('error', () => undefined);
+    client.on('close', () => this.unheard.delete(client));
+    // Read, or the client's leave would not be noticed.
+    client.resume();
+    this.count('halfOpen');
+  }
+
+  private count(fault: ProxyFault): void {
+    const lasts = fault === 'refused' || fault === 'halfOpen' || fault === 'delayed';
+    if (lasts && this.counted.has(fault)) return;
+    if (lasts) this.counted.add(fault);
+    this.fired(fault);
+  }
+
+  private cutAll(): void {
+    for (const each of [...this.connections]) each.cut();
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosDatabase } from './chaos-database.js';
+import type { LeaseOrders } from './issuing-messages.js';
+import type { ChaosTally } from './chaos-tally.js';
+import type { PlannedFault } from './fault-plan.js';
+import type { UpdateFault } from './proxied-connection.js';
+import type { IssuingSlot } from './issuing-slot.js';
+import { wallOffset } from './wall-offset.js';
+
+/** A process that issues is waited for, in all for two seconds. */
+const HOLDER_TRIES = 40;
+const HOLDER_PAUSE_MS = 50;
+/** Two readings of one clock differ by less. */
+const CLOCK_TOLERANCE_MS = 0.5;
+
+/** Makes the planned faults happen, and counts those that did. */
+export class FaultSquad {
+  constructor(
+    private readonly slots: readonly IssuingSlot[],
+    private readonly database: ChaosDatabase,
+    private readonly tally: ChaosTally,
+    private readonly lease: LeaseOrders,
+  ) {}
+
+  /** Settles when the fault is over. */
+  async fire(fault: PlannedFault): Promise<void> {
+    switch (fault.kind) {
+      case 'kill':
+        return this.aim(fault, ({ isAlive }) => isAlive)?.kill();
+      case 'release':
+        return this.aim(fault, ({ isAlive, isPaused }) => isAlive && !isPaused)?.release();
+      case 'pause':
+        return this.pause(fault);
+      case 'refused':
+      case 'halfOpen':
+      case 'delayed':
+        return this.disturb(fault);
+      case 'cutBefore':
+      case 'unanswered':
+      case 'late':
+        return this.spoilUpdate(fault, fault.kind);
+      case 'clockStep':
+        return this.stepClock(fault);
+      case 'databaseKill':
+        await this.database.kill(fault.lastsMs);
+        return this.tally.fire('databaseKill');
+      case 'lock':
+        return this.lock(fault);
+    }
+  }
+
+  private async pause(fault: PlannedFault): Promise<void> {
+    const survived = await (await this.aimAtHolder(fault))?.pause(fault.lastsMs);
+    if (survived !== true) return;
+    this.tally.fire('pause');
+    if (fault.lastsMs > this.lease.leaseMs) this.tally.fire('longPause');
+  }
+
+  private async disturb({ kind, lastsMs, byMs, ...fault }: PlannedFault): Promise<void> {
+    const proxy = (await this.aimAtHolder(fault))?.proxy;
+    if (kind === 'refused') proxy?.refuse(true);
+    if (kind === 'halfOpen') proxy?.halfOpen(true);
+    if (kind === 'delayed') proxy?.delay(byMs);
+    await sleep(lastsMs);
+    if (kind === 'refused') proxy?.refuse(false);
+    if (kind === 'halfOpen') proxy?.halfOpen(false);
+    if (kind === 'delayed') proxy?.delay(0);
+  }
+
+  private async spoilUpdate({ byMs, lastsMs, ...fault }: PlannedFault, kind: UpdateFault['kind']): Promise<void> {
+    const proxy = (await this.aimAtHolder(fault))?.proxy;
+    const spoil: UpdateFault = { kind, afterMs: byMs };
+    proxy?.nextUpdate(spoil);
+    await sleep(lastsMs);
+    proxy?.forget(spoil);
+  }
+
+  /** Away from the right time, and after a while back to it. It counts when the process itself has seen it. */
+  private async stepClock({ byMs, lastsMs, ...fault }: PlannedFault): Promise<void> {
+    const slot = this.aim(fault, ({ isSettled }) => isSettled);
+    if (slot?.clock === undefined) return;
+    slot.clock.step(byMs);
+    const right = wallOffset();
+    const seen = await slot.readClock();
+    if (seen !== undefined && Math.abs(seen - right - byMs) < CLOCK_TOLERANCE_MS) this.tally.fire('clockStep');
+    await sleep(lastsMs);
+    slot.clock.step(0);
+  }
+
+  private async lock({ lastsMs, aim }: PlannedFault): Promise<void> {
+    const before = this.tally.storeTroubles;
+    if (!(await this.database.lock(lastsMs, aim < 0.5))) return;
+    // Whoever was refused reports it a little later.
+    await sleep(this.lease.opTimeoutMs);
+    if (this.tally.storeTroubles > before) this.tally.fire('lock');
+  }
+
+  /** One that issues IDs, as soon as there is one. */
+  private async aimAtHolder(fault: Pick<PlannedFault, 'aim'>): Promise<IssuingSlot | undefined> {
+    for (let tries = 0; tries < HOLDER_TRIES && !this.slots.some(({ isIssuing }) => isIssuing); tries++) {
+      await sleep(HOLDER_PAUSE_MS);
+    }
+    return this.aim(fault, ({ isIssuing }) => isIssuing);
+  }
+
+  /** One of the processes that suit, or of all that live when none does. */
+  private aim({ aim }: Pick<PlannedFault, 'aim'>, suits: (slot: IssuingSlot) => boolean): IssuingSlot | undefined {
+    const suitable = this.slots.filter(suits);
+    const from = suitable.length > 0 ? suitable : this.slots.filter(({ isAlive }) => isAlive);
+    return from[Math.floor(aim * from.length)];
+  }
+}

@@ -1,0 +1,85 @@
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CODES, type Code } from './issuing-messages.js';
+
+/** Who has returned an ID. */
+export interface IdOrigin {
+  /** Process and start, as `2-5`: the fifth process in place 2. */
+  readonly process: string;
+  /** Which of its IDs for that code, from 0. */
+  readonly position: number;
+}
+
+export interface RepeatedId {
+  readonly id: bigint;
+  readonly code: Code;
+  readonly origins: readonly IdOrigin[];
+}
+
+export interface LedgerVerdict {
+  readonly ids: number;
+  /** How many IDs too many. */
+  readonly duplicates: number;
+  /** The first of them. */
+  readonly examples: readonly RepeatedId[];
+  /** IDs that cannot be any: 0 and less. */
+  readonly impossible: number;
+}
+
+const ID_BYTES = 8;
+const SHOWN = 10;
+
+/** Compares all IDs that were ever returned with each other, code by code. */
+export function compareIds(directory: string): LedgerVerdict {
+  const verdicts = CODES.map((code) => compareCode(directory, code));
+  const sum = (key: 'ids' | 'duplicates' | 'impossible'): number =>
+    verdicts.reduce((total, verdict) => total + verdict[key], 0);
+  return {
+    ids: sum('ids'),
+    duplicates: sum('duplicates'),
+    examples: verdicts.flatMap(({ examples }) => examples).slice(0, SHOWN),
+    impossible: sum('impossible'),
+  };
+}
+
+function compareCode(directory: string, code: Code): LedgerVerdict {
+  const names = readdirSync(directory).filter((name) => name.endsWith(`.${code}`));
+  const files = names.map((name) => join(directory, name));
+  const counts = files.map((file) => Math.floor(statSync(file).size / ID_BYTES));
+  const all = new BigInt64Array(counts.reduce((sum, count) => sum + count, 0));
+  let at = 0;
+  files.forEach((file, index) => {
+    readInto(all.subarray(at, at + counts[index]!), file);
+    at += counts[index]!;
+  });
+  all.sort();
+  const repeated = new Map<bigint, IdOrigin[]>();
+  let duplicates = 0;
+  for (let index = 1; index < all.length; index++) {
+    if (all[index] !== all[index - 1]) continue;
+    duplicates++;
+    if (repeated.size < SHOWN) repeated.set(all[index]!, []);
+  }
+  if (repeated.size > 0) names.forEach((name, index) => findOrigins(repeated, files[index]!, name, counts[index]!));
+  let impossible = 0;
+  while (impossible < all.length && all[impossible]! <= 0n) impossible++;
+  const examples = [...repeated].map(([id, origins]) => ({ id, code, origins }));
+  return { ids: all.length, duplicates, examples, impossible };
+}
+
+function findOrigins(repeated: Map<bigint, IdOrigin[]>, file: string, name: string, count: number): void {
+  const ids = new BigInt64Array(count);
+  readInto(ids, file);
+  ids.forEach((id, position) => repeated.get(id)?.push({ process: name.slice(0, name.indexOf('.')), position }));
+}
+
+function readInto(target: BigInt64Array, file: string): void {
+  const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
+  const descriptor = openSync(file, 'r');
+  for (let at = 0; at < bytes.length;) {
+    const read = readSync(descriptor, bytes, at, Math.min(bytes.length - at, 2 ** 30), null);
+    if (read === 0) throw new Error(`${file} has become shorter`);
+    at += read;
+  }
+  closeSync(descriptor);
+}

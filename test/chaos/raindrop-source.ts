@@ -1,0 +1,39 @@
+import 'reflect-metadata';
+import { Module, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
+import type { DataSourceOptions } from 'typeorm';
+import type { IdSource, IdSourceEvents } from './id-source.js';
+import type { IssuingOrders } from './issuing-messages.js';
+
+const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
+
+/** A Nest application with the real module. SIGTERM shuts it down as it does in production. */
+export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents): Promise<IdSource> {
+  class AppModule {}
+  Module({
+    imports: [
+      RaindropModule.forRoot({
+        ...orders.layout,
+        ...orders.lease,
+        waitForWorkerMs: 3_600_000,
+        asyncTimeoutMs: 500,
+        maxHoldMs: 500,
+        dbConfig: orders.database as unknown as DataSourceOptions,
+        logger: SILENT,
+      }),
+    ],
+  })(AppModule);
+  const app: INestApplicationContext = await NestFactory.createApplicationContext(AppModule, {
+    logger: false,
+    abortOnError: false,
+  });
+  app.enableShutdownHooks(['SIGTERM']);
+  const ids = app.get(IdService);
+  events.onTenure();
+  ids.events.on('lease-regained', () => events.onTenure());
+  ids.events.on('lease-trouble', ({ error }) => {
+    if (error.errorCode === 'STORE_UNAVAILABLE') events.onStoreTrouble();
+  });
+  return ids;
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Measurement } from './figure.js';
+
+const HOOK = resolve(__dirname, '../typescript-hook.cjs');
+const SCRIPT = resolve(__dirname, 'figures.ts');
+
+/** Runs the script; its exit code only says whether this machine was quick enough. */
+function figures(...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  return new Promise((settle) => {
+    execFile(process.execPath, ['--require', HOOK, SCRIPT, ...args], (error, stdout, stderr) => {
+      settle({ code: error?.code ?? 0, stdout, stderr });
+    });
+  });
+}
+
+describe('The figures', () => {
+  it('are printed as a table, and fail the script when one is missed', async () => {
+    const { code, stdout } = await figures('--only', 'clean-handover', 'many-rows', '--db', 'sqlite');
+    const rows = stdout.trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^\| figure +\| database \| target +\| measured +\| ok +\|$/);
+    expect(rows).toHaveLength(2 + 3);
+    expect(code).toBe(rows.some((row) => row.endsWith('| NO  |')) ? 1 : 0);
+    expect(stdout).toContain('larger IDs 20 of 20 times');
+    expect(stdout).toContain('1023 rows');
+  });
+
+  it('are printed as JSON', async () => {
+    const { stdout } = await figures('--only', 'many-rows', '--db', 'sqlite', '--json');
+    const measurements = JSON.parse(stdout) as Measurement[];
+    expect(measurements.map(({ database }) => database)).toEqual(['sqlite', 'sqlite']);
+    expect(measurements[0]).toMatchObject({ target: 'within 1 s', ok: expect.any(Boolean) as boolean });
+  });
+
+  it('refuse a name that is none', async () => {
+    const { code, stderr } = await figures('--only', 'everything');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/'everything' is invalid.*clean-handover/);
+  });
+});

@@ -1,0 +1,33 @@
+import { SnowflakeGenerator, type LeaseEvent, type WorkerStore } from '@raindrop/core';
+import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import { LeasedWorker } from '../../libs/nestjs/src/lease/leased-worker.js';
+import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { openWorkerStore } from '../../libs/nestjs/src/typeorm/open-worker-store.js';
+
+/** A worker as the module makes it, with its parts in sight. */
+export interface OpenedWorker {
+  readonly worker: LeasedWorker;
+  readonly ids: SnowflakeGenerator;
+}
+
+/**
+ * Makes a worker and starts it.
+ * @param dressed puts something around the store
+ * @param listener hears of everything from the start on
+ */
+export async function openWorker(
+  options: RaindropModuleOptions,
+  dressed: (store: WorkerStore) => WorkerStore = (store) => store,
+  listener: (event: LeaseEvent) => void = () => {},
+): Promise<OpenedWorker> {
+  const resolved = resolveRaindropOptions(options, Date.now());
+  const ports = systemPorts(resolved.clock);
+  const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
+  const worker = new LeasedWorker(resolved, dressed(store), ports);
+  worker.onEvent(listener);
+  const { layout, generator } = resolved;
+  const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker.tenure, options: generator }, ports);
+  await worker.start(ids);
+  return { worker, ids };
+}
