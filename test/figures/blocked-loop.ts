@@ -29,11 +29,12 @@ async function measureOne(clock: 'exact' | 'turn', bench: Bench): Promise<Measur
   const [report] = (await once(thread, 'message')) as [BlockedReport];
   const { calling, silent, nextTurns, improper } = report;
   const stale = clock === 'turn' ? CALLS_PER_VALUE : 0;
-  const show = ({ count, latestMs }: LateIds): string => `${count} (the last ${latestMs.toFixed(1)} ms past it)`;
+  const show = ({ count, latestMs }: LateIds): string =>
+    count === 0 ? '0' : `${count} (the last ${latestMs.toFixed(1)} ms past it)`;
   return {
     figure: `event loop blocked for twice the lease, ${BLOCKS} times, clock '${clock}'`,
     database: kind,
-    target: `IDs after the deadline's millisecond: at most ${stale} in the turn, 0 in the next`,
+    target: `IDs after the deadline: at most ${stale} in the turn, 0 in the next`,
     measured: `asking all the time ${show(calling)}, asking again at the end ${show(silent)}, next turns ${nextTurns.count}`,
     ok: calling.count <= stale && silent.count <= stale && nextTurns.count === 0 && improper === 0,
   };

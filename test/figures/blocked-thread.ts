@@ -6,7 +6,7 @@ import { openWorker } from './open-worker.js';
 
 /** IDs that were issued after the deadline. */
 export interface LateIds {
-  /** Those after the millisecond in which it passed; at most in one block. */
+  /** At most in one block. */
   count: number;
   /** By how much, at most, the call that got one began after the deadline. */
   latestMs: number;
@@ -31,8 +31,6 @@ export interface BlockedSetup {
   readonly blocks: number;
 }
 
-/** The deadline is looked at when the clock, which counts milliseconds, has changed; a little for reading two clocks. */
-const GRAIN_MS = 1.1;
 const CALLS_AFTER = 2_000;
 
 const none = (): LateIds => ({ count: 0, latestMs: 0 });
@@ -52,7 +50,7 @@ async function main(): Promise<void> {
       return false;
     }
     late.latestMs = Math.max(late.latestMs, beganMs - deadlineMs);
-    return beganMs > deadlineMs + GRAIN_MS;
+    return beganMs > deadlineMs;
   };
   const deadline = (): number => performance.now() + worker.status().leaseLeftMs;
 

@@ -11,7 +11,7 @@ export const chaosProof: Proof = {
   name: 'chaos',
   async run(seed) {
     const runs: Run[] = [];
-    for (const db of DATABASES) runs.push(await chaos(['--db', db, '--seconds', '300', '--seed', String(seed)]));
+    for (const db of DATABASES) runs.push(await chaos(['--db', db, '--seconds', '285', '--seed', String(seed)]));
     const control = await chaos(['--db', 'mariadb', '--seconds', '30', '--seed', String(seed), '--control']);
     return [...runs.map(rowOf), ...totals(runs), rowOf(control)];
   },

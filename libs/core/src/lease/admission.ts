@@ -4,6 +4,9 @@ import type { LeasePorts } from './lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
+/** The answer holds until the clock's value changes, up to a millisecond later: it ends so much sooner. */
+const CLOCK_GRAIN_MS = 1;
+
 /**
  * Decides whether a held worker may issue at this moment: inside the deadline, with nothing suspicious since the last
  * confirmation, and past any probation. Once the deadline has passed the answer is no for good: meanwhile others may have
@@ -42,7 +45,7 @@ export class Admission {
   }
 
   get isLapsed(): boolean {
-    return this.ports.monotonic.now() > this.deadlineMs;
+    return this.ports.monotonic.now() > this.deadlineMs - CLOCK_GRAIN_MS;
   }
 
   /** How long probation still lasts, ms; 0 or less when it is over. */
