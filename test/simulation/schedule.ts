@@ -1,163 +1,262 @@
-import type { LayoutOptions } from '@raindrop/core';
-import { FaultStore, type Fault } from '../../libs/core/src/testing/fault-store.js';
-import { KeeperBench } from '../../libs/core/src/testing/keeper-bench.js';
-import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
+import { describe, type Action } from './actions.js';
+import { Invariants, type Violation } from './invariants.js';
+import { resolve } from './layout-choice.js';
+import { PROCESSES, type Plan } from './plan.js';
+import { SimulatedDatabase } from './simulated-database.js';
+import { SimulatedProcess } from './simulated-process.js';
+import type { Trace } from './trace.js';
 
-/** What one schedule has seen. */
+/** What came of a schedule. */
 export interface Outcome {
+  /** Empty when every invariant held. */
+  readonly violations: readonly Violation[];
   readonly issued: number;
-  /** IDs that came twice, as `code/id`. */
-  readonly repeated: readonly string[];
-  /** How often each event of the plan came about. */
+  readonly simulatedMs: number;
+  /** How often each event really came about. */
   readonly fired: Readonly<Record<string, number>>;
+  /** Calls and starts that were refused, by code. */
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Of all IDs in their order. */
+  readonly digest: number;
 }
 
-export type MakeStore = (database: WorkerDatabase, time: VirtualTime) => FaultStore;
-
-const PROCESSES = 3;
-const STEPS = 120;
-
-/** Few sequence bits, so that ticks, blocks and reservations run out all the time. */
-const LAYOUTS: readonly Partial<LayoutOptions>[] = [
-  { timeUnit: 'millisecond', timeStampLength: 55 },
-  { timeUnit: 'second', timeStampLength: 55 },
-  { timeUnit: 'second', timeStampLength: 40, endBitsLength: 1 },
-  { timeUnit: 'minute', timeStampLength: 50, endBitsLength: 2 },
-  { timeUnit: 'hour', timeStampLength: 45, workIdLength: 5, endBitsLength: 5 },
-  { timeUnit: 'day', timeStampLength: 40, workIdLength: 7, endBitsLength: 5 },
-];
-
-const LEASE = {
-  heartbeatIntervalMs: 400,
-  leaseMs: 2_000,
-  horizonMs: 2_500,
-  graceMs: 1_000,
-  opTimeoutMs: 300,
-  maxClockSkewMs: 1_000,
-};
-
-/** Three processes on two rows, at the mercy of a seed: the same seed does the same. */
+/** Runs a plan on the real keepers and generators, in virtual time, and stops at the first violation. */
 export class Schedule {
-  private readonly random: VirtualTime;
-  private readonly database = new WorkerDatabase();
-  private readonly processes: KeeperBench[] = [];
+  private readonly database: SimulatedDatabase;
+  private readonly layouts;
+  private readonly invariants: Invariants;
+  private readonly processes: (SimulatedProcess | undefined)[] = Array.from({ length: PROCESSES });
   /** Closed, and still asked for IDs. */
-  private readonly closed: KeeperBench[] = [];
-  private readonly layout: Partial<LayoutOptions>;
-  private readonly seen = new Set<string>();
-  private readonly repeated: string[] = [];
+  private readonly former: (SimulatedProcess | undefined)[] = Array.from({ length: PROCESSES });
+  private readonly down: ('refused' | 'hangs' | undefined)[] = Array.from({ length: PROCESSES });
   private readonly fired: Record<string, number> = {};
+  private readonly refusals: Record<string, number> = {};
+  private born = 0;
+  private readonly pausedAt = new Map<SimulatedProcess, number>();
 
   constructor(
-    private readonly seed: number,
-    private readonly makeStore?: MakeStore,
+    private readonly plan: Plan,
+    private readonly trace?: Trace,
+    /** Makes every process of one seed use one token: see mutants. */
+    private readonly constantTokens = false,
   ) {
-    this.random = new VirtualTime(0, seed * 7_919 + 1);
-    this.layout = { ...this.pick(LAYOUTS), serviceMaxWorkId: 2 };
+    const { setup } = plan;
+    this.database = new SimulatedDatabase(setup.wall, setup.lease, (what) => this.note(what));
+    this.layouts = setup.layouts.map(resolve);
+    this.invariants = new Invariants(
+      this.layouts.map(({ layout }) => layout),
+      () => this.now,
+      trace && ((text) => trace.add(this.now, text)),
+    );
   }
 
   async run(): Promise<Outcome> {
-    for (let index = 0; index < PROCESSES; index++) this.start(index);
-    await this.database.advance(10);
-    for (let step = 0; step < STEPS; step++) {
-      for (const each of [...this.processes, ...this.closed]) this.issue(each);
-      await this.happen(this.below(PROCESSES));
-      for (const each of this.processes) this.issue(each);
-      await this.database.advance(this.pick([0, 1, 5, 50, 400, 1_500, 5_000]));
+    const { violations } = this.invariants;
+    for (const action of this.plan.actions) {
+      this.trace?.add(this.now, describe(action));
+      await this.perform(action);
+      if (violations.length > 0) break;
     }
-    return { issued: this.seen.size, repeated: this.repeated, fired: this.fired };
+    // What was asked for last may still be on its way.
+    await this.database.advance(0);
+    for (const { message } of violations) this.trace?.add(this.now, `VIOLATION: ${message}`);
+    // Nothing of this schedule goes on behind the next one's back.
+    for (const each of [...this.processes, ...this.former]) each?.kill();
+    return {
+      violations,
+      issued: this.invariants.issuedCount,
+      simulatedMs: this.now,
+      fired: this.fired,
+      refusals: this.refusals,
+      digest: this.invariants.digest,
+    };
   }
 
-  private async happen(index: number): Promise<void> {
-    const bench = this.processes[index]!;
-    const note = (what: string): number => (this.fired[what] = (this.fired[what] ?? 0) + 1);
-    const step = this.pick([-1, 1]) * this.pick([1, 900, 3_000, 60_000, 3_600_000, 86_400_000]);
-    switch (this.below(14)) {
-      case 0:
-      case 1:
-        note('clock step');
-        return bench.time.step(step);
-      case 2:
-        note('database clock step');
-        return this.database.time.step(step / 10);
-      case 3:
-      case 4:
-        note('kill');
-        bench.kill();
-        return this.start(index);
-      case 5:
-        note('release');
-        void bench.keeper.close();
-        this.closed.push(bench);
-        await this.database.advance(this.pick([0, 1, 500]));
-        return this.start(index);
-      case 6:
-        note('pause');
-        return bench.pause();
-      case 7:
-        return bench.resume();
-      case 8:
-        note('outage');
-        return bench.store.goDown();
-      case 9:
-        return this.processes.forEach((each) => each.store.comeBack());
-      case 10:
-        note('blocked loop');
-        return this.database.time.freeze(this.pick([100, 1_900, 2_100, 10_000]));
-      default:
-        note('write fault');
-        return bench.store.next('write', this.fault());
-    }
-  }
-
-  private fault(): Fault {
-    return this.pick<Fault>([
-      { kind: 'refused' },
-      { kind: 'answer-lost' },
-      { kind: 'hangs' },
-      { kind: 'ghost', afterMs: this.pick([310, 1_000, 4_000]) },
-      { kind: 'slow', thereMs: this.below(290), backMs: this.below(290) },
-    ]);
-  }
-
-  /** A new process with the wall clock of the one it replaces: a crash sets no clock right. */
-  private start(index: number): void {
-    const bench = new KeeperBench({
-      database: this.database,
-      wall: this.processes[index]?.time.wall,
-      seed: this.seed * 1_000 + this.below(1_000_000),
-      layout: this.layout,
-      lease: { ...LEASE, waitForWorkerMs: 20_000 },
-      generator: { maxHoldMs: 500 },
-      ...(this.makeStore === undefined ? {} : { makeStore: this.makeStore }),
-    });
-    this.processes[index] = bench;
-    void bench.keeper.start().catch(() => undefined);
-  }
-
-  private issue({ generator, time }: KeeperBench): void {
-    if (time.isStopped || time.isPaused) return;
-    for (let calls = this.below(6); calls > 0; calls--) {
-      const code = this.pick([undefined, 'a', 'b']);
-      try {
-        const key = `${code}/${generator.nextId(code)}`;
-        if (this.seen.has(key)) this.repeated.push(key);
-        this.seen.add(key);
-      } catch (error) {
-        const { errorCode } = error as { errorCode?: string };
-        if (errorCode === undefined) throw error;
-        this.fired[errorCode] = (this.fired[errorCode] ?? 0) + 1;
-        return;
+  private async perform(action: Action): Promise<void> {
+    switch (action.kind) {
+      case 'pass':
+        await this.database.advance(action.ms);
+        this.restartFailed();
+        break;
+      case 'block':
+        this.note(action.ms > this.leaseMs ? 'long block' : 'block');
+        this.database.time.freeze(action.ms);
+        break;
+      case 'issue':
+        this.former[action.process]?.issue(action);
+        this.processes[action.process]?.issue(action);
+        break;
+      case 'step-database':
+        this.database.stepClock(action.ms);
+        break;
+      case 'correct-database':
+        this.database.correctClock();
+        break;
+      case 'outage':
+      case 'recover':
+        this.connect(action.process, action.kind === 'outage' ? action.fault : undefined);
+        break;
+      case 'start':
+        if (action.layout > 0) this.note('rollout');
+        this.start(action);
+        break;
+      case 'copy':
+        this.copy(action);
+        break;
+      case 'hide':
+        this.database.hide(action.row, this.invariants);
+        break;
+      case 'show':
+        this.database.show(action.row, this.invariants);
+        break;
+      case 'foreign':
+        this.database.takeAsForeigner(action.row, this.invariants);
+        break;
+      case 'snapshot':
+        this.database.keepSnapshot();
+        break;
+      case 'restore':
+        this.database.fallBack(this.invariants);
+        break;
+      case 'kill':
+      case 'release':
+      case 'pause':
+      case 'resume':
+      case 'step':
+      case 'correct':
+      case 'fault': {
+        const process = this.processes[action.process];
+        if (process !== undefined) this.handle(action, process);
       }
     }
   }
 
-  private below(limit: number): number {
-    return Math.floor(this.random.randomness.fraction() * limit);
+  private handle(
+    action: Extract<Action, { kind: 'kill' | 'release' | 'pause' | 'resume' | 'step' | 'correct' | 'fault' }>,
+    process: SimulatedProcess,
+  ): void {
+    const { time } = process.bench;
+    switch (action.kind) {
+      case 'kill':
+        if (!time.isStopped) this.note('kill');
+        process.kill();
+        break;
+      case 'release':
+        if (time.isStopped || process.isClosed) return;
+        this.note('release');
+        process.close();
+        break;
+      case 'pause':
+        if (!process.canRun) return;
+        this.pausedAt.set(process, this.now);
+        process.pause();
+        break;
+      case 'resume': {
+        const since = this.pausedAt.get(process);
+        if (since === undefined || !time.isPaused) return;
+        this.note(this.now - since > this.leaseMs ? 'long pause' : 'pause');
+        process.resume();
+        break;
+      }
+      case 'step':
+        this.note(`${Math.abs(action.ms) < 86_400_000 ? '' : 'huge '}step ${action.ms < 0 ? 'back' : 'forward'}`);
+        process.step(action.ms);
+        break;
+      case 'correct':
+        process.setWall(this.database.trueWall);
+        break;
+      case 'fault':
+        process.store.next(action.call, action.fault);
+    }
   }
 
-  private pick<T>(from: readonly T[]): T {
-    return from[this.below(from.length)]!;
+  /** A crash sets no clock right: the new process has the wall clock of the one before. */
+  private start({ process: place, layout, seed, shadow, trouble }: Extract<Action, { kind: 'start' }>): void {
+    const before = this.processes[place];
+    if (before !== undefined && !before.bench.time.isStopped) {
+      if (!before.isClosed && before.startFailure === undefined) return;
+      this.former[place]?.kill();
+      this.former[place] = before;
+    }
+    const { setup } = this.plan;
+    const process = new SimulatedProcess({
+      name: `process ${place}.${this.born++}`,
+      options: {
+        database: this.database,
+        wall: before?.bench.time.wall ?? this.database.trueWall,
+        seed,
+        resolved: this.layouts[layout % this.layouts.length]!,
+        lease: setup.lease,
+        generator: setup.generator,
+        code: `code of ${place}`,
+      },
+      invariants: this.invariants,
+      onRefusal: (code) => this.refuse(code),
+      onEvent: (type) => this.note(type),
+      say: this.trace && ((text) => this.trace!.add(this.now, text)),
+      oneToken: this.constantTokens,
+    });
+    this.settleIn(place, process);
+    if (trouble !== undefined) process.store.next(trouble.call, trouble.fault);
+    process.start(shadow);
   }
+
+  /** A supervisor starts what could not start once more, after a pause. */
+  private restartFailed(): void {
+    this.processes.forEach((process, place) => {
+      const failure = process?.startFailure;
+      if (process === undefined || failure === undefined || process.bench.time.isStopped || process.isClosed) return;
+      if (this.now - failure.atMs < this.leaseMs / 10) return;
+      this.invariants.refused(failure.code);
+      this.refuse(`start: ${failure.code}`);
+      const layout = this.layouts.indexOf(process.bench.resolved);
+      const seed = (Math.imul(process.seed, 0x9e3779b1) + 1) >>> 0;
+      this.start({ kind: 'start', process: place, layout, seed, shadow: false });
+    });
+  }
+
+  private copy({ process, into, notice, cut, seed }: Extract<Action, { kind: 'copy' }>): void {
+    const original = this.processes[process];
+    if (original?.shadow === undefined || !original.canRun || original.isClosed || process === into) return;
+    this.note('copy');
+    const victim = this.processes[into];
+    if (victim !== undefined && !victim.bench.time.isStopped) this.note('kill');
+    victim?.kill();
+    const copy = original.copy(`process ${into}.${this.born++}, a copy of ${original.name}`, notice, cut, seed);
+    this.settleIn(into, copy);
+    // No copy is made in no time: whoever looks at a clock sees it move.
+    this.database.time.freeze(2);
+  }
+
+  private settleIn(place: number, process: SimulatedProcess): void {
+    process.store.onFault = (call, { kind }) => this.note(`${kind} ${call}`);
+    process.store.faultFor = () => faultOf(this.down[place]);
+    this.processes[place] = process;
+  }
+
+  private connect(only: number | undefined, fault: 'refused' | 'hangs' | undefined): void {
+    if (fault !== undefined) this.note(only === undefined ? 'outage' : 'partition');
+    for (let place = 0; place < PROCESSES; place++) if (only === undefined || only === place) this.down[place] = fault;
+  }
+
+  private get leaseMs(): number {
+    return this.plan.setup.lease.leaseMs ?? 60_000;
+  }
+
+  private get now(): number {
+    return this.database.elapsedMs;
+  }
+
+  private note(what: string): void {
+    this.fired[what] = (this.fired[what] ?? 0) + 1;
+  }
+
+  private refuse(code: string): void {
+    this.invariants.refused(code);
+    this.refusals[code] = (this.refusals[code] ?? 0) + 1;
+  }
+}
+
+function faultOf(kind: 'refused' | 'hangs' | undefined): { readonly kind: 'refused' | 'hangs' } | undefined {
+  return kind === undefined ? undefined : { kind };
 }

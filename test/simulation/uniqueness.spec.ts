@@ -1,95 +1,118 @@
-import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
-import type { WorkerWrite } from '../../libs/core/src/lease/worker-store.js';
-import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
-import { AFTER_ALL } from '../../libs/core/src/generator/position.js';
-import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
-import { FaultStore } from '../../libs/core/src/testing/fault-store.js';
-import { Schedule, type MakeStore } from './schedule.js';
+import { campaign, runPlan, type Tally } from './campaign.js';
+import { failureReport } from './failure-report.js';
+import { MUTANTS } from './mutants.js';
+import { randomPlan } from './random-plan.js';
+import { shrink } from './shrink.js';
 
-const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? 300);
+const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? 500);
 
-async function firstRepeat(makeStore?: MakeStore): Promise<number | undefined> {
-  for (let seed = 1; seed <= 300; seed++) {
-    if ((await new Schedule(seed, makeStore).run()).repeated.length > 0) return seed;
-  }
-  return undefined;
-}
+/** Within so many schedules every broken rule must show. */
+const CAUGHT_WITHIN = 300;
 
-/** A store whose database writes something else than it is told. */
-function faulty(change: (write: WorkerWrite, store: MemoryWorkerStore) => Promise<WorkerWrite>): MakeStore {
-  return ({ table, time: databaseTime }, time) => {
-    const store = new FaultStore(table, time, databaseTime);
-    const write = (store as unknown as { memory: MemoryWorkerStore }).memory;
-    const honest = write.write.bind(write);
-    write.write = async (given) => honest(await change(given, write));
-    return store;
-  };
-}
+/** How often each event must come about, per schedule; about half of what is usual. */
+const FLOORS: Readonly<Record<string, number>> = {
+  kill: 15,
+  release: 4,
+  pause: 1,
+  'long pause': 1,
+  block: 0.5,
+  'long block': 0.3,
+  'step forward': 2,
+  'step back': 2,
+  'huge step forward': 0.5,
+  'huge step back': 0.5,
+  'database step': 0.7,
+  outage: 0.8,
+  partition: 0.8,
+  'refused write': 0.5,
+  'answer-lost write': 0.5,
+  'hangs write': 0.5,
+  'ghost write': 1,
+  'slow write': 0.5,
+  'ghost readRow': 0.4,
+  'slow readRow': 0.2,
+  'answer-lost readTable': 0.15,
+  'hangs prepare': 0.5,
+  'refused prepare': 3,
+  'answer-lost prepare': 0.05,
+  'ghost rememberLayout': 0.02,
+  copy: 0.4,
+  rollout: 2,
+  'row marked deleted': 0.4,
+  'foreign write': 0.2,
+  'lost commits': 0.4,
+  'database-regression': 0.12,
+  'lease-lost': 3,
+  'lease-regained': 2,
+  'lease-suspect': 2,
+  'clock-back': 0.2,
+};
 
-jest.setTimeout(600_000);
+/** The typed errors that must have been seen. */
+const REFUSALS = [
+  'NOT_READY',
+  'LEASE_LOST',
+  'LEASE_SUSPECT',
+  'CLOSED',
+  'CLOCK_SKEW',
+  'CLOCK_MOVED_BACK',
+  'SEQUENCE_EXHAUSTED',
+  'RESERVATION_EXHAUSTED',
+  'WAIT_TIMEOUT',
+  'start: CLOCK_SKEW',
+  'start: NO_FREE_WORKER',
+  'start: LAYOUT_CONFLICT',
+  'start: STORE_UNAVAILABLE',
+];
 
-describe('Three processes on two rows, whatever happens to them', () => {
-  afterEach(() => jest.restoreAllMocks());
+const upTo =
+  (count: number) =>
+  ({ schedules }: Tally): boolean =>
+    schedules < count;
 
-  it(`never issue an ID twice, in ${SCHEDULES} schedules`, async () => {
-    const total: Record<string, number> = {};
-    let issued = 0;
-    for (let seed = 1; seed <= SCHEDULES; seed++) {
-      const outcome = await new Schedule(seed).run();
-      if (outcome.repeated.length > 0) throw new Error(`seed ${seed}: ${outcome.repeated.join(', ')}`);
-      issued += outcome.issued;
-      for (const [what, times] of Object.entries(outcome.fired)) total[what] = (total[what] ?? 0) + times;
-    }
-    expect(issued).toBeGreaterThan(SCHEDULES * 100);
-    for (const what of [
-      'kill',
-      'pause',
-      'release',
-      'outage',
-      'clock step',
-      'write fault',
-      'LEASE_LOST',
-      'CLOCK_MOVED_BACK',
-    ]) {
-      expect([what, total[what]]).toEqual([what, expect.any(Number)]);
-      expect(total[what]).toBeGreaterThan(SCHEDULES / 4);
-    }
+jest.setTimeout(3_600_000);
+
+describe('Four processes on three rows, whatever happens to them', () => {
+  it(`keep every promise in ${SCHEDULES} schedules`, async () => {
+    const { failure, fired, refusals, issued } = await campaign(1, upTo(SCHEDULES));
+    if (failure !== undefined) throw new Error(await failureReport(failure.seed));
+    const missing = Object.entries(FLOORS).filter(([what, floor]) => (fired[what] ?? 0) < floor * SCHEDULES);
+    expect(missing.map(([what, floor]) => [what, fired[what], floor * SCHEDULES])).toEqual([]);
+    expect(REFUSALS.filter((code) => refusals[code] === undefined)).toEqual([]);
+    expect(issued).toBeGreaterThan(SCHEDULES * 200);
   });
 
-  it('replay: a seed does the same twice', async () => {
-    const [first, second] = [await new Schedule(42).run(), await new Schedule(42).run()];
-    expect(second).toEqual(first);
+  it.each([7, 42, 2_000_000_011])('replay: seed %d does the same twice, to the last ID', async (seed) => {
+    const first = await runPlan(randomPlan(seed));
+    expect(await runPlan(randomPlan(seed))).toEqual(first);
+    expect(await runPlan(randomPlan(seed + 1))).not.toEqual(first);
   });
+});
 
-  it.each([
-    {
-      rule: 'the compare-and-swap looks at version and token',
-      makeStore: faulty(async (write, store) => {
-        const { row } = await store.readRow(write.id);
-        return { ...write, expected: { version: row!.version, token: row!.token } };
-      }),
+describe('The simulation finds it when', () => {
+  it.each(Object.entries(MUTANTS).map(([name, { rule }]) => ({ name, rule })))(
+    'this is broken: $rule ($name)',
+    async ({ name }) => {
+      const { failure } = await campaign(1, upTo(CAUGHT_WITHIN), MUTANTS[name]);
+      expect(failure?.seed).toBeLessThanOrEqual(CAUGHT_WITHIN);
     },
-    {
-      rule: 'the odometer is written with the grant',
-      makeStore: faulty(async (write, store) => {
-        const { row } = await store.readRow(write.id);
-        return { ...write, odometers: row!.odometers };
-      }),
-    },
-  ])('repeat IDs unless $rule: the test can fail', async ({ makeStore }) => {
-    expect(await firstRepeat(makeStore)).toBeDefined();
-  });
+  );
 
-  it('repeat IDs unless nothing is issued past the limit: the test can fail', async () => {
-    jest.spyOn(LeaseKeeper.prototype, 'limit', 'get').mockReturnValue([AFTER_ALL, AFTER_ALL]);
-    expect(await firstRepeat()).toBeDefined();
-  });
+  it('a rule is broken, and names the few actions that are enough', async () => {
+    const mutant = MUTANTS['ambiguous-is-success']!;
+    const { failure } = await campaign(1, upTo(CAUGHT_WITHIN), mutant);
+    const plan = randomPlan(failure!.seed);
+    const fails = async (shorter: typeof plan): Promise<boolean> =>
+      (await runPlan(shorter, mutant)).violations.length > 0;
+    const shrunk = await shrink(plan, fails);
+    expect(plan.actions.length).toBeGreaterThan(300);
+    expect(shrunk.plan.actions.length).toBeLessThan(40);
+    expect(await fails(shrunk.plan)).toBe(true);
+    expect((await runPlan(shrunk.plan)).violations).toEqual([]);
 
-  it('repeat IDs unless a release is final: the test can fail', async () => {
-    jest.spyOn(LeaseHolding.prototype, 'close').mockImplementation(() => undefined);
-    jest.spyOn(LeaseHolding.prototype, 'release').mockImplementation(async function (this: LeaseHolding) {
-      await this.lease?.release();
-    });
-    expect(await firstRepeat()).toBeDefined();
+    const report = await failureReport(failure!.seed, mutant);
+    expect(report).toMatch(new RegExp(`^seed ${failure!.seed} breaks: `));
+    expect(report).toMatch(/\n +\d+\.\d{3} s {2}start, process \d/);
+    expect(report).toMatch(/VIOLATION: [^\n]+$/);
   });
 });

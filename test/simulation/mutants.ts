@@ -1,0 +1,143 @@
+import { StoreUnavailableError } from '@raindrop/core';
+import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/position.js';
+import { Layout } from '../../libs/core/src/layout/layout.js';
+import { Admission } from '../../libs/core/src/lease/admission.js';
+import { ClockWatch } from '../../libs/core/src/lease/clock-watch.js';
+import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
+import { MemoryWorkerStore, type MemoryWorkerTable } from '../../libs/core/src/lease/memory-worker-store.js';
+import { Reservation } from '../../libs/core/src/lease/reservation.js';
+import { StoreSession } from '../../libs/core/src/lease/store-session.js';
+
+/** One rule of the design, broken. The library knows nothing of it: its classes are changed from outside. */
+export interface Mutant {
+  readonly rule: string;
+  /** Breaks the rule; answers with what mends it. */
+  readonly install: () => () => void;
+  /** Every process uses one token for all its writes. */
+  readonly constantTokens?: boolean;
+}
+
+/** Puts another method in the place of one. */
+function replace<T extends object, K extends keyof T & string>(
+  owner: T,
+  name: K,
+  make: (original: T[K]) => T[K] & ThisType<T>,
+): () => void {
+  const original = Object.getOwnPropertyDescriptor(owner, name)!;
+  Object.defineProperty(owner, name, { ...original, value: make(owner[name]) });
+  return () => void Object.defineProperty(owner, name, original);
+}
+
+/** Puts another getter in the place of one. */
+function replaceGetter(owner: object, name: string, get: () => unknown): () => void {
+  const original = Object.getOwnPropertyDescriptor(owner, name)!;
+  Object.defineProperty(owner, name, { configurable: true, get });
+  return () => void Object.defineProperty(owner, name, original);
+}
+
+const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
+
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'reserve-after-issuing': {
+    rule: 'A grant is written to the row before anything in it is issued.',
+    install: () =>
+      replace(Reservation.prototype, 'planRenewal', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['planRenewal']>) {
+          const plan = original.apply(this, args);
+          this.apply(plan);
+          return plan;
+        };
+      }),
+  },
+  'cas-without-version': {
+    rule: 'A row is written only as it was read.',
+    install: () =>
+      replace(MemoryWorkerStore.prototype, 'write', (original) => {
+        return function (this: MemoryWorkerStore, write: Parameters<MemoryWorkerStore['write']>[0]) {
+          const row = (this as unknown as { table: MemoryWorkerTable }).table.rows.get(write.id);
+          const expected = { version: row?.version ?? 0, token: write.expected.token };
+          return original.call(this, { ...write, expected });
+        };
+      }),
+  },
+  'start-at-the-clock': {
+    rule: 'A new holder starts behind the odometer.',
+    install: () =>
+      replace(Reservation.prototype, 'planStart', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['planStart']>) {
+          const plan = original.apply(this, args);
+          return { ...plan, base: [BEFORE_ALL, BEFORE_ALL] };
+        };
+      }),
+  },
+  'ambiguous-is-success': {
+    rule: 'A write without an answer is not taken for executed.',
+    install: () =>
+      replace(StoreSession.prototype, 'run', (original) => {
+        const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
+          try {
+            return await original.apply(this, args);
+          } catch (error) {
+            if (error instanceof StoreUnavailableError && isWrite(args[0])) return true;
+            throw error;
+          }
+        };
+        return run as StoreSession['run'];
+      }),
+  },
+  'issue-after-release': {
+    rule: 'A release is final from the moment it is sent.',
+    install: () => {
+      const mendClose = replace(LeaseHolding.prototype, 'close', () => () => undefined);
+      const mendRelease = replace(LeaseHolding.prototype, 'release', () => {
+        return async function (this: LeaseHolding) {
+          await this.lease?.release();
+        };
+      });
+      return () => (mendClose(), mendRelease());
+    },
+  },
+  'adopt-on-0-rows': {
+    rule: 'A write that changed no row grants nothing.',
+    install: () =>
+      replace(StoreSession.prototype, 'run', (original) => {
+        const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
+          const answer = await original.apply(this, args);
+          return isWrite(args[0]) ? true : answer;
+        };
+        return run as StoreSession['run'];
+      }),
+  },
+  'constant-token-with-clones': {
+    rule: 'The token changes with every write: copies of one memory must not adopt each other’s grants.',
+    constantTokens: true,
+    install: () => () => undefined,
+  },
+  'unlimited-grant': {
+    rule: 'Nothing is issued past the limit.',
+    install: () => replaceGetter(LeaseKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
+  },
+  'deadline-ignored': {
+    rule: 'Nothing is issued once the lease has run out.',
+    install: () => replaceGetter(Admission.prototype, 'isLapsed', () => false),
+  },
+  'copies-ignored': {
+    rule: 'A copy of a process gives up what was granted before.',
+    install: () =>
+      replace(ClockWatch.prototype, 'look', (original) => {
+        return function (this: ClockWatch, ...args: Parameters<ClockWatch['look']>) {
+          const reason = original.apply(this, args);
+          return reason?.includes('copied') === true ? undefined : reason;
+        };
+      }),
+  },
+  'no-probation': {
+    rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
+    install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
+  },
+  'layouts-not-judged': {
+    rule: 'Layouts that could repeat each other’s IDs do not live together.',
+    install: () => replace(Layout.prototype, 'disjointFrom', () => () => true),
+  },
+};

@@ -1,0 +1,32 @@
+import type { GeneratorOptions, LeaseOptions } from '@raindrop/core';
+import type { Action } from './actions.js';
+import type { LayoutChoice } from './layout-choice.js';
+
+/**
+ * What a schedule is about; each promises uniqueness for other reasons.
+ *
+ * - `one-layout`: everything but layouts and lost commits.
+ * - `disjoint-layouts`: a second layout with other end bits is rolled out, both live.
+ * - `overlapping-layouts`: a second layout that could repeat the first one's IDs: refused, or a one-way change.
+ * - `lost-commits`: the database goes back by less than `commitLossWindowMs`; clocks are right, as the docs demand.
+ */
+export type Family = 'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits';
+
+export interface Setup {
+  readonly family: Family;
+  readonly layouts: readonly LayoutChoice[];
+  readonly lease: LeaseOptions;
+  readonly generator: GeneratorOptions;
+  /** Where the database's clock starts. */
+  readonly wall: number;
+}
+
+/** A schedule: what is set up and what is done, in order. It says everything; running it is up to nothing else. */
+export interface Plan {
+  readonly seed: number;
+  readonly setup: Setup;
+  readonly actions: readonly Action[];
+}
+
+/** More than there are rows. */
+export const PROCESSES = 4;

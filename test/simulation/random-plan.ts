@@ -1,0 +1,236 @@
+import type { Action } from './actions.js';
+import { ROWS } from './layout-choice.js';
+import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
+import { randomSetup } from './random-setup.js';
+import { RandomTrouble } from './random-trouble.js';
+import { SeededRandom } from './seeded-random.js';
+
+const STEPS = 64;
+
+/** What may happen in one step, by how often. */
+type Event =
+  | 'nothing'
+  | 'kill'
+  | 'release'
+  | 'pause'
+  | 'block'
+  | 'step'
+  | 'step-database'
+  | 'outage'
+  | 'fault'
+  | 'copy'
+  | 'hide'
+  | 'foreign'
+  | 'restore';
+
+const ALWAYS: Readonly<Partial<Record<Event, number>>> = {
+  nothing: 10,
+  kill: 22,
+  release: 9,
+  pause: 8,
+  block: 3,
+  outage: 5,
+  fault: 30,
+};
+
+const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>> = {
+  'one-layout': { ...ALWAYS, step: 20, 'step-database': 3, copy: 6, hide: 2, foreign: 1 },
+  'disjoint-layouts': { ...ALWAYS, step: 20, 'step-database': 3, copy: 3, hide: 2, foreign: 1 },
+  // A row that is marked deleted takes with it what layouts have issued there: a known limit.
+  'overlapping-layouts': { ...ALWAYS, step: 10, 'step-database': 2, copy: 2 },
+  // What a database forgets only clocks can tell: they are right here, as the documentation demands.
+  'lost-commits': { ...ALWAYS, restore: 12 },
+};
+
+/** Makes up a schedule: the same seed makes the same one. */
+export function randomPlan(seed: number): Plan {
+  return new Planner(seed).plan();
+}
+
+class Planner {
+  private readonly random: SeededRandom;
+  private readonly setup: Setup;
+  private readonly actions: Action[] = [];
+  /** What is to be done at a later step. */
+  private readonly due = new Map<number, Action[]>();
+  private readonly leaseMs: number;
+  private readonly trouble: RandomTrouble;
+  private stepNumber = 0;
+
+  constructor(private readonly seed: number) {
+    this.random = new SeededRandom(seed);
+    this.setup = randomSetup(this.random);
+    this.leaseMs = this.setup.lease.leaseMs ?? 60_000;
+    this.trouble = new RandomTrouble(this.random, this.setup.lease.opTimeoutMs ?? 3_000);
+  }
+
+  plan(): Plan {
+    for (let process = 0; process < PROCESSES; process++) this.do(this.start(process));
+    this.do({ kind: 'pass', ms: 10 });
+    const changeOver = this.random.below(STEPS);
+    for (; this.stepNumber < STEPS; this.stepNumber++) {
+      for (const action of this.due.get(this.stepNumber) ?? []) this.do(action);
+      if (this.stepNumber === changeOver) this.changeOver();
+      this.happen();
+      for (let rounds = this.random.below(3); rounds >= 0; rounds--) {
+        this.issue();
+        this.do({ kind: 'pass', ms: this.pause() });
+      }
+    }
+    return { seed: this.seed, setup: this.setup, actions: this.actions };
+  }
+
+  private happen(): void {
+    const { random, trouble } = this;
+    const process = random.below(PROCESSES);
+    const event = random.weighted(EVENTS[this.setup.family]);
+    switch (event) {
+      case 'nothing':
+        return;
+      case 'kill':
+        this.do({ kind: 'kill', process });
+        return this.startAgain(process);
+      case 'release':
+        this.do({ kind: 'release', process });
+        return this.startAgain(process);
+      case 'pause':
+        this.do({ kind: 'pause', process });
+        return this.later(random.below(6) + 1, { kind: 'resume', process });
+      case 'block':
+        return this.do({ kind: 'block', ms: trouble.about(this.leaseMs * random.pick([0.05, 0.4, 0.95, 1.05, 4])) });
+      case 'step':
+        this.do({ kind: 'step', process, ms: trouble.clockStep() });
+        if (random.chance(0.85)) this.later(random.below(5) + 1, { kind: 'correct', process });
+        return;
+      case 'step-database':
+        this.do({ kind: 'step-database', ms: trouble.databaseStep() });
+        return this.later(random.below(8) + 1, { kind: 'correct-database' });
+      case 'outage': {
+        const whom = random.chance(0.5) ? process : undefined;
+        this.do({ kind: 'outage', process: whom, fault: random.pick(['refused', 'hangs']) });
+        return this.later(random.below(6) + 1, { kind: 'recover', process: whom });
+      }
+      case 'fault':
+        return this.do({ kind: 'fault', process, ...trouble.running() });
+      case 'copy':
+        return this.copy(process);
+      case 'hide': {
+        const row = random.below(ROWS) + 1;
+        this.do({ kind: 'hide', row });
+        return this.later(random.below(10) + 1, { kind: 'show', row });
+      }
+      case 'foreign':
+        // Always the same one: who does not adopt foreign rows has to live with the others.
+        return this.do({ kind: 'foreign', row: ROWS });
+      case 'restore':
+        this.do({ kind: 'snapshot' });
+        if (random.chance(0.6)) {
+          // What is lost may be how somebody came to his row.
+          this.do({ kind: random.pick(['kill', 'release']), process });
+          this.do(this.start(process));
+        }
+        return this.failover(process);
+    }
+  }
+
+  /** The database goes back; half the time with somebody who cannot reach it afterwards, or who is killed. */
+  private failover(process: number): void {
+    const { random } = this;
+    const step = random.below(3) + 1;
+    this.later(step, { kind: 'restore' });
+    const whom = random.chance(0.5) ? process : random.below(PROCESSES);
+    if (random.chance(0.3)) {
+      this.later(step, { kind: 'outage', process: whom, fault: random.pick(['refused', 'hangs']) });
+      this.later(step + random.below(20) + 1, { kind: 'recover', process: whom });
+    } else if (random.chance(0.3)) this.later(step, { kind: 'kill', process: whom });
+  }
+
+  /** All that run the first layout end, and come back with the second. */
+  private changeOver(): void {
+    if (this.setup.layouts.length < 2 || this.random.chance(0.3)) return;
+    const how = this.random.pick(['kill', 'release'] as const);
+    for (let process = 0; process < PROCESSES; process++) {
+      this.do({ kind: how, process });
+      this.later(1 + this.random.below(3), this.start(process, 1));
+    }
+  }
+
+  private startAgain(process: number): void {
+    const start = this.start(process);
+    // A crash sets no clock right, but hosts come back as well.
+    if (this.random.chance(0.2)) this.do({ kind: 'correct', process });
+    if (this.random.chance(0.6)) this.do(start);
+    else this.later(this.random.below(3) + 1, start);
+  }
+
+  private start(process: number, layout = this.layout()): Action {
+    const { random } = this;
+    // The requests of a start are few among many: they get their share of trouble.
+    const trouble = random.chance(0.3) && { trouble: this.trouble.starting() };
+    return {
+      ...trouble,
+      kind: 'start',
+      process,
+      layout,
+      seed: this.random.bits(),
+      shadow: this.hasCopies && this.random.chance(0.2),
+    };
+  }
+
+  /** A layout is rolled out in the course of a schedule, with some back and forth. */
+  private layout(): number {
+    if (this.setup.layouts.length < 2) return 0;
+    return this.random.chance(0.1 + (0.8 * this.stepNumber) / STEPS) ? 1 : 0;
+  }
+
+  private get hasCopies(): boolean {
+    return EVENTS[this.setup.family].copy !== undefined;
+  }
+
+  /** A new process with a shadow, and soon its copy in another's place. */
+  private copy(process: number): void {
+    const { random } = this;
+    this.do({ kind: 'kill', process });
+    this.do({ kind: 'start', process, layout: this.layout(), seed: random.bits(), shadow: true });
+    const into = (process + 1 + random.below(PROCESSES - 1)) % PROCESSES;
+    const steps = random.below(5) + 1;
+    this.later(steps, {
+      kind: 'copy',
+      process,
+      into,
+      // Where both know, both write at once.
+      notice: random.pick(['process id', 'copy restored', 'both restored', 'both restored']),
+      cut: random.pick(['refused', 'hangs']),
+      seed: random.bits(),
+    });
+    for (const each of [process, into]) {
+      if (random.chance(0.75)) this.later(steps, { kind: 'fault', process: each, ...this.trouble.rivalry() });
+    }
+  }
+
+  private issue(): void {
+    const { random } = this;
+    for (let process = 0; process < PROCESSES; process++) {
+      if (random.chance(0.3)) continue;
+      const code = random.pick([undefined, undefined, 'a', 'b', 'c']);
+      const how = random.weighted({ one: 8, batch: 1, async: 1 });
+      this.do({ kind: 'issue', process, code, how, count: random.below(random.chance(0.1) ? 40 : 6) + 1 });
+    }
+  }
+
+  private pause(): number {
+    const { random, leaseMs } = this;
+    if (this.setup.lease.adoptForeign === true && random.chance(0.006)) return this.trouble.about(150_000);
+    const share = random.pick([0.0001, 0.0005, 0.002, 0.02, 0.05, 0.1, 0.1, 0.2, 0.4, 1]);
+    return random.chance(0.15) ? 0 : Math.ceil(this.trouble.about(leaseMs * share));
+  }
+
+  private do(action: Action): void {
+    this.actions.push(action);
+  }
+
+  private later(steps: number, action: Action): void {
+    const step = this.stepNumber + steps;
+    this.due.set(step, [...(this.due.get(step) ?? []), action]);
+  }
+}

@@ -1,0 +1,144 @@
+import { TIME_UNITS, type GeneratorOptions, type LeaseOptions, type TimeUnit } from '@raindrop/core';
+import type { LayoutChoice } from './layout-choice.js';
+import type { Family, Setup } from './plan.js';
+import type { SeededRandom } from './seeded-random.js';
+
+const FAMILIES: Readonly<Record<Family, number>> = {
+  'one-layout': 54,
+  'disjoint-layouts': 14,
+  'overlapping-layouts': 18,
+  'lost-commits': 14,
+};
+
+const UNITS: readonly TimeUnit[] = ['millisecond', 'second', 'minute', 'hour', 'day'];
+
+/** Enough for 70 years and more. */
+const TIME_BITS: Readonly<Record<TimeUnit, number>> = { millisecond: 42, second: 32, minute: 26, hour: 20, day: 16 };
+
+const DEFAULTS = {
+  heartbeatIntervalMs: 10_000,
+  leaseMs: 60_000,
+  horizonMs: 65_000,
+  graceMs: 60_000,
+  opTimeoutMs: 3_000,
+};
+
+/** What hurried services set. */
+const LEASES = [
+  {
+    heartbeatIntervalMs: 400,
+    leaseMs: 2_000,
+    horizonMs: 2_500,
+    graceMs: 1_000,
+    opTimeoutMs: 300,
+    maxClockSkewMs: 1_000,
+  },
+  { heartbeatIntervalMs: 500, leaseMs: 1_500, opTimeoutMs: 250, maxClockSkewMs: 500 },
+  { heartbeatIntervalMs: 1_000, leaseMs: 4_000, horizonMs: 4_000, graceMs: 0, opTimeoutMs: 500, maxClockSkewMs: 2_000 },
+  {
+    heartbeatIntervalMs: 900,
+    leaseMs: 3_000,
+    horizonMs: 9_000,
+    graceMs: 3_000,
+    opTimeoutMs: 250,
+    maxClockSkewMs: 30_000,
+  },
+];
+
+/** Makes up what a schedule is about. */
+export function randomSetup(random: SeededRandom): Setup {
+  const family = random.weighted(FAMILIES);
+  const layouts = layoutsOf(family, random);
+  const coarse = layouts.some(({ unit }) => TIME_UNITS[unit].ms >= 60_000);
+  return {
+    family,
+    layouts,
+    lease: leaseOf(family, random),
+    generator: generatorOf(coarse, random),
+    wall: wallOf(random),
+  };
+}
+
+function layoutsOf(family: Family, random: SeededRandom): LayoutChoice[] {
+  // What a database forgets is hardest to tell where a tick outlasts the forgetting.
+  const unit = family === 'lost-commits' && random.chance(0.5) ? 'minute' : random.pick(UNITS);
+  const endBits = family === 'disjoint-layouts' ? 1 + random.below(2) : random.pick([0, 0, 1]);
+  const first: LayoutChoice = {
+    unit,
+    timeBits: TIME_BITS[unit] + random.below(4),
+    workerBits: 3 + random.below(2),
+    clockBack: random.chance(0.8),
+    // A few bits are used up all the time, many never; milliseconds have no room for more than 11.
+    sequenceBits: random.pick([1, 2, 3, 5, 8, unit === 'millisecond' ? 11 : 20]),
+    endBits,
+    endValue: 0,
+    firstLane: random.chance(0.7) ? 0 : 1,
+  };
+  if (family === 'disjoint-layouts') {
+    const second = random.pick(UNITS);
+    const sequenceBits = random.pick([1, 3, 9]);
+    return [first, { ...first, unit: second, timeBits: TIME_BITS[second] + 2, sequenceBits, endValue: 1 }];
+  }
+  if (family === 'overlapping-layouts') return [first, overlapping(first, random)];
+  return [first];
+}
+
+/** Another layout of the same numbers: most of them give larger IDs, so that a one-way change is possible. */
+function overlapping(first: LayoutChoice, random: SeededRandom): LayoutChoice {
+  const { unit, sequenceBits, workerBits } = first;
+  switch (random.below(6)) {
+    case 0:
+      // More bits below the time: every ID is larger.
+      return { ...first, sequenceBits: sequenceBits + 2 };
+    case 1: {
+      // Shorter ticks: larger numbers.
+      const shorter = UNITS[Math.max(0, UNITS.indexOf(unit) - 1)]!;
+      return {
+        ...first,
+        unit: shorter,
+        timeBits: TIME_BITS[shorter] + 2,
+        sequenceBits: Math.min(sequenceBits + (shorter === unit ? 1 : 0), 12),
+      };
+    }
+    case 2:
+      // Anything.
+      return { ...first, clockBack: !first.clockBack, sequenceBits: random.pick([1, 4, 9]) };
+    default:
+      // As many, cut otherwise: an even worker's IDs are those of half its number.
+      return { ...first, workerBits: workerBits - 1, sequenceBits: sequenceBits + 1, firstLane: 0 };
+  }
+}
+
+function leaseOf(family: Family, random: SeededRandom): LeaseOptions {
+  // The defaults take long: every try that fails is made again within 800 ms of a lease of 60 s.
+  const lease = random.chance(family === 'lost-commits' ? 0.3 : 0.05) ? DEFAULTS : random.pick(LEASES);
+  const waitForWorkerMs = random.chance(0.5) ? 4 * lease.leaseMs : 0;
+  const priorityEqualCodeWorkId = random.chance(0.3);
+  if (family === 'lost-commits') {
+    // What can be lost is to be waited for by whoever comes next.
+    const commitLossWindowMs = Math.round(lease.leaseMs * random.pick([0.5, 1.5, 4]));
+    // A holder who is cut off goes on for a lease after his last write, and the table may know only one that was sent
+    // a window, a heartbeat and a slow statement before: whoever takes his row must have waited for that.
+    const graceMs = commitLossWindowMs + lease.heartbeatIntervalMs + lease.opTimeoutMs;
+    return { ...lease, graceMs, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs };
+  }
+  const commitLossWindowMs = random.chance(0.15) ? Math.round(lease.leaseMs / 2) : 0;
+  return { ...lease, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs, adoptForeign: random.chance(0.4) };
+}
+
+function generatorOf(coarse: boolean, random: SeededRandom): GeneratorOptions {
+  return {
+    maxHoldMs: random.pick([0, 500, 3_000]),
+    maxAheadMs: random.pick([0, 5, 1_000]),
+    maxCodes: random.pick([1, 2, 10_000]),
+    onClockBack: random.pick(['wait', 'throw']),
+    ...(random.chance(0.5) && { onExhausted: random.pick(['wait', 'throw']) }),
+    ...(!coarse && { sequenceStart: random.pick(['zero', 'continue', 'random']) }),
+  };
+}
+
+/** Half of all schedules begin shortly before a minute, an hour and a day end. */
+function wallOf(random: SeededRandom): number {
+  const noon = Date.parse('2026-03-01T12:00:00.000Z');
+  return random.chance(0.5) ? noon + random.below(3_600_000) : noon + 12 * 3_600_000 - random.below(100_000);
+}
