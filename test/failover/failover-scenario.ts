@@ -28,14 +28,20 @@ export interface FailoverScenario {
 export const acquiresLost: FailoverScenario = {
   holders: 3,
   newcomers: 2,
-  lease: { heartbeatIntervalMs: 150, leaseMs: 2_500, graceMs: 500, opTimeoutMs: 1_000, commitLossWindowMs: 1_200 },
+  lease: {
+    heartbeatIntervalMs: 150,
+    leaseMs: 2_500,
+    opTimeoutMs: 1_000,
+    maxClockSkewMs: 100,
+    commitLossWindowMs: 1_200,
+  },
   lossMs: 250,
   outages: ['short', 'read-only', 'long', 'read-only', 'short'],
 };
 
 /**
- * So many renewals are lost that the promoted standby says of every row that its lease and grace are over, while its
- * holder lives and issues, and that the holder's odometer is passed. (With the default horizon, the lease and 5 s, it is
+ * So many renewals are lost that the promoted standby says of every row that its lease is over, while its holder lives
+ * and issues, and that the holder's odometer is passed. (With the default horizon, the lease and 5 s, it is
  * not: then whoever takes such a row starts on the other lane, and no window is needed against this.)
  */
 export const renewalsLost: FailoverScenario = {
@@ -45,15 +51,17 @@ export const renewalsLost: FailoverScenario = {
     heartbeatIntervalMs: 150,
     leaseMs: 1_500,
     horizonMs: 1_500,
-    graceMs: 0,
     opTimeoutMs: 1_000,
+    maxClockSkewMs: 100,
     commitLossWindowMs: 3_000,
+    // The taker waits until whoever held the row must have stopped.
+    waitForWorkerMs: 20_000,
   },
   lossMs: 1_700,
   outages: ['short'],
 };
 
-/** The scenario without the safeguard. */
+/** The scenario without the safeguard, nor the grace that comes with it. */
 export function withoutWindow(scenario: FailoverScenario): FailoverScenario {
-  return { ...scenario, lease: { ...scenario.lease, commitLossWindowMs: 0 } };
+  return { ...scenario, lease: { ...scenario.lease, commitLossWindowMs: 0, graceMs: 0 } };
 }

@@ -115,15 +115,13 @@ function leaseOf(family: Family, random: SeededRandom): LeaseOptions {
   const waitForWorkerMs = random.chance(0.5) ? 4 * lease.leaseMs : 0;
   const priorityEqualCodeWorkId = random.chance(0.3);
   if (family === 'lost-commits') {
-    // What can be lost is to be waited for by whoever comes next.
+    // What can be lost is waited for by whoever comes next: the grace is the one that follows from the window.
     const commitLossWindowMs = Math.round(lease.leaseMs * random.pick([0.5, 1.5, 4]));
-    // A holder who is cut off goes on for a lease after his last write, and the table may know only one that was sent
-    // a window, a heartbeat and a slow statement before: whoever takes his row must have waited for that.
-    const graceMs = commitLossWindowMs + lease.heartbeatIntervalMs + lease.opTimeoutMs;
-    return { ...lease, graceMs, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs };
+    return { ...lease, graceMs: undefined, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs };
   }
-  const commitLossWindowMs = random.chance(0.15) ? Math.round(lease.leaseMs / 2) : 0;
-  return { ...lease, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs, adoptForeign: random.chance(0.4) };
+  const others = { ...lease, waitForWorkerMs, priorityEqualCodeWorkId, adoptForeign: random.chance(0.4) };
+  if (!random.chance(0.15)) return others;
+  return { ...others, graceMs: undefined, commitLossWindowMs: Math.round(lease.leaseMs / 2) };
 }
 
 function generatorOf(coarse: boolean, random: SeededRandom): GeneratorOptions {

@@ -82,7 +82,7 @@ describe('a row that goes back because the start failed', () => {
     await starting(gone);
     gone.issue();
     gone.kill();
-    await database.advance(120_001);
+    await database.advance(60_000 + 151_001);
     const failing = new KeeperBench(options);
     failing.store.next('readTable', undefined, { kind: 'refused' });
     const failed = starting(failing);

@@ -103,6 +103,16 @@ describe('lease options', () => {
     expect(problemsOf(options)).toEqual(problems);
   });
 
+  it('make others wait for all that a lost commit can hide, where a window for that is set', () => {
+    const least = 60_000 + 5_000 + 3 * 30_000;
+    expect(resolveLeaseOptions({ commitLossWindowMs: 5_000 }).graceMs).toBe(least);
+    expect(resolveLeaseOptions({ commitLossWindowMs: 5_000, graceMs: least + DAY }).graceMs).toBe(least + DAY);
+    expect(problemsOf({ commitLossWindowMs: 5_000, graceMs: least - 1 })).toEqual([
+      `graceMs = ${least - 1}: is out of range: must be an integer from ${least} to ${least + DAY}; ` +
+        'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs',
+    ]);
+  });
+
   it.each<LeaseOptions>([{ leaseMs: 13_001 }, { heartbeatIntervalMs: 56_999 }, { opTimeoutMs: 49_999 }])(
     'take %j, which just fits together',
     (options) => {

@@ -8,7 +8,10 @@ export interface LeaseOptions {
   leaseMs?: number;
   /** How far ahead of the clock positions are reserved: at least the lease. Default lease + 5,000. */
   horizonMs?: number;
-  /** How long after its end a lease is still respected by others. Default: as long as the lease. */
+  /**
+   * How long after its end a lease is still respected by others, 0-86,400,000. Default: as long as the lease. With
+   * `commitLossWindowMs` at least, and by default, lease + window + 3 x `maxClockSkewMs`.
+   */
   graceMs?: number;
   /** How long one statement may take before its connection is dropped, 10-60,000. Default 3,000. */
   opTimeoutMs?: number;
@@ -53,16 +56,38 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     default: leaseMs + 5_000,
     hint: 'a reservation must outlast the lease',
   });
+  const maxClockSkewMs = reader.integer('maxClockSkewMs', { min: 100, max: 3_600_000, default: 30_000 });
+  const commitLossWindowMs = reader.integer('commitLossWindowMs', { min: 0, max: day, default: 0 });
+  const least = leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs });
   return Object.freeze({
     heartbeatIntervalMs,
     leaseMs,
     horizonMs,
-    graceMs: reader.integer('graceMs', { min: 0, max: day, default: leaseMs }),
+    graceMs: reader.integer('graceMs', {
+      min: least,
+      max: least + day,
+      default: Math.max(leaseMs, least),
+      ...(least > 0 && { hint: 'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs' }),
+    }),
     opTimeoutMs,
-    maxClockSkewMs: reader.integer('maxClockSkewMs', { min: 100, max: 3_600_000, default: 30_000 }),
-    commitLossWindowMs: reader.integer('commitLossWindowMs', { min: 0, max: day, default: 0 }),
+    maxClockSkewMs,
+    commitLossWindowMs,
     waitForWorkerMs: reader.integer('waitForWorkerMs', { min: 0, max: day, default: 0 }),
     priorityEqualCodeWorkId: reader.boolean('priorityEqualCodeWorkId', false),
     adoptForeign: reader.boolean('adoptForeign', false),
   });
+}
+
+/**
+ * How long after the end of a lease that the table shows its holder can go on, where commits can be lost.
+ *
+ * The table may show a renewal of a window ago and more: the next one may have been made at the very end of that lease,
+ * and the last one just before the commits were lost. So the holder's own lease ends a lease and a window later. His
+ * clock may be ahead by the permitted skew, and by as much again since it was checked; that of his successor behind.
+ */
+function leastGraceMs(
+  options: Pick<ResolvedLeaseOptions, 'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'>,
+): number {
+  const { leaseMs, maxClockSkewMs, commitLossWindowMs } = options;
+  return commitLossWindowMs === 0 ? 0 : leaseMs + commitLossWindowMs + 3 * maxClockSkewMs;
 }

@@ -7,7 +7,6 @@ import type { ResolvedLeaseOptions } from './lease-options.js';
 import { isHeld } from './liveness.js';
 import { positionOf } from './odometer.js';
 import { usableLane, type Start } from './reservation.js';
-import { isCoarse } from './target.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 /** A row that may be acquired, and where its next tenure would start. */
@@ -92,8 +91,9 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: 
   const lane = usableLane(base, layout, wallMs, firstLane);
   if (lane === undefined) return undefined;
   const floorMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
-  // Where a commit can be lost, so can the last holder's last block: begin with the next tick.
-  const isUnclean = row.token !== '' && isCoarse(layout) && options.commitLossWindowMs > 0;
+  // Where a commit can be lost, so can the last holder's last grants: begin with the next tick. By now his lease is over,
+  // whatever the row says of it: see leastGraceMs.
+  const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
   if (!isUnclean) return { lane, base, floorMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
   return { lane, base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)], floorMs };
