@@ -46,10 +46,10 @@ function totals(runs: readonly Run[]): ProofRow[] {
       all,
     ),
     atLeast('kill -9 of a process', fired('kill'), 150, all),
-    atLeast('pauses (SIGSTOP)', fired('pause') + fired('longPause'), 100, all),
+    atLeast('pauses (SIGSTOP)', fired('pause'), 100, all),
     atLeast('of these longer than the lease', fired('longPause'), 50, all),
     atLeast('kill -9 of a database', fired('databaseKill'), 10, all),
-    atLeast('commits without an answer, or late', fired('unanswered') + fired('late'), 100, all),
+    atLeast('commits without an answer, or after the client gave up', fired('unanswered') + fired('ghost'), 100, all),
     atLeast('clock steps', fired('clockStep'), 300, all),
   ];
 }

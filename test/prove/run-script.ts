@@ -19,7 +19,7 @@ export interface ScriptResult<T> {
  * @throws Error when it ends without a line of JSON
  */
 export async function runScript<T>(script: string, file: string, args: readonly string[]): Promise<ScriptResult<T>> {
-  const command = `npm run ${script} -- ${args.join(' ')}`;
+  const command = ['npm run', script, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
   process.stderr.write(`\n== ${command}\n`);
   const began = performance.now();
   const nodeArgs = ['--require', './test/typescript-hook.cjs', file, ...args, '--json'];

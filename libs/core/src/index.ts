@@ -64,7 +64,14 @@ export { base64url } from './codec/base64url.js';
 export { codecs, isCodecName, type CodecName } from './codec/codecs.js';
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
-export type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './lease/worker-store.js';
+export {
+  FENCE_LEAP,
+  type Odometer,
+  type WorkerRow,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
+} from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export {
   readLeaseOptions,

@@ -7,6 +7,7 @@ import type {
   LeaseEvent,
   LeaseStatus,
   ParsedId,
+  RaindropError,
   SnowflakeGenerator,
   WaitOptions,
 } from '@raindrop/core';
@@ -120,6 +121,11 @@ export class IdService implements OnApplicationShutdown {
   /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError */
   parse(id: bigint | string | number): ParsedId {
     return this.generator.parse(id);
+  }
+
+  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. @throws InvalidCodeError */
+  refusal(code?: string): RaindropError | undefined {
+    return this.generator.refusal(code);
   }
 
   /** Worker, lease, lanes, clock, lifetime and counters. */

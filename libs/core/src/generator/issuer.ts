@@ -53,6 +53,14 @@ export class Issuer {
     return this.placement.place(s);
   }
 
+  /** Why the next step of `s` would be refused now; undefined when it would not be. `s` stays where it is. */
+  refusal(s: Sequencer): RaindropError | undefined {
+    const counters = { ...this.placement.counters };
+    const refusal = this.tryStep(s.copy());
+    Object.assign(this.placement.counters, counters);
+    return refusal;
+  }
+
   /** How many more positions follow that of `s` without a gap and without another look at anything. */
   runLength(s: Sequencer): number {
     return s.window === this.present.id ? Math.max(0, s.last - s.sequence) : 0;

@@ -98,6 +98,15 @@ export class Sequencer {
     this.idBaseTick = Number.NaN;
   }
 
+  /** One that stands at the same place, to try on it what would happen. */
+  copy(): Sequencer {
+    const copy = new Sequencer();
+    copy.restore(this);
+    copy.heldSince = this.heldSince;
+    copy.heldTick = this.heldTick;
+    return copy;
+  }
+
   /** Sets the current mark without issuing. */
   private putMark(mark: Position): void {
     this.countBase += this.sequence - mark.sequence;

@@ -1,5 +1,6 @@
 import type { Layout } from '../layout/layout.js';
 import { parseId, type ParsedId } from '../layout/parse-id.js';
+import type { RaindropError } from '../raindrop-error.js';
 import type { Timers } from '../time/timers.js';
 import { BoundCode } from './bound-code.js';
 import { CodeTable } from './code-table.js';
@@ -134,6 +135,11 @@ export class SnowflakeGenerator {
   /** The highest position that any code has reached on a lane in this tenure: what a release may leave behind. */
   highest(tenure: Tenure, lane: Lane): Position {
     return this.codes.highest(tenure, lane);
+  }
+
+  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. */
+  refusal(code?: string): RaindropError | undefined {
+    return this.issuer.refusal(this.sequencer(code));
   }
 
   get counters(): GeneratorCounters {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../config/configuration-error.js';
-import { maxPosition, type Position } from '../generator/position.js';
+import { maxPosition, type Lane, type Position } from '../generator/position.js';
 import type { Layout } from '../layout/layout.js';
 import { glanceAt, type Glance } from './clock-watch.js';
 import { HeldRow } from './held-row.js';
@@ -10,7 +10,7 @@ import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation, Start } from './reservation.js';
 import { isForeign, selectRows } from './row-selection.js';
-import type { WorkerRow, WorkerTable } from './worker-store.js';
+import type { Odometer, WorkerRow, WorkerTable } from './worker-store.js';
 
 /** A row that is ours, and what it grants. */
 export interface Acquired {
@@ -103,10 +103,17 @@ async function vouchForLayout(
 
 /**
  * How a row goes back from which nothing was issued: at our base, which remembers a foreign or an unclean past that our
- * write has covered up; under another layout as it was found, since our base knows no more than its ticks.
+ * write has covered up; under another layout as it was found, since our base knows no more than its ticks, but past the
+ * moment up to which an unclean past reaches.
  */
 function unused(row: WorkerRow, start: Start, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
-  if (!isForeign(row) && row.layout !== layout.fingerprint) return row;
+  if (!isForeign(row) && row.layout !== layout.fingerprint) {
+    const left = (lane: Lane): Odometer => {
+      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
+      return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
+    };
+    return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
+  }
   return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }
 

@@ -55,7 +55,7 @@ export class LeaseStart {
     if (options.commitLossWindowMs > 0) return;
     const checking = session.run('checking durability', (store) => store.durabilityWarnings());
     for (const problem of await checking.catch(() => [])) {
-      this.keeper.warn(`${problem}, or commitLossWindowMs to longer than what can be lost`);
+      this.keeper.warn(problem);
     }
   }
 

@@ -87,3 +87,46 @@ describe.each(LAYOUTS)(
     });
   },
 );
+
+describe('an hour row whose last grants were lost, acquired in between by a process that fails', () => {
+  const lease = { commitLossWindowMs: 20_000 };
+  const layoutOf = (endBitsValue: number): Partial<LayoutOptions> => ({
+    ...{ timeUnit: 'hour', timeStampLength: 36, serviceMaxWorkId: 1, workIdLength: 10, endBitsLength: 1, endBitsValue },
+  });
+
+  it.each([
+    { what: 'of the same layout', endBitsValue: 0 },
+    { what: 'of another layout', endBitsValue: 1 },
+  ])('$what, shares no ID with whoever comes next', async ({ endBitsValue }) => {
+    const database = new WorkerDatabase(HOUR - 50 * 60_000);
+    const options = { database, layout: layoutOf(0), lease };
+    const gone = new KeeperBench(options);
+    void gone.keeper.start();
+    await live(40_000, gone);
+    const past = database.snapshot();
+    for (let each = 0; each < 2_000; each++) gone.refusal();
+    await live(15_000, gone);
+    for (let each = 0; each < 2_000; each++) gone.refusal();
+    database.restore(past);
+    gone.kill();
+    await database.advance(400_000);
+
+    const failing = new KeeperBench({ database, layout: layoutOf(endBitsValue), seed: 3, lease });
+    failing.store.next('readTable', undefined, { kind: 'refused' }, undefined, { kind: 'refused' }, undefined, {
+      kind: 'refused',
+    });
+    await Promise.all([failing.keeper.start().catch(() => undefined), database.advance(30_000)]);
+    expect(database.row(1).token).toBe('');
+
+    const next = new KeeperBench({ ...options, seed: 2 });
+    void next.keeper.start().catch(() => undefined);
+    await database.advance(21_000);
+    for (let each = 0; each < 5_000; each++) next.refusal();
+    expect(repeats(gone, next)).toBe(0);
+    const clean = new KeeperBench({ ...options, seed: 4, lease: { ...lease, waitForWorkerMs: 86_400_000 } });
+    void clean.keeper.start().catch(() => undefined);
+    await database.advance(3_600_000);
+    clean.refusal();
+    expect(clean.issued).toHaveLength(1);
+  });
+});

@@ -1,5 +1,12 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
-import type { Odometer, WorkerRow, WorkerStore, WorkerTable, WorkerWrite } from './worker-store.js';
+import {
+  FENCE_LEAP,
+  type Odometer,
+  type WorkerRow,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
+} from './worker-store.js';
 
 const UNUSED: Odometer = { ms: 0, sequence: -1 };
 
@@ -82,8 +89,8 @@ export class MemoryWorkerStore implements WorkerStore {
     for (const each of [rows, deleted]) {
       for (const [id, row] of each) {
         const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
-        const versions = { version: row.version + 1, ownVersion: row.ownVersion + 1 };
-        each.set(id, { ...row, ...versions, token: '', leaseUntilMs: nowMs, odometers });
+        const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
+        each.set(id, { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers });
       }
     }
     return Promise.resolve(rows.size + deleted.size);

@@ -96,7 +96,12 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: 
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
   if (!isUnclean) return { lane, base, floorMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
-  return { lane, base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)], floorMs };
+  return {
+    lane,
+    base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
+    // To whatever layout comes next, too.
+    floorMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
+  };
 }
 
 /** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */

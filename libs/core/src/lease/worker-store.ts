@@ -59,6 +59,9 @@ export interface WorkerWrite {
   readonly leaseMs: number;
 }
 
+/** By how much a fence raises versions: what was read before a table went back in time must not match afterwards. */
+export const FENCE_LEAP = 1_000_000_000;
+
 /**
  * Where worker rows live. Every call goes to the primary, outside any transaction of the application, and is settled
  * only when the database has acknowledged it.
@@ -75,7 +78,8 @@ export interface WorkerStore {
   rememberLayout(fingerprint: string): Promise<void>;
   /**
    * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs` where
-   * they are lower (sequence 2^53 - 1), and frees every row, in one statement. Holders lose their rows at the next renewal.
+   * they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by
+   * {@link FENCE_LEAP}. Holders lose their rows at the next renewal.
    * @returns how many rows there are
    */
   fence(aheadMs: number): Promise<number>;

@@ -32,6 +32,8 @@ export class WorkerDatabase {
     to.rows.clear();
     from.rows.forEach((row, id) => to.rows.set(id, row));
     to.layouts.clear();
+    to.deleted.clear();
+    from.deleted.forEach((row, id) => to.deleted.set(id, row));
     from.layouts.forEach((layout) => to.layouts.add(layout));
   }
 

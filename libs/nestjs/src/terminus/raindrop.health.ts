@@ -1,13 +1,13 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { RaindropError } from '@raindrop/core';
+import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
 
 /** Days of life left below which health is degraded. */
 const DEGRADED_BELOW_DAYS = 365;
 
-/** Every check takes an ID of this code. */
-const PROBE_CODE = 'raindrop:health';
+/** A used-up tick that ends within this time is not worth a report, ms. */
+const BRIEF_MS = 1_000;
 
 /** What health says about a service. */
 export type RaindropHealthDetails = {
@@ -24,9 +24,10 @@ export type RaindropHealthDetails = {
 /**
  * Health of an ID service for `@nestjs/terminus` 11 and 12.
  *
- * Down while no IDs can be issued, which it finds out by issuing one of a code of its own; `reason` is the refusal's
- * `errorCode`: the lease is lost or in doubt, the clock is off, the tick is used up, the layout has expired. Degraded
- * (where terminus knows it; up elsewhere) while renewals fail and in the last year of a layout.
+ * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt, the clock
+ * is off, an hour is used up, the layout has expired. Degraded (where terminus knows it; up elsewhere) while renewals
+ * fail and in the last year of a layout. It tells whether the process is ready, not whether it is alive: a restart helps
+ * against none of this.
  */
 @Injectable()
 export class RaindropHealthIndicator {
@@ -59,14 +60,15 @@ export class RaindropHealthIndicator {
   }
 }
 
-/** Why no ID is to be had now: only asking for one tells, since the clock and the tick have a say beside the lease. */
+/**
+ * Why no ID is to be had, neither now nor in a moment: a tick that is used up for less than a second, or a block that is
+ * just being extended, is no reason.
+ */
 function refusalOf(service: IdService): string | undefined {
-  try {
-    service.nextId(PROBE_CODE);
-    return undefined;
-  } catch (error) {
-    return error instanceof RaindropError ? error.errorCode : String(error);
-  }
+  const refusal = service.refusal();
+  if (refusal instanceof ReservationExhaustedError) return undefined;
+  const isBrief = refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - Date.now() <= BRIEF_MS;
+  return isBrief ? undefined : refusal?.errorCode;
 }
 
 function up<Key extends string>(

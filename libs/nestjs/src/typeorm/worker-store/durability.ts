@@ -6,6 +6,9 @@ export interface DurabilityCheck {
   readonly judge: (settings: Readonly<Record<string, string>>) => string[];
 }
 
+/** What else helps against the loss of the last commits. */
+const OR_A_WINDOW = ', or commitLossWindowMs to longer than what can be lost';
+
 /** MySQL 0 and 2 write the log to disk once a second; MariaDB's 3 is stricter than 1. */
 const FLUSHED_AT_COMMIT = ['1', '3'];
 
@@ -17,11 +20,13 @@ export const mysqlDurability: DurabilityCheck = {
     const problems: string[] = [];
     if (!FLUSHED_AT_COMMIT.includes(flush_log!)) {
       problems.push(
-        `innodb_flush_log_at_trx_commit is ${flush_log}: a crash can lose the commits of a second; set it to 1`,
+        `innodb_flush_log_at_trx_commit is ${flush_log}: a crash can lose the commits of a second; set it to 1${OR_A_WINDOW}`,
       );
     }
     if (log_bin === '1' && sync_binlog !== '1') {
-      problems.push(`sync_binlog is ${sync_binlog}: a crash can lose commits that the binary log lacks; set it to 1`);
+      problems.push(
+        `sync_binlog is ${sync_binlog}: a crash can lose commits that the binary log lacks; set it to 1${OR_A_WINDOW}`,
+      );
     }
     return problems;
   },
@@ -34,15 +39,18 @@ export const postgresDurability: DurabilityCheck = {
   ],
   judge: ({ synchronous_commit, fsync, standbys }) => {
     const problems: string[] = [];
-    if (fsync === 'off') problems.push('fsync is off: a crash of the machine can lose commits or the whole database');
+    if (fsync === 'off')
+      problems.push('fsync is off: a crash of the machine can lose commits, or ruin the whole database; set it to on');
     // The session has switched it on; a pooler between us and the server may have undone that.
     if (synchronous_commit === 'off') {
       problems.push(
-        'synchronous_commit is off, whatever this session asks for: a crash can lose commits; set it to on',
+        `synchronous_commit is off, whatever this session asks for: a crash can lose commits; set it to on${OR_A_WINDOW}`,
       );
     }
     if (standbys !== '' && ['local', 'remote_write'].includes(synchronous_commit!)) {
-      problems.push(`synchronous_commit is ${synchronous_commit}: a failover can lose commits; set it to on`);
+      problems.push(
+        `synchronous_commit is ${synchronous_commit}: a failover can lose commits; set it to on${OR_A_WINDOW}`,
+      );
     }
     return problems;
   },
@@ -56,7 +64,7 @@ export const sqliteDurability: DurabilityCheck = {
   judge: ({ synchronous, journal_mode }) => {
     const problems: string[] = [];
     if (!SYNCED_AT_COMMIT.includes(synchronous!)) {
-      problems.push(`synchronous is ${synchronous}: a power failure can lose commits; it should be FULL`);
+      problems.push(`synchronous is ${synchronous}: a power failure can lose commits; set it to FULL${OR_A_WINDOW}`);
     }
     if (journal_mode === 'off' || journal_mode === 'memory') {
       problems.push(`journal_mode is ${journal_mode}: a crash inside a write can ruin the file; take wal or delete`);

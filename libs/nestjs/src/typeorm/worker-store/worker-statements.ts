@@ -1,4 +1,4 @@
-import type { WorkerWrite } from '@raindrop/core';
+import { FENCE_LEAP, type WorkerWrite } from '@raindrop/core';
 import { quoteTable, type Dialect, type SqlValue, type Statement } from './dialect.js';
 import { layoutTableOf, type TableName } from './table-name.js';
 import { HOLDER_LENGTH } from './worker-columns.js';
@@ -70,7 +70,7 @@ export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite
 
 /**
  * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A row
- * of another program's stays one: both versions count up.
+ * of another program's stays one: both versions leap.
  */
 export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): Statement {
   const values: SqlValue[] = [];
@@ -78,7 +78,7 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): 
     values.push(given);
     return dialect.placeholder(values.length);
   };
-  const next = (column: string): string => `${dialect.quote(column)} + 1`;
+  const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const ahead = (): string => `${dialect.nowMs} + ${value(aheadMs)}`;
   const raised = (column: string): string =>
     `CASE WHEN ${dialect.quote(column)} < ${ahead()} THEN ${ahead()} ELSE ${dialect.quote(column)} END`;
@@ -87,6 +87,7 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): 
     ['version', next('version')],
     ['own_version', next('own_version')],
     ['token', value('')],
+    ['holder', value('')],
     ['odo0_ms', raised('odo0_ms')],
     ['odo0_seq', value(Number.MAX_SAFE_INTEGER)],
     ['odo1_ms', raised('odo1_ms')],
