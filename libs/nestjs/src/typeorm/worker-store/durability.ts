@@ -44,7 +44,7 @@ export const postgresDurability: DurabilityCheck = {
     // The session has switched it on; a pooler between us and the server may have undone that.
     if (synchronous_commit === 'off') {
       problems.push(
-        `synchronous_commit is off, whatever this session asks for: a crash can lose commits; set it to on${OR_A_WINDOW}`,
+        `synchronous_commit is off, although the lease asks for it: a crash can lose commits; set it to on${OR_A_WINDOW}`,
       );
     }
     if (standbys !== '' && ['local', 'remote_write'].includes(synchronous_commit!)) {
