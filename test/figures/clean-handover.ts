@@ -1,5 +1,5 @@
 import type { DatabaseKind } from '../servers/test-databases.js';
-import type { Bench, Figure, Measurement } from './figure.js';
+import { oneByOne, type Bench, type Figure, type Measurement } from './figure.js';
 import { startModule } from './module-app.js';
 import { median, showTimes } from './show-times.js';
 
@@ -9,11 +9,7 @@ const LIMIT_MS = 50;
 /** A clean shutdown: the next one has the same row, and larger IDs, within 50 ms from the beginning of the shutdown. */
 export const cleanHandover: Figure = {
   name: 'clean-handover',
-  async measure(bench) {
-    const measurements: Measurement[] = [];
-    for (const kind of bench.kinds) measurements.push(await measureOne(kind, bench));
-    return measurements;
-  },
+  measure: (bench) => oneByOne(bench, (kind) => measureOne(kind, bench)),
 };
 
 async function measureOne(kind: DatabaseKind, bench: Bench): Promise<Measurement> {

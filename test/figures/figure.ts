@@ -41,3 +41,13 @@ export function isServer(kind: DatabaseKind): kind is SqlServerKind {
 export function isStartable(kind: DatabaseKind): kind is StartableKind {
   return kind === 'mariadb' || kind === 'postgres';
 }
+
+/** Measures one database after the other: what is short would be disturbed by its like. */
+export async function oneByOne(
+  { kinds }: Bench,
+  measure: (kind: DatabaseKind) => Promise<Measurement | readonly Measurement[]>,
+): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (const kind of kinds) measurements.push(...[await measure(kind)].flat());
+  return measurements;
+}

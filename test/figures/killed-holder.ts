@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../servers/test-databases.js';
-import type { Bench, Figure, Measurement } from './figure.js';
+import { oneByOne, type Bench, type Figure, type Measurement } from './figure.js';
 import { median, showTimes } from './show-times.js';
 import { StarterProcess } from './starter-process.js';
 
@@ -10,12 +10,7 @@ const LIMIT_MS = 50;
 /** kill -9 of a holder: the next process has a worker, another one, within 50 ms. */
 export const killedHolder: Figure = {
   name: 'killed-holder',
-  async measure(bench) {
-    const measurements: Measurement[] = [];
-    // One after the other: they are short and would disturb each other.
-    for (const kind of bench.kinds) measurements.push(await measureOne(kind, bench));
-    return measurements;
-  },
+  measure: (bench) => oneByOne(bench, (kind) => measureOne(kind, bench)),
 };
 
 async function measureOne(kind: DatabaseKind, bench: Bench): Promise<Measurement> {

@@ -1,7 +1,7 @@
 import type { DatabaseKind } from '../servers/test-databases.js';
-import type { Bench, Figure, Measurement } from './figure.js';
+import type { Figure, Measurement } from './figure.js';
 import { startModule } from './module-app.js';
-import { outagesOf, prepareOutage, type OutageKind } from './outage.js';
+import { inEveryOutage, type OutageKind, type Outage } from './outage.js';
 import { SteadyCaller } from './steady-caller.js';
 
 // The pause between attempts is the longest there is, 800 ms: that of every heartbeat from 800 ms on.
@@ -11,12 +11,10 @@ const ROUNDS = 4;
 /** After an outage that is longer than the lease the service is back within a second; until then errors say "again". */
 export const longOutage: Figure = {
   name: 'long-outage',
-  measure: (bench) =>
-    Promise.all(bench.kinds.flatMap((kind) => outagesOf(kind).map((how) => measureOne(how, kind, bench)))),
+  measure: (bench) => inEveryOutage(bench, measureOne),
 };
 
-async function measureOne(how: OutageKind, kind: DatabaseKind, bench: Bench): Promise<Measurement> {
-  const outage = await prepareOutage(how, kind, bench);
+async function measureOne(outage: Outage, how: OutageKind, kind: DatabaseKind): Promise<Measurement> {
   const { ids, close } = await startModule(outage.options, LEASE);
   const caller = new SteadyCaller(() => ids.nextId());
   const recoveries: number[] = [];
@@ -31,7 +29,6 @@ async function measureOne(how: OutageKind, kind: DatabaseKind, bench: Bench): Pr
   }
   caller.stop();
   await close();
-  await outage.end();
   // A connection that the network has swallowed is given up after opTimeoutMs; only then is another one tried.
   const limitMs = how === 'silent' ? 1_000 + LEASE.opTimeoutMs : 1_000;
   const slowest = Math.max(...recoveries);

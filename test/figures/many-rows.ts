@@ -1,6 +1,6 @@
 import type { DatabaseKind } from '../servers/test-databases.js';
 import { openStore } from '../contract/open-store.js';
-import type { Bench, Figure, Measurement } from './figure.js';
+import { oneByOne, type Bench, type Figure, type Measurement } from './figure.js';
 import { startModule } from './module-app.js';
 import { median, showTimes } from './show-times.js';
 
@@ -10,11 +10,7 @@ const TIMES = 10;
 /** The largest table that is made by itself: filled within a second, and a worker from it within 100 ms. */
 export const manyRows: Figure = {
   name: 'many-rows',
-  async measure(bench) {
-    const measurements: Measurement[] = [];
-    for (const kind of bench.kinds) measurements.push(...(await measureOne(kind, bench)));
-    return measurements;
-  },
+  measure: (bench) => oneByOne(bench, (kind) => measureOne(kind, bench)),
 };
 
 async function measureOne(kind: DatabaseKind, bench: Bench): Promise<Measurement[]> {

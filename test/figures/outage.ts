@@ -5,7 +5,7 @@ import { FlakyProxy } from '../contract/flaky-proxy.js';
 import type { SqlServerKind } from '../servers/database-admin.js';
 import { probeServer } from '../servers/probe-server.js';
 import type { DatabaseKind } from '../servers/test-databases.js';
-import { isServer, isStartable, type Bench, type StartableKind } from './figure.js';
+import { isServer, isStartable, type Bench, type Measurement, type StartableKind } from './figure.js';
 
 /** How a database becomes unreachable. */
 export type OutageKind = 'killed' | 'silent' | 'locked';
@@ -19,12 +19,28 @@ export interface Outage {
 }
 
 /** The ways in which this kind of database fails: the process is killed, the network goes silent, a file is locked. */
-export function outagesOf(kind: DatabaseKind): readonly OutageKind[] {
+function outagesOf(kind: DatabaseKind): readonly OutageKind[] {
   if (isStartable(kind)) return ['killed', 'silent'];
   return isServer(kind) ? ['silent'] : ['locked'];
 }
 
-export function prepareOutage(how: OutageKind, kind: DatabaseKind, bench: Bench): Promise<Outage> {
+/** Measures the same in every outage that the bench's databases have, all at once. */
+export function inEveryOutage(
+  bench: Bench,
+  measure: (outage: Outage, how: OutageKind, kind: DatabaseKind) => Promise<Measurement>,
+): Promise<Measurement[]> {
+  const measureOne = async (how: OutageKind, kind: DatabaseKind): Promise<Measurement> => {
+    const outage = await prepareOutage(how, kind, bench);
+    try {
+      return await measure(outage, how, kind);
+    } finally {
+      await outage.end();
+    }
+  };
+  return Promise.all(bench.kinds.flatMap((kind) => outagesOf(kind).map((how) => measureOne(how, kind))));
+}
+
+function prepareOutage(how: OutageKind, kind: DatabaseKind, bench: Bench): Promise<Outage> {
   if (how === 'locked' || !isServer(kind)) return lockedFile(bench);
   return how === 'killed' && isStartable(kind) ? killedServer(kind, bench) : silentNetwork(kind, bench);
 }

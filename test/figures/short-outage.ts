@@ -1,7 +1,7 @@
 import type { DatabaseKind } from '../servers/test-databases.js';
-import type { Bench, Figure, Measurement } from './figure.js';
+import type { Figure, Measurement } from './figure.js';
 import { startModule } from './module-app.js';
-import { outagesOf, prepareOutage, type OutageKind } from './outage.js';
+import { inEveryOutage, type OutageKind, type Outage } from './outage.js';
 import { SteadyCaller } from './steady-caller.js';
 
 const LEASE = { leaseMs: 8_000, heartbeatIntervalMs: 1_000, opTimeoutMs: 500 };
@@ -10,12 +10,10 @@ const OUTAGE_MS = 0.75 * LEASE.leaseMs;
 /** An outage of three quarters of a lease costs no call. */
 export const shortOutage: Figure = {
   name: 'short-outage',
-  measure: (bench) =>
-    Promise.all(bench.kinds.flatMap((kind) => outagesOf(kind).map((how) => measureOne(how, kind, bench)))),
+  measure: (bench) => inEveryOutage(bench, measureOne),
 };
 
-async function measureOne(how: OutageKind, kind: DatabaseKind, bench: Bench): Promise<Measurement> {
-  const outage = await prepareOutage(how, kind, bench);
+async function measureOne(outage: Outage, how: OutageKind, kind: DatabaseKind): Promise<Measurement> {
   const { ids, close } = await startModule(outage.options, LEASE);
   const caller = new SteadyCaller(() => ids.nextId());
   const { lastedMs } = await outage.happen(OUTAGE_MS);
@@ -23,7 +21,6 @@ async function measureOne(how: OutageKind, kind: DatabaseKind, bench: Bench): Pr
   caller.stop();
   const { failures } = ids.status();
   await close();
-  await outage.end();
   const { good, failed } = caller;
   return {
     figure: `outage of 0.75 lease, ${how}`,

@@ -54,9 +54,7 @@ export class LeaseStart {
     const { session, options } = this.ctx;
     if (options.commitLossWindowMs > 0) return;
     const checking = session.run('checking durability', (store) => store.durabilityWarnings());
-    for (const problem of await checking.catch(() => [])) {
-      this.keeper.warn(problem);
-    }
+    for (const problem of await checking.catch(() => [])) this.keeper.warn(problem);
   }
 
   /** Once more after what may pass by itself: a blip of the database, a crowd of starters, and all taken if so wanted. */
