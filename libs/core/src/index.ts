@@ -35,6 +35,7 @@ export {
 } from './generator/generator-options.js';
 export { SnowflakeGenerator, type GeneratorCounters } from './generator/snowflake-generator.js';
 export type { BoundCode } from './generator/bound-code.js';
+export type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from './generator/issued-by-code.js';
 export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
 export type { GeneratorPorts } from './generator/generator-ports.js';
 export {

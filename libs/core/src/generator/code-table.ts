@@ -1,10 +1,17 @@
 import { InvalidCodeError } from './generator-errors.js';
+import { IssuedTotal } from './issued-total.js';
 import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
 import { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
 
 /** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
 const MAX_CHANCES = 256;
+
+/** Is told which codes come and go. */
+export interface CodeWatcher {
+  came(code: string, fresh: Sequencer): void;
+  gone(code: string, evicted: Sequencer): void;
+}
 
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
@@ -16,9 +23,11 @@ const MAX_CHANCES = 256;
  */
 export class CodeTable {
   readonly plain = new Sequencer();
+  /** IDs issued since the start, over all codes. */
+  readonly total = new IssuedTotal(this.plain);
+  readonly watchers = new Set<CodeWatcher>();
   private readonly byCode = new Map<string, Sequencer>();
   private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
-  private evictedIssued = 0;
   private floorTenure = 0;
 
   constructor(private readonly maxCodes: number) {}
@@ -30,10 +39,12 @@ export class CodeTable {
       known.used = true;
       return known;
     }
-    if (typeof code !== 'string' || code.length === 0 || code.length > 128) throw new InvalidCodeError(code);
-    if (this.byCode.size >= this.maxCodes) this.evictOne();
+    if (!isCode(code)) throw new InvalidCodeError(code);
+    const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
     const fresh = new Sequencer();
     this.byCode.set(code, fresh);
+    this.total.add(fresh, evicted);
+    for (const each of this.watchers) each.came(code, fresh);
     return fresh;
   }
 
@@ -52,11 +63,14 @@ export class CodeTable {
     return highest;
   }
 
-  /** IDs issued since the start, over all codes. */
-  get issued(): number {
-    let issued = this.evictedIssued;
-    for (const each of this.all()) issued += each.issued;
-    return issued;
+  /** The sequencer of a code that is kept; to look at it is no use of the code. */
+  peek(code: string): Sequencer | undefined {
+    return this.byCode.get(code);
+  }
+
+  /** The codes that are kept, in the order in which they came as long as there was room. */
+  codes(): Iterable<string> {
+    return this.byCode.keys();
   }
 
   get size(): number {
@@ -68,7 +82,7 @@ export class CodeTable {
     yield* this.byCode.values();
   }
 
-  private evictOne(): void {
+  private evictOne(): Sequencer | undefined {
     let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
@@ -78,14 +92,15 @@ export class CodeTable {
         continue;
       }
       this.leaveFloor(each);
-      return;
+      for (const watcher of this.watchers) watcher.gone(code, each);
+      return each;
     }
+    return undefined;
   }
 
   private leaveFloor(gone: Sequencer): void {
     gone.evicted = true;
     gone.window = -1;
-    this.evictedIssued += gone.issued;
     if (gone.tenure < this.floorTenure) return;
     if (gone.tenure > this.floorTenure) {
       this.floorTenure = gone.tenure;
@@ -96,4 +111,9 @@ export class CodeTable {
       maxPosition(this.evictedFloor[1], gone.markOf(1)),
     ];
   }
+}
+
+/** Whether something is a text of 1 to 128 characters. */
+export function isCode(code: unknown): code is string {
+  return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

@@ -35,6 +35,9 @@ export class Sequencer {
   /** Set when the code was used again since it came, or since the eviction hand last passed. */
   used = false;
   evicted = false;
+  /** How many of those issued {@link IssuedTotal} has taken in, and its place there. */
+  counted = 0;
+  slot = -1;
 
   get issued(): number {
     return this.countBase + this.sequence;
