@@ -12,7 +12,7 @@ const packages = Object.keys(moduleNameMapper).filter((pattern) => pattern.start
 const resolveFilename = Module._resolveFilename;
 Module._resolveFilename = function (request, parent, ...rest) {
   const pattern = packages.find((each) => new RegExp(each).test(request));
-  const file = pattern && moduleNameMapper[pattern].replace('<rootDir>', root);
+  const file = pattern && request.replace(new RegExp(pattern), moduleNameMapper[pattern]).replace('<rootDir>', root);
   const source = /^\..*\.js$/.test(request) && resolve(dirname(parent.filename), request.replace(/\.js$/, '.ts'));
   return resolveFilename.call(this, file || (source && existsSync(source) ? source : request), parent, ...rest);
 };
