@@ -1,0 +1,1 @@
+export { IsSnowflake, type IsSnowflakeOptions } from './is-snowflake.decorator.js';

@@ -1,0 +1,92 @@
+import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
+import { validateSync } from 'class-validator';
+import { IsSnowflake, type IsSnowflakeOptions } from './is-snowflake.decorator.js';
+
+const id = 30_077_675_337_940_996n;
+const LEGAL = '1 to 19 characters of 0-9, none of them a leading 0, up to 9223372036854775807 (2^63 - 1)';
+
+function complaints(decorate: PropertyDecorator, value: unknown, groups?: string[]): Record<string, string> {
+  class Query {
+    constructor(readonly after: unknown) {}
+  }
+  decorate(Query.prototype, 'after');
+  const [error] = validateSync(new Query(value), { ...(groups && { groups }), forbidUnknownValues: false });
+  return error?.constraints ?? {};
+}
+
+describe('@IsSnowflake()', () => {
+  it.each<[IsSnowflakeOptions | undefined, unknown]>([
+    [undefined, '0'],
+    [undefined, '9223372036854775807'],
+    [{ as: 'text' }, '12'],
+    [{ as: 'bigint' }, 0n],
+    [{ as: 'bigint' }, 2n ** 63n - 1n],
+    [{ codec: 'hex' }, 'ff'],
+    [{ prefix: 'order' }, typedId('order').encode(id)],
+    [{ prefix: 'order', codec: 'decimal' }, 'order_12'],
+  ])('with %p accepts %p', (options, value) => {
+    expect(complaints(IsSnowflake(options), value)).toEqual({});
+  });
+
+  it.each<[IsSnowflakeOptions | undefined, unknown, string]>([
+    [undefined, '01', LEGAL],
+    [undefined, '', LEGAL],
+    [undefined, '9223372036854775808', LEGAL],
+    [undefined, '1'.repeat(1_000_000), LEGAL],
+    [undefined, 12, LEGAL],
+    [undefined, 12n, LEGAL],
+    [undefined, null, LEGAL],
+    [undefined, undefined, LEGAL],
+    [undefined, ['12'], LEGAL],
+    [{ as: 'bigint' }, '12', 'a bigint from 0 to 9223372036854775807'],
+    [{ as: 'bigint' }, -1n, 'a bigint from 0 to 9223372036854775807'],
+    [{ as: 'bigint' }, 2n ** 63n, 'a bigint from 0 to 9223372036854775807'],
+    [
+      { codec: 'hex' },
+      'FF',
+      '1 to 16 characters of 0-9a-f, none of them a leading 0, up to 7fffffffffffffff (2^63 - 1)',
+    ],
+    [
+      { prefix: 'order' },
+      typedId('user').encode(id),
+      'order_ and then exactly 11 characters of 0-9A-Za-z, padded with leading 0, up to AzL8n0Y58m7 (2^63 - 1)',
+    ],
+  ])('with %p refuses %p and says what is legal', (options, value, legal) => {
+    expect(complaints(IsSnowflake(options), value)).toEqual({ isSnowflake: `after must be ${legal}` });
+  });
+
+  it('checks every item with each', () => {
+    const each = IsSnowflake({}, { each: true });
+    expect(complaints(each, ['1', '2'])).toEqual({});
+    expect(complaints(each, ['1', 'x'])).toEqual({ isSnowflake: `each value in after must be ${LEGAL}` });
+  });
+
+  it('keeps to its groups', () => {
+    const grouped = IsSnowflake({}, { groups: ['update'] });
+    expect(complaints(grouped, 'x', ['create'])).toEqual({});
+    expect(complaints(grouped, 'x', ['update'])).toHaveProperty('isSnowflake');
+  });
+
+  it('takes a message of its own, which can say what is legal', () => {
+    const own = IsSnowflake({ as: 'bigint' }, { message: '$property? $constraint1!' });
+    expect(complaints(own, 1)).toEqual({ isSnowflake: 'after? a bigint from 0 to 9223372036854775807!' });
+  });
+
+  it.each<[unknown, string]>([
+    [{ as: 'bigint', prefix: 'order' }, `prefix = "order": is for texts; leave it out with as: 'bigint'`],
+    [{ as: 'number' }, `as = "number": must be one of 'text', 'bigint'`],
+    [{ prefix: 'Order' }, 'prefix = "Order": '],
+    [{ message: 'x' }, 'message = (string): is not an option'],
+  ])('refuses the options %p at once', (options, message) => {
+    expect(() => IsSnowflake(options as IsSnowflakeOptions)).toThrow(ConfigurationError);
+    expect(() => IsSnowflake(options as IsSnowflakeOptions)).toThrow(message);
+  });
+
+  it('can be written on a property of a typed ID', () => {
+    class Order {
+      @IsSnowflake({ prefix: 'order' })
+      readonly id!: TypedId<'order'>;
+    }
+    expect(validateSync(new Order())).toHaveLength(1);
+  });
+});

@@ -1,0 +1,38 @@
+import { codecs, InvalidIdError, isCodecName, typedId, type CodecName, type IdCodec } from '@raindrop/core';
+
+/** Which texts are IDs: where they come in, and where they are described. */
+export interface IdTextOptions {
+  /** For typed IDs: what stands before the `_`. */
+  prefix?: string;
+  /**
+   * How the ID is written: a codec, or its name in `codecs` of `@raindrop/core`. Default `decimal`; after a prefix
+   * `base62-padded`, which typed columns use.
+   */
+  codec?: IdCodec | CodecName;
+}
+
+/** {@link IdTextOptions}, resolved. */
+export interface IdText {
+  readonly codec: IdCodec;
+  /** What is accepted, for messages: `1 to 19 characters of 0-9, ...`. */
+  readonly legal: string;
+}
+
+/** @throws ConfigurationError when the prefix or the codec is not legal */
+export function idText({ prefix, codec }: IdTextOptions): IdText {
+  // Checks the codec as well, without a prefix too.
+  const typed = typedId(prefix ?? 'id', codec);
+  if (prefix !== undefined) return { codec: typed, legal: legalTexts(typed, `${prefix}_`) };
+  const plain = isCodecName(codec) ? codecs[codec] : (codec ?? codecs.decimal);
+  return { codec: plain, legal: legalTexts(plain, '') };
+}
+
+/** What a codec says when the ID itself is missing. */
+function legalTexts(codec: IdCodec, start: string): string {
+  try {
+    codec.decode(start);
+  } catch (error) {
+    if (error instanceof InvalidIdError) return error.legal;
+  }
+  return `an ID in ${codec.name}`;
+}

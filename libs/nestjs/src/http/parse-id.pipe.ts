@@ -1,0 +1,109 @@
+import {
+  HttpStatus,
+  Injectable,
+  Optional,
+  type ArgumentMetadata,
+  type ParseIntPipeOptions,
+  type PipeTransform,
+} from '@nestjs/common';
+import { HttpErrorByCode } from '@nestjs/common/utils/http-error-by-code.util.js';
+import { InvalidIdError, OptionReader, type TypedId } from '@raindrop/core';
+import { idText, type IdText, type IdTextOptions } from './id-text.js';
+
+const FORMS = ['decimal', 'bigint', 'text'] as const;
+
+/** What a handler gets: the decimal digits, as entities hold them; a bigint; or the text as it came, checked. */
+export type ParsedIdForm = (typeof FORMS)[number];
+
+type Form = ParsedIdForm | undefined;
+
+/** Nest's own three options are those of `ParseIntPipe`: `optional`, `errorHttpStatusCode`, `exceptionFactory`. */
+export interface ParseIdPipeOptions<
+  As extends Form = Form,
+  Prefix extends string | undefined = string | undefined,
+  IsOptional extends boolean = boolean,
+>
+  extends Omit<IdTextOptions, 'prefix'>, Omit<ParseIntPipeOptions, 'optional'> {
+  /** Default `decimal`; with a prefix `text`, as typed columns hold it. */
+  as?: As;
+  /** For typed IDs: what stands before the `_`. */
+  prefix?: Prefix;
+  /** Whether null and undefined pass as they are. Default false. */
+  optional?: IsOptional;
+}
+
+/** What a {@link ParseIdPipe} with these options gives. */
+export type ParsedIdParameter<As extends Form, Prefix extends string | undefined, IsOptional extends boolean> =
+  | (As extends 'bigint' ? bigint : As extends 'decimal' ? string : TextOf<Prefix>)
+  | (true extends IsOptional ? null | undefined : never);
+
+type TextOf<Prefix> = Prefix extends string ? TypedId<Prefix> : string;
+
+/**
+ * Reads an ID from a route, a query or a field of a body, as a class or an instance:
+ *
+ *     find(@Param('id', ParseIdPipe) id: string)
+ *     find(@Param('id', new ParseIdPipe({ as: 'bigint' })) id: bigint)
+ *     find(@Param('id', new ParseIdPipe({ prefix: 'order' })) id: TypedId<'order'>)
+ *
+ * Only the one text that the codec writes for an ID from 0 to 2^63 - 1 is accepted: no sign, white space or leading
+ * zero. Everything else (a list, a number of a JSON body, nothing unless `optional`) is a 400 that names the parameter
+ * and says what is legal; what was sent is not repeated. A codec of your own has to throw `InvalidIdError`.
+ */
+@Injectable()
+export class ParseIdPipe<
+  const As extends Form = undefined,
+  const Prefix extends string | undefined = undefined,
+  const IsOptional extends boolean = false,
+> implements PipeTransform<unknown, ParsedIdParameter<As, Prefix, IsOptional>> {
+  private readonly text: IdText;
+  private readonly as: ParsedIdForm;
+  private readonly optional: boolean;
+  private readonly exceptionFactory: (message: string) => unknown;
+
+  /** @throws ConfigurationError when an option is not legal */
+  constructor(@Optional() options?: ParseIdPipeOptions<As, Prefix, IsOptional>) {
+    const reader = new OptionReader(options ?? {});
+    this.as = reader.oneOf('as', FORMS, reader.value('prefix') === undefined ? 'decimal' : 'text');
+    this.optional = reader.boolean('optional', false);
+    this.exceptionFactory = readExceptionFactory(reader);
+    reader.value('codec');
+    reader.finish();
+    this.text = idText({ prefix: options?.prefix, codec: options?.codec });
+  }
+
+  /** @throws BadRequestException, or what the options say, when `value` is not an ID */
+  transform(value: unknown, metadata: ArgumentMetadata): ParsedIdParameter<As, Prefix, IsOptional> {
+    return this.read(value, metadata) as ParsedIdParameter<As, Prefix, IsOptional>;
+  }
+
+  private read(value: unknown, { data, type }: ArgumentMetadata): bigint | string | null | undefined {
+    if (this.optional && (value === undefined || value === null)) return value;
+    const id = this.decode(value);
+    if (id === undefined) throw this.exceptionFactory(`${data ?? type} must be ${this.text.legal}`);
+    if (this.as === 'text') return value as string;
+    return this.as === 'bigint' ? id : id.toString();
+  }
+
+  private decode(value: unknown): bigint | undefined {
+    if (typeof value !== 'string') return undefined;
+    try {
+      return this.text.codec.decode(value);
+    } catch (error) {
+      if (error instanceof InvalidIdError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function readExceptionFactory(reader: OptionReader): (message: string) => unknown {
+  const factory = reader.value('exceptionFactory');
+  const status = reader.value('errorHttpStatusCode') ?? HttpStatus.BAD_REQUEST;
+  if (!Object.hasOwn(HttpErrorByCode, status as PropertyKey)) {
+    const legal = Object.keys(HttpErrorByCode).join(', ');
+    reader.problem('errorHttpStatusCode', status, `must be the status of one of Nest's exceptions: ${legal}`);
+  }
+  if (typeof factory === 'function') return factory as (message: string) => unknown;
+  if (factory !== undefined) reader.problem('exceptionFactory', factory, 'must be a function of the message');
+  return (message) => new HttpErrorByCode[status as keyof typeof HttpErrorByCode](message);
+}

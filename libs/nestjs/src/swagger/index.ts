@@ -1,0 +1,6 @@
+export { ApiSnowflake, type ApiSnowflakeOptions } from './api-snowflake.decorator.js';
+export {
+  ApiSnowflakeParam,
+  ApiSnowflakeQuery,
+  type ApiSnowflakeParameterOptions,
+} from './api-snowflake-parameter.decorator.js';
