@@ -1,81 +1,117 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { strict as assert } from 'node:assert';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from './pack-libraries.mjs';
+import { nameOf } from './apps.mjs';
+import { installApp, optionalPeers } from './install-app.mjs';
+import { RunningApp } from './running-app.mjs';
 
-const RUN_MS = 30_000;
-const EXIT_MS = 5_000;
-/** What a user's app brings itself, in the versions this repository is tested with. */
-const COMPANIONS = [
-  '@nestjs/common',
-  '@nestjs/core',
-  '@nestjs/platform-fastify',
-  '@nestjs/typeorm',
-  'better-sqlite3',
-  'reflect-metadata',
-  'rxjs',
-  'typeorm',
-];
+const PROGRAM_MS = 120_000;
+/** Past 2^53 with the app's layout, so a digit lost anywhere shows. */
+const DECIMAL = /^\d{17,19}$/;
 
-/** A fresh CommonJS app outside the workspace installs the tarballs, issues an id, closes and ends by itself. */
-export async function checkApp(packages, directory) {
-  const app = join(directory, 'app');
-  mkdirSync(app);
-  install(app, packages);
-  copyFileSync(join(import.meta.dirname, 'app.cjs'), join(app, 'main.js'));
-  return run(app);
+/**
+ * One fresh app outside the workspace: installs the tarballs, type-checks, imports every entry, starts, issues, saves,
+ * is healthy, shuts down, and starts once more.
+ */
+export async function checkApp(app, packages, directory) {
+  const folder = join(directory, nameOf(app));
+  const steps = [
+    () => installApp(app, packages, folder),
+    () => console.log(`${nameOf(app)}: ${installedVersions(folder).join(', ')}`),
+    () => compile(folder, 'tsconfig.json'),
+    () => importEntries(folder),
+    () => serve(folder),
+    ...(app.jest ? [() => run(folder, 'jest', ['node_modules/jest/bin/jest.js'])] : []),
+    () => doWithoutOptionalPeers(folder, packages),
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      // Later steps need the earlier ones.
+      return [error.message];
+    }
+  }
+  return [];
 }
 
-function install(app, packages) {
-  const dependencies = Object.fromEntries([
-    ...packages.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]),
-    ...COMPANIONS.map((name) => [name, versionHere(name)]),
-  ]);
-  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies }, null, 2));
-  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
-  execFileSync('npm', ['install', ...flags], { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] });
-  // --ignore-scripts spares the minute that better-sqlite3 may take to compile: the repository's build is the same.
-  const build = join('node_modules', 'better-sqlite3', 'build');
-  cpSync(join(repository, build), join(app, build), { recursive: true });
-}
-
-function versionHere(name) {
-  return JSON.parse(readFileSync(join(repository, 'node_modules', name, 'package.json'), 'utf8')).version;
-}
-
-function run(app) {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['main.js'], { cwd: app, stdio: ['ignore', 'pipe', 'pipe'] });
-    const problems = [];
-    let output = '';
-    const giveUp = (problem) => {
-      problems.push(problem);
-      child.kill('SIGKILL');
-    };
-    let timer = setTimeout(() => giveUp(`the app did not close within ${RUN_MS} ms`), RUN_MS);
-    const hear = (chunk) => {
-      const wasClosed = hasClosed(output);
-      output += chunk;
-      if (!wasClosed && hasClosed(output)) {
-        clearTimeout(timer);
-        timer = setTimeout(() => giveUp(`the app was closed, but did not end within ${EXIT_MS} ms`), EXIT_MS);
-      }
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      if (problems.length === 0 && code !== 0) {
-        problems.push(`the app ended with code ${code}`);
-      }
-      if (!/^id \d+$/m.test(output)) {
-        problems.push('the app printed no id');
-      }
-      resolve(problems.length === 0 ? [] : [...problems, `the app's output:\n${output.trim()}`]);
-    });
+function installedVersions(folder) {
+  const dependencies = ['@nestjs/core', '@nestjs/typeorm', 'typeorm', '@nestjs/terminus', 'typescript'];
+  return dependencies.map((name) => {
+    const path = join(folder, 'node_modules', name, 'package.json');
+    return `${name} ${JSON.parse(readFileSync(path, 'utf8')).version}`;
   });
 }
 
-function hasClosed(output) {
-  return /^closed$/m.test(output);
+function compile(folder, project) {
+  run(folder, `tsc -p ${project}`, ['node_modules/typescript/bin/tsc', '-p', project]);
+}
+
+function importEntries(folder) {
+  const output = run(folder, 'importing every entry', ['dist/exports.js']);
+  assert.doesNotMatch(output, / 0$/m, `an entry offers no name:\n${output}`);
+}
+
+async function serve(folder) {
+  const order = await withApp(folder, async (app) => {
+    const address = await app.address();
+    const { id } = await request(`${address}/ids`, { method: 'POST' });
+    assert.match(id, DECIMAL);
+    const saved = await request(`${address}/orders`, { method: 'POST', json: { customer: 'Ada' } });
+    assert.match(saved.id, DECIMAL);
+    assert.deepEqual(await request(`${address}/orders/${saved.id}`), saved);
+    const { info } = await request(`${address}/health`);
+    assert.equal(info.database.status, 'up');
+    assert.equal(info.ids.status, 'up');
+    assert.equal(info.ids.workerId, 7);
+    // Nest sends itself the signal again when everything is closed, so that is how the process ends.
+    assert.equal(await app.end('SIGTERM'), 'SIGTERM');
+    return saved;
+  });
+  // The second start needs the worker id back, and finds what the first one wrote.
+  await withApp(folder, async (app) => {
+    const address = await app.address();
+    assert.deepEqual(await request(`${address}/orders/${order.id}`), order);
+    // Only app.close() this time: nothing is left that keeps the process alive.
+    assert.equal(await app.end('SIGINT'), 0);
+  });
+}
+
+async function withApp(folder, use) {
+  const app = new RunningApp(folder);
+  try {
+    const result = await use(app);
+    assert.doesNotMatch(app.output, /\b(WARN|ERROR)\b/, 'it warns');
+    return result;
+  } catch (error) {
+    throw new Error(`${error.message}\nthe app's output:\n${app.output}`, { cause: error });
+  } finally {
+    await app.kill();
+  }
+}
+
+async function request(url, { method = 'GET', json } = {}) {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method, headers, ...(json && { body: JSON.stringify(json) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${new URL(url).pathname} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+/** The main entry, its code and its types, needs none of the packages that are optional. */
+function doWithoutOptionalPeers(folder, packages) {
+  for (const name of optionalPeers(packages)) {
+    rmSync(join(folder, 'node_modules', name), { recursive: true });
+  }
+  compile(folder, 'tsconfig.bare.json');
+  run(folder, 'importing without optional peers', ['dist/bare.js']);
+}
+
+function run(folder, what, args) {
+  const options = { cwd: folder, encoding: 'utf8', timeout: PROGRAM_MS, killSignal: 'SIGKILL' };
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, options);
+  const output = `${stdout}${stderr}`.trim();
+  if (status !== 0) throw new Error(`${what} failed (${signal ?? `code ${status}`})\n${output}`);
+  return output;
 }

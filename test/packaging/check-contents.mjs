@@ -13,17 +13,16 @@ export async function checkContents(packages) {
 }
 
 async function problemsOf({ manifest, tarball, files }) {
-  // A `testing` folder is the library's own test material unless the package offers it to its users.
-  const offersTesting = manifest.exports?.['./testing'] !== undefined;
-  const isStray = (file) =>
-    !ALLOWED.some((pattern) => pattern.test(file)) ||
-    TESTS.test(file) ||
-    (!offersTesting && file.split('/').includes('testing'));
+  // A `testing` folder is the library's own test material, but for the one that is offered to its users.
+  const offered = './testing' in manifest.exports ? 'dist/testing/' : '(none)';
+  const isTesting = (file) => file.split('/').includes('testing') && !file.startsWith(offered);
+  const isStray = (file) => !ALLOWED.some((pattern) => pattern.test(file)) || TESTS.test(file) || isTesting(file);
 
   const bytes = readFileSync(tarball);
   const { messages, pkg } = await publint({
     pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) },
-    level: 'warning',
+    level: 'suggestion',
+    strict: true,
   });
   return [
     ...files.filter(isStray).map((file) => `does not belong into the tarball (a stale dist? npm run clean): ${file}`),

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apps } from './apps.mjs';
+import { repository } from './pack-libraries.mjs';
+
+/** docs/versions.md lists every combination that is run, and every peer with its range. */
+export function checkVersions(packages) {
+  const lines = readFileSync(join(repository, 'docs', 'versions.md'), 'utf8').split('\n');
+  const rows = [
+    ...apps.map(
+      (app) => `| ${app.nest} | ${app.module} | ${app.typeorm} | ${app.terminus} | ${app.jest ? 'ts-jest' : '-'} |`,
+    ),
+    ...packages
+      .flatMap(({ manifest }) => Object.entries(manifest.peerDependencies ?? {}))
+      .map(([name, range]) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
+  ];
+  return rows
+    .filter((row) => !lines.some((line) => line.startsWith(row)))
+    .map((row) => `docs/versions.md lacks ${row}`);
+}
