@@ -49,10 +49,9 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
     proxy.silenceAfter(0);
     const call = takeRow(store, 1);
     await sleep(50);
-    const before = performance.now();
     store.abandon();
+    // Of itself it would never end.
     await expect(call).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED', retryable: true });
-    expect(performance.now() - before).toBeLessThan(50);
     proxy.recover();
     expect(await takeRow(store, 1)).toBe(true);
     expect(proxy.open).toBe(1);
