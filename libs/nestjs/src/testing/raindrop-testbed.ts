@@ -1,0 +1,77 @@
+import { Logger } from '@nestjs/common';
+import { SnowflakeGenerator, type RaindropError } from '@raindrop/core';
+import { IdService } from '../id.service.js';
+import { logContext } from '../lease/lease-log.js';
+import { ManualClock, type TestClock } from './manual-clock.js';
+import { SeededRandom } from './seeded-random.js';
+import { SteeredWorker } from './steered-worker.js';
+import { resolveTestOptions, type TestIdServiceOptions } from './testing.options.js';
+
+/**
+ * An `IdService` for tests, and the hand on everything around it: clock, lease, refusals.
+ *
+ * The generator is the real one; the same calls give the same IDs in every run and on every machine. No ID is issued
+ * twice, whatever is done to clock and lease; only {@link reset} begins anew.
+ */
+export class RaindropTestbed {
+  readonly ids: IdService;
+  readonly clock: TestClock;
+  private readonly startMs: number;
+  private readonly worker: SteeredWorker;
+  private readonly randomness = new SeededRandom();
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  constructor(options: TestIdServiceOptions = {}) {
+    const resolved = resolveTestOptions(options);
+    const { name, startMs, workerId, lint, logger = new Logger() } = resolved;
+    const { layout, firstLane } = resolved.layout;
+    const worker = new SteeredWorker(workerId, firstLane);
+    const clock = new ManualClock(startMs, () => worker.tenure.wake());
+    const generator = new SnowflakeGenerator(
+      { layout, tenure: worker.tenure, options: resolved.generator },
+      { clock, monotonic: clock.monotonic, timers: clock, randomness: this.randomness },
+    );
+    void worker.start(generator);
+    const warn = (message: string): void => void logger.warn(message, logContext(name));
+    this.ids = new IdService(name, generator, worker, { mode: lint, warn });
+    this.clock = clock;
+    this.startMs = startMs;
+    this.worker = worker;
+  }
+
+  /**
+   * Takes the worker id away: calls throw `LeaseLostError`, the async ones wait, `status().state` is `lost`, and
+   * `lease-lost` is emitted. Nothing happens when it is lost already.
+   */
+  loseLease(reason = 'the test took it away'): void {
+    this.worker.lose(reason);
+  }
+
+  /**
+   * Gives a worker id back, by default the same one: calls that wait go on, and `lease-regained` is emitted. While one is
+   * held, the same one changes nothing, and another one is taken after `lease-lost`.
+   * @throws InvalidPartError for a worker id that does not fit the layout
+   */
+  regainLease(workerId = this.worker.tenure.workerId): void {
+    this.ids.layout.pack({ tick: 0, workerId, clockBack: 0, sequence: 0 });
+    this.worker.regain(workerId);
+  }
+
+  /**
+   * Makes every call throw this error, until called without one, or {@link reset}. The async calls wait where the error
+   * says that it is `retryable`.
+   */
+  refuseWith(error?: RaindropError): void {
+    this.worker.refuseWith(error);
+  }
+
+  /**
+   * Back to the start, for the next test: clock, worker id and the first ID, which are issued once more. Calls that still
+   * wait go on and take the first IDs. Listeners stay, and `status().counters` count on.
+   */
+  reset(): void {
+    this.randomness.reset();
+    this.worker.reset();
+    this.clock.set(this.startMs);
+  }
+}

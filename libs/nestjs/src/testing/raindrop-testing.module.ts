@@ -1,0 +1,56 @@
+import { Module, type DynamicModule, type FactoryProvider, type InjectionToken } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { IdService } from '../id.service.js';
+import type { RaindropModuleExtras } from '../raindrop.options.js';
+import { createRaindropProviders } from '../raindrop.providers.js';
+import { getIdServiceToken } from '../raindrop.tokens.js';
+import type { AppDataSource } from '../typeorm/open-worker-store.js';
+import { RaindropTestbed } from './raindrop-testbed.js';
+import type { TestIdServiceOptions } from './testing.options.js';
+import { getTestbedToken } from './testing.tokens.js';
+
+/** The options of {@link RaindropTestingModule.forTest}. */
+export interface RaindropTestingModuleOptions extends TestIdServiceOptions, RaindropModuleExtras {}
+
+/** Stands in for `RaindropModule` in tests: no database, no timers, the same IDs in every run. */
+@Module({})
+export class RaindropTestingModule {
+  /**
+   * Provides the `IdService` and its `RaindropTestbed`, named as in `RaindropModule`. The `@GeneratedSnowflake()` columns
+   * of the test's DataSources are filled as by the real module.
+   * @throws ConfigurationError naming every option that is wrong; for some when the test's module is compiled
+   */
+  static forTest(options: RaindropTestingModuleOptions = {}): DynamicModule {
+    const { isGlobal = true, dataSource, ...rest } = options;
+    const { name } = rest;
+    // Called for its checks.
+    createRaindropProviders({ name, dataSource });
+    const testbed: FactoryProvider<RaindropTestbed> = {
+      provide: getTestbedToken(name),
+      inject: dataSourcesOf(dataSource),
+      useFactory: (...found: (AppDataSource | undefined)[]) => {
+        const bed = new RaindropTestbed(rest);
+        for (const each of found) if (each !== undefined) bed.ids.attach(each);
+        return bed;
+      },
+    };
+    const service: FactoryProvider<IdService> = {
+      provide: getIdServiceToken(name),
+      inject: [testbed.provide],
+      useFactory: ({ ids }: RaindropTestbed) => ids,
+    };
+    const providers = [testbed, service];
+    return {
+      module: RaindropTestingModule,
+      global: isGlobal,
+      providers,
+      exports: providers.map((each) => each.provide),
+    };
+  }
+}
+
+/** The DataSource without a name may be missing; a named one may not. */
+function dataSourcesOf(names: RaindropModuleExtras['dataSource']): NonNullable<FactoryProvider['inject']> {
+  if (names === undefined) return [{ token: getDataSourceToken() as InjectionToken, optional: true }];
+  return [names].flat().map((each) => getDataSourceToken(each) as InjectionToken);
+}

@@ -1,0 +1,68 @@
+import { OptionReader, type WorkerRange } from '@raindrop/core';
+import {
+  resolveRaindropOptions,
+  type RaindropModuleOptions,
+  type ResolvedRaindropOptions,
+} from '../raindrop.options.js';
+import { DEFAULT_SERVICE } from '../raindrop.tokens.js';
+import { MAX_DATE_MS, momentOf } from './moment-of.js';
+
+/**
+ * What a test's service takes: the options of `RaindropModule.forRoot`, so that a test can be given those of production.
+ * What they say about lease, database and clock is checked and has no effect.
+ */
+export interface TestIdServiceOptions extends RaindropModuleOptions {
+  /** The service's name. Default: none. */
+  name?: string;
+  /**
+   * Where the fake clock starts: a Date, Unix ms, `2026-01-01` or a time with its zone. Default 2026-01-01, UTC, or a
+   * year after the epoch of a layout that starts later than 2025-01-01.
+   */
+  now?: Date | string | number;
+  /** Which worker id is held. Default `serviceMinWorkId`, which is 1. */
+  workerId?: number;
+}
+
+export interface ResolvedTestOptions extends Pick<ResolvedRaindropOptions, 'layout' | 'generator' | 'lint' | 'logger'> {
+  readonly name: string;
+  readonly startMs: number;
+  readonly workerId: number;
+}
+
+/** Must never change: the IDs in users' snapshots follow from it. They are past 2^53, as in production. */
+const TEST_LAYOUT: RaindropModuleOptions = {
+  timeUnit: 'second',
+  startTimeStamp: '2024-01-01',
+  timeStampLength: 33,
+  workIdLength: 10,
+  endBitsLength: 1,
+};
+
+const DEFAULT_START_MS = Date.UTC(2026, 0, 1);
+const YEAR_MS = 365 * 86_400_000;
+
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveTestOptions(given: TestIdServiceOptions): ResolvedTestOptions {
+  const { name = DEFAULT_SERVICE, now, workerId, ...options } = given;
+  const startMs = now === undefined ? undefined : momentOf('now', now);
+  const resolved = resolveRaindropOptions(
+    // The default assigner: with it every option of production is legal.
+    { ...(options.layout === undefined && TEST_LAYOUT), ...options, workerIdAssigner: 'database' },
+    // Without a start of its own the test starts after the layout's epoch, whatever the real clock says.
+    startMs ?? MAX_DATE_MS,
+  );
+  const { layout, workers } = resolved.layout;
+  return {
+    ...resolved,
+    name,
+    startMs: startMs ?? Math.max(DEFAULT_START_MS, layout.epochMs + YEAR_MS),
+    workerId: readWorkerId(workerId, workers),
+  };
+}
+
+function readWorkerId(workerId: number | undefined, { min, max }: WorkerRange): number {
+  const reader = new OptionReader({ workerId });
+  const read = reader.integer('workerId', { min, max, default: min, hint: 'the range of this service' });
+  reader.finish();
+  return read;
+}
