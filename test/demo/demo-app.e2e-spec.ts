@@ -1,8 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { codecs, type CodecName } from '@raindrop/core';
+import { codecs, compareIds, type CodecName } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
+import { DataSource } from 'typeorm';
 import { createDemo } from '../../apps/demo/src/create-demo.js';
 import type { DemoDatabase } from '../../apps/demo/src/database/database-url.js';
+import { Order } from '../../apps/demo/src/orders/order.entity.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 
 type Method = 'GET' | 'POST';
@@ -249,7 +251,98 @@ describe('The demo', () => {
 
     it.each(['abc', '1e3', '12345678901234567890', "1'%20OR%201=1"])('are not looked for under %s', async (id) => {
       const { status, json } = await ask('GET', `/v1/orders/${id}`);
-      expect({ status, ...json }).toMatchObject({ status: 400, errorCode: 'INVALID_ID' });
+      const message = expect.stringMatching(/^id must be 1 to 19 characters of 0-9, /) as string;
+      expect({ status, ...json }).toEqual({ status: 400, statusCode: 400, errorCode: 'INVALID_ID', message });
+    });
+
+    describe('page by page', () => {
+      type Page = { orders: { id: string }[]; next: string | null };
+      const page = async (query = ''): Promise<Page> => {
+        const { status, json } = await ask('GET', `/v1/orders${query}`);
+        expect(status).toBe(200);
+        return json as unknown as Page;
+      };
+      const order = async (): Promise<string> =>
+        (await ask('POST', '/v1/orders', { customer: 'Ada', items })).json['id'] as string;
+
+      it('come complete, the newest first', async () => {
+        const ids = [await order(), await order()].reverse();
+        const { orders, next } = await page('?limit=2');
+        expect(orders.map(({ id }) => id)).toEqual(ids);
+        expect(next).toBe(ids[1]);
+        for (const each of orders) expect(each).toEqual((await ask('GET', `/v1/orders/${each.id}`)).json);
+      });
+
+      it('come each exactly once, whatever is saved meanwhile', async () => {
+        for (let i = 0; i < 23; i++) await order();
+        const all = (await app.get(DataSource).getRepository(Order).find()).map(({ id }) => id);
+        const read: string[] = [];
+        for (let after = ''; ; await order()) {
+          const { orders, next } = await page(after);
+          read.push(...orders.map(({ id }) => id));
+          if (next === null) break;
+          expect(orders).toHaveLength(20);
+          after = `?after=${next}`;
+        }
+        expect(read).toEqual(all.sort(compareIds).reverse());
+      });
+
+      it('end with a next of null, on a full page too', async () => {
+        const { orders } = await page('?limit=100');
+        const [last, before] = orders.reverse();
+        expect(await page(`?after=${before!.id}&limit=1`)).toEqual({ orders: [last], next: null });
+        expect(await page(`?after=${last!.id}`)).toEqual({ orders: [], next: null });
+        expect(await page('?after=0')).toEqual({ orders: [], next: null });
+      });
+
+      it('keep their order where 18 digits become 19', async () => {
+        const orders = app.get(DataSource).getRepository(Order);
+        const ids = ['1000000000000000001', '1000000000000000000', '999999999999999999'];
+        await orders.save(ids.map((id) => ({ id, customer: 'Ada' })));
+        const { next } = await page('?limit=1&after=1000000000000000002');
+        expect(next).toBe(ids[0]);
+        expect((await page(`?limit=2&after=${next}`)).orders.map(({ id }) => id)).toEqual(ids.slice(1));
+        await orders.delete(ids);
+      });
+
+      it('are found through the key alone, without an offset', async () => {
+        const dataSource = app.get(DataSource);
+        const log = jest.spyOn(dataSource.logger, 'logQuery');
+        await page('?after=30077675337940996&limit=3');
+        const [sql, parameters] = log.mock.calls[0]!;
+        log.mockRestore();
+        expect(sql).not.toMatch(/offset/i);
+        const plan = await dataSource.query<{ detail: string }[]>(`EXPLAIN QUERY PLAN ${sql}`, parameters);
+        expect(plan.map(({ detail }) => detail)).toEqual([
+          expect.stringMatching(/^SEARCH .* USING INDEX sqlite_autoindex_demo_order_1 \(id<\?\)$/),
+        ]);
+      });
+
+      const after = 'after must be 1 to 19 characters of 0-9, none of them a leading 0';
+      const limit = 'limit must be an integer from 1 to 100';
+      it.each([
+        ['?after=', after],
+        ['?after=abc', after],
+        ['?after=-1', after],
+        ['?after=01', after],
+        ['?after=9223372036854775808', after],
+        ['?after=1&after=2', after],
+        [`?after=${'1'.repeat(5_000)}`, after],
+        ["?after=1'%20OR%201=1", after],
+        ['?limit=0', limit],
+        ['?limit=101', limit],
+        ['?limit=1e1', limit],
+        ['?limit=', limit],
+        ['?befor=1', '"befor" is not known here; legal: after, limit'],
+      ])('are refused for %s with what is legal', async (query, message) => {
+        const { status, json } = await ask('GET', `/v1/orders${query}`);
+        expect({ status, ...json }).toEqual({
+          status: 400,
+          statusCode: 400,
+          errorCode: 'INVALID_INPUT',
+          message: expect.stringContaining(message) as string,
+        });
+      });
     });
   });
 
@@ -267,13 +360,13 @@ describe('The demo', () => {
     expect(status).toBe(200);
     const { paths, components } = json as {
       paths: Record<string, Record<string, { summary?: string }>>;
-      components: { schemas: Record<string, { properties: Record<string, { type: string }> }> };
+      components: { schemas: Record<string, { properties: Record<string, { type: string; format?: string }> }> };
     };
     expect(Object.keys(paths).sort()).toEqual(['/health', '/v1/ids', '/v1/ids/{id}', '/v1/orders', '/v1/orders/{id}']);
     const operations = Object.values(paths).flatMap((path) => Object.values(path));
     expect(operations.every(({ summary }) => (summary ?? '') !== '')).toBe(true);
     for (const name of ['DecodedId', 'OrderView', 'OrderItemView']) {
-      expect(components.schemas[name]!.properties['id']!.type).toBe('string');
+      expect(components.schemas[name]!.properties['id']).toMatchObject({ type: 'string', format: 'int64' });
     }
   });
 

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { CodecName, ParsedId } from '@raindrop/core';
+import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import { IdFormat } from './id-format.js';
 
 /** The query of GET /v1/ids/:id. */
@@ -10,7 +11,7 @@ export class DecodeIdQuery {
 
 /** What an ID says. */
 export class DecodedId {
-  @ApiProperty({ example: '30094321512251394', description: 'In decimal: always a string in JSON.' })
+  @ApiSnowflake({ description: 'In decimal: always a string in JSON.' })
   readonly id!: string;
 
   @ApiProperty({ example: '2026-11-21T08:15:30.000Z', description: 'The start of its tick.' })

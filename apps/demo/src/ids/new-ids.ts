@@ -1,23 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { CodecName } from '@raindrop/core';
-import { Transform, type TransformFnParams } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { IsOptional, IsString, Length } from 'class-validator';
+import { QueryInteger } from '../http/query-integer.js';
 import { IdFormat } from './id-format.js';
 
-const MAX_COUNT = 10_000;
-
-const COUNT = { message: `count must be an integer from 1 to ${MAX_COUNT}` };
+const COUNT = { min: 1, max: 10_000, default: 1 };
 const CODE = { message: 'code must be a text of 1 to 128 characters' };
 
 /** The query of POST /v1/ids. */
 export class NewIdsQuery {
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_COUNT, default: 1 })
-  // Not Number(): it would take '', ' 5 ', '1e3' and '0x10'.
-  @Transform(({ value }: TransformFnParams) => (/^\d{1,9}$/.test(String(value)) ? Number(value) : NaN))
-  @IsInt(COUNT)
-  @Min(1, COUNT)
-  @Max(MAX_COUNT, COUNT)
-  readonly count: number = 1;
+  @QueryInteger(COUNT)
+  readonly count: number = COUNT.default;
 
   @ApiPropertyOptional({ minLength: 1, maxLength: 128, description: 'A business kind with a sequence of its own.' })
   @IsOptional()

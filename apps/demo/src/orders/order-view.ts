@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { compareIds, type ParsedId } from '@raindrop/core';
+import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import type { Order } from './order.entity.js';
 
 export class OrderItemView {
-  @ApiProperty({ example: '30094321512251394', description: 'An ID: always a string in JSON.' })
+  @ApiSnowflake()
   readonly id!: string;
 
   @ApiProperty({ example: 'tea-250g' })
@@ -15,7 +16,7 @@ export class OrderItemView {
 
 /** An order as clients see it. */
 export class OrderView {
-  @ApiProperty({ example: '30094321512251392', description: 'An ID: always a string in JSON.' })
+  @ApiSnowflake()
   readonly id!: string;
 
   @ApiProperty({ example: '2026-11-21T08:15:30.000Z', description: 'The second that stands in the ID.' })

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { LessThan, Repository } from 'typeorm';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import type { NewOrder } from './new-order.js';
 import { Order } from './order.entity.js';
@@ -22,5 +22,22 @@ export class OrdersService {
 
   find(id: string): Promise<Order | null> {
     return this.orders.findOne({ where: { id }, relations: { items: true } });
+  }
+
+  /**
+   * Orders, the newest first; with `after` those that come after the one with that ID, which need not exist. `next` goes
+   * into `after` to read on, and is null at the end.
+   */
+  async page(limit: number, after?: string): Promise<{ orders: Order[]; next: string | null }> {
+    const found = await this.orders.find({
+      where: after === undefined ? {} : { id: LessThan(after) },
+      order: { id: 'DESC' },
+      // One more than asked for tells whether there are more.
+      take: limit + 1,
+      relations: { items: true },
+      relationLoadStrategy: 'query',
+    });
+    const orders = found.slice(0, limit);
+    return { orders, next: found.length > limit ? orders.at(-1)!.id : null };
   }
 }
