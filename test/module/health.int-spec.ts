@@ -1,9 +1,10 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable, Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { HealthCheckService, TerminusModule, type HealthIndicatorService } from '@nestjs/terminus';
+import type { LeaseEvent } from '@raindrop/core';
+import { IdService, RaindropModule, type RaindropModuleOptions } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
 import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
 
@@ -23,58 +24,186 @@ class Health {
   }
 }
 
+interface Running {
+  readonly app: INestApplicationContext;
+  readonly health: Health;
+  readonly ids: IdService;
+}
+
+async function start(options: RaindropModuleOptions, database?: DataSourceOptions): Promise<Running> {
+  @Module({
+    imports: [
+      ...(database === undefined ? [] : [typeorm(database)]),
+      TerminusModule,
+      RaindropModule.forRoot({ ...OPTIONS, ...options }),
+    ],
+    providers: [Health, RaindropHealthIndicator],
+  })
+  class AppModule {}
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  return { app, health: app.get(Health), ids: app.get(IdService) };
+}
+
+/** Settles with the next event of a type, the first of those that `fits` says yes to. */
+function next<Type extends LeaseEvent['type']>(
+  { events }: IdService,
+  type: Type,
+  fits: (event: Extract<LeaseEvent, { type: Type }>) => boolean = () => true,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const emitter: NodeJS.EventEmitter = events;
+    const listener = (event: Extract<LeaseEvent, { type: Type }>): void => {
+      if (!fits(event)) return;
+      emitter.off(type, listener);
+      resolve();
+    };
+    emitter.on(type, listener);
+  });
+}
+
+/** Settles when the status has taken note of a renewal: the event comes a moment earlier. */
+async function renewedTwice(ids: IdService): Promise<void> {
+  await next(ids, 'lease-renewed');
+  await next(ids, 'lease-renewed');
+}
+
+const QUICK = { heartbeatIntervalMs: 100, leaseMs: 5_000 };
+
 describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
-  const database = useDatabase(kind, 'suite');
+  const database = useDatabase(kind, 'test');
+  const query = async (...statements: string[]): Promise<void> => {
+    const admin = await new DataSource(database.options).initialize();
+    for (const each of statements) await admin.query(each);
+    await admin.destroy();
+  };
 
   it('is up with a worker, down when its row was taken, up again with another, and down after shutdown', async () => {
-    @Module({
-      imports: [
-        typeorm(database.options),
-        TerminusModule,
-        RaindropModule.forRoot({ ...OPTIONS, heartbeatIntervalMs: 100, leaseMs: 5_000 }),
-      ],
-      providers: [Health, RaindropHealthIndicator],
-    })
-    class AppModule {}
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
-    const [health, ids] = [app.get(Health), app.get(IdService)];
+    const { app, health, ids } = await start(QUICK, database.options);
     const workerId = ids.workerId!;
-    expect(await health.check()).toMatchObject({ status: 'up', service: 'default', state: 'held', workerId });
+    expect(await health.check()).toEqual({
+      status: 'up',
+      ...{ service: 'default', state: 'held', workerId, lane: 0, leaseLeftMs: expect.any(Number) as number },
+      ...{ clockOffsetMs: expect.any(Number) as number, daysLeft: ids.status().daysLeft, saturation: null },
+      ...{ issued: 0, lastError: null },
+    });
 
-    const lost = new Promise((resolve) => ids.events.once('lease-lost', resolve));
-    const regained = new Promise((resolve) => ids.events.once('lease-regained', resolve));
+    const lost = next(ids, 'lease-lost');
+    const regained = next(ids, 'lease-regained');
     const down = lost.then(() => health.check());
-    const admin = await new DataSource(database.options).initialize();
-    await admin.query(`UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = ${workerId}`);
+    await query(`UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = ${workerId}`);
     expect(await down).toMatchObject({ status: 'down', state: 'lost', workerId: null, reason: 'LEASE_LOST' });
 
     await regained;
     expect(ids.workerId).not.toBe(workerId);
     expect(await health.check()).toMatchObject({ status: 'up', workerId: ids.workerId });
 
-    await admin.destroy();
     await app.close();
     expect(await health.check()).toMatchObject({ status: 'down', state: 'closed', reason: 'CLOSED' });
   });
+
+  it('is down when the worker ids have run out, and says so', async () => {
+    const { app, health, ids } = await start(QUICK, database.options);
+    const allTaken = next(ids, 'lease-trouble', ({ error }) => error.errorCode === 'NO_FREE_WORKER');
+    await query('UPDATE soc_raindrop_worker SET del_flag = 1');
+    await allTaken;
+    expect(await health.check()).toMatchObject({
+      ...{ status: 'down', state: 'lost', reason: 'LEASE_LOST', lastError: 'NO_FREE_WORKER' },
+    });
+    await app.close();
+  });
+
+  it('is degraded while renewals fail and the lease still lasts, and up when they succeed again', async () => {
+    const { app, health, ids } = await start({ ...QUICK, leaseMs: 60_000 }, database.options);
+    const failing = next(ids, 'lease-trouble');
+    await query('ALTER TABLE soc_raindrop_worker RENAME TO elsewhere');
+    await failing;
+    expect(await health.check()).toMatchObject({
+      ...{ status: 'degraded', state: 'held', lastError: 'STORE_UNAVAILABLE' },
+      reason: 'renewals fail: STORE_UNAVAILABLE',
+    });
+    await query('ALTER TABLE elsewhere RENAME TO soc_raindrop_worker');
+    await renewedTwice(ids);
+    expect(await health.check()).toMatchObject({ status: 'up', lastError: null });
+    await app.close();
+  });
+
+  it('shows how busy the worker is, once a renewal has measured it', async () => {
+    // 63 - 52 - 3 - 1 - 5 leaves 2 bits of sequence: 4 IDs in a second.
+    const tiny = { timeStampLength: 52, workIdLength: 3, endBitsLength: 5, onExhausted: 'wait' } as const;
+    const { app, health, ids } = await start({ ...QUICK, ...tiny }, database.options);
+    await Promise.all(Array.from({ length: 8 }, (_, code) => ids.nextIdAsync(`code ${code}`)));
+    await next(ids, 'lease-renewed', () => ids.status().saturation !== null);
+    const { saturation } = ids.status();
+    expect(saturation).toBeGreaterThan(0);
+    expect(await health.check()).toMatchObject({ status: 'up', saturation: expect.any(Number) as number });
+    await app.close();
+  });
 });
 
-describe('RaindropHealthIndicator of a worker that is held', () => {
+describe('RaindropHealthIndicator of a clock that is off', () => {
+  const database = useDatabase('sqlite', 'suite');
   afterEach(() => jest.restoreAllMocks());
 
-  it('is down with the reason while its generator refuses IDs', async () => {
-    @Module({
-      imports: [
-        TerminusModule,
-        RaindropModule.forRoot({ ...OPTIONS, workerIdAssigner: 'static', workerId: 1, clock: 'exact' }),
-      ],
-      providers: [Health, RaindropHealthIndicator],
-    })
-    class AppModule {}
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
-    const health = app.get(Health);
+  it('is down while the clock is further ahead of the database than maxClockSkewMs', async () => {
+    const { app, health, ids } = await start({ ...QUICK, clock: 'exact' }, database.options);
+    const skewed = next(ids, 'lease-trouble', ({ error }) => error.errorCode === 'CLOCK_SKEW');
+    const real = Date.now;
+    jest.spyOn(Date, 'now').mockImplementation(() => real() + 60_000);
+    await skewed;
+    expect(await health.check()).toMatchObject({ status: 'down', reason: 'CLOCK_SKEW', lastError: 'CLOCK_SKEW' });
+    jest.restoreAllMocks();
+    await renewedTwice(ids);
     expect(await health.check()).toMatchObject({ status: 'up' });
-    jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2025-01-01'));
-    expect(await health.check()).toMatchObject({ status: 'down', state: 'held', reason: 'CLOCK_BEFORE_EPOCH' });
     await app.close();
+  });
+});
+
+describe('RaindropHealthIndicator of a worker id given by hand', () => {
+  const options = { workerIdAssigner: 'static', workerId: 1, clock: 'exact', timeStampLength: 31 } as const;
+  let running: Running;
+  const at = (time: string): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.parse(time));
+
+  beforeEach(async () => {
+    running = await start(options);
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await running.app.close();
+  });
+
+  it.each([
+    ['before the epoch', '2025-01-01', 'CLOCK_BEFORE_EPOCH'],
+    ['when the layout has expired', '2094-02-01', 'TIMESTAMP_OVERFLOW'],
+  ])('is down %s', async (_, time, reason) => {
+    expect(await running.health.check()).toMatchObject({ status: 'up', leaseLeftMs: null, clockOffsetMs: null });
+    at(time);
+    expect(await running.health.check()).toMatchObject({ status: 'down', state: 'held', reason });
+  });
+
+  it('is degraded in the last year of its layout, and not before', async () => {
+    at('2093-01-18');
+    expect(await running.health.check()).toMatchObject({ status: 'up', daysLeft: 366 });
+    at('2093-12-31');
+    expect(await running.health.check()).toMatchObject({
+      ...{ status: 'degraded', daysLeft: 19, reason: 'the layout expires in 19 days' },
+    });
+  });
+
+  it('is up with the reason where terminus does not know degraded: version 11', () => {
+    const answer = (status: string) => (details: object) => ({ ids: { status, ...details } });
+    const eleven = { check: () => ({ up: answer('up'), down: answer('down') }) };
+    const indicator = new RaindropHealthIndicator(eleven as unknown as HealthIndicatorService, running.ids);
+    at('2093-12-31');
+    expect(indicator.check('ids').ids).toMatchObject({ status: 'up', reason: 'the layout expires in 19 days' });
+    at('2094-02-01');
+    expect(indicator.check('ids').ids).toMatchObject({ status: 'down', reason: 'TIMESTAMP_OVERFLOW' });
+  });
+
+  it('is down without a module to speak of', () => {
+    const answer = (status: string) => (details: object) => ({ ids: { status, ...details } });
+    const session = { check: () => ({ down: answer('down') }) };
+    const indicator = new RaindropHealthIndicator(session as unknown as HealthIndicatorService);
+    expect(indicator.check('ids').ids).toEqual({ status: 'down', reason: 'RaindropModule is not imported' });
   });
 });

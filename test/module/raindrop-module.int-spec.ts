@@ -163,7 +163,7 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     const failure = await startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)]).catch(
       (error: unknown) => error,
     );
-    expect(failure).toMatchObject({ errorCode: 'UNSUPPORTED_COLUMN' });
+    expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT' });
     expect((await tokens()).filter(({ token }) => token !== '')).toEqual([]);
   });
 

@@ -1,33 +1,23 @@
 import { EventEmitter } from 'node:events';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { inspect } from 'node:util';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type {
   BoundCode,
-  GeneratorCounters,
+  IssuedByCode,
+  IssuedByCodeOptions,
   Layout,
-  LeaseEvent,
-  LeaseStatus,
   ParsedId,
   RaindropError,
   SnowflakeGenerator,
   WaitOptions,
 } from '@raindrop/core';
+import type { IdServiceEvents, IdServiceStatus } from './id-service-status.js';
+import { Saturation } from './lease/saturation.js';
+import { tellListeners } from './lease/tell-listeners.js';
 import type { Worker } from './lease/worker.js';
-import { attachSnowflakes } from './typeorm/generated-snowflake/attach-snowflakes.js';
+import { AttachedSnowflakes, type SnowflakeTarget } from './typeorm/generated-snowflake/attached-snowflakes.js';
+import type { EntityLint } from './typeorm/generated-snowflake/entity-lint.js';
 import type { AppDataSource } from './typeorm/open-worker-store.js';
-
-/** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
-export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
-
-/** A service at one moment. */
-export interface IdServiceStatus extends LeaseStatus {
-  readonly service: string;
-  readonly fingerprint: string;
-  /** When the layout's timestamps run out; null when beyond what a Date can hold. */
-  readonly expiresAt: Date | null;
-  /** Whole days until then; null likewise. */
-  readonly daysLeft: number | null;
-  readonly counters: GeneratorCounters;
-}
 
 /**
  * Issues IDs, from the moment it can be injected until the application has shut down.
@@ -37,23 +27,29 @@ export interface IdServiceStatus extends LeaseStatus {
  * with a sequence of its own: the same ID may appear under two codes.
  */
 @Injectable()
-export class IdService implements OnApplicationShutdown {
+export class IdService implements OnApplicationBootstrap, OnApplicationShutdown {
   /**
    * Events of the lease, from the moment the service can be injected; what happens during the start is in the log. A
-   * listener that throws is reported as a process warning and keeps the event from those behind it, nothing else.
+   * listener that throws or rejects is reported as a process warning; the others are told all the same.
    */
   readonly events = new EventEmitter<IdServiceEvents>();
 
-  private readonly attached = new Set<() => void>();
+  private readonly attached: AttachedSnowflakes;
+  private readonly saturation: Saturation;
 
   constructor(
     /** The service's name; `default` when it has none. */
     readonly name: string,
     private readonly generator: SnowflakeGenerator,
     private readonly worker: Worker,
+    lint?: EntityLint,
   ) {
-    const emitter: EventEmitter = this.events;
-    worker.onEvent((event) => emitter.emit(event.type, event));
+    this.attached = new AttachedSnowflakes(this, lint);
+    this.saturation = new Saturation(generator.layout.idsPerSecond, performance.now());
+    worker.onEvent((event) => {
+      if (event.type === 'lease-renewed') this.saturation.measure(generator.counters.issued, performance.now());
+      tellListeners(this.events, event);
+    });
   }
 
   /** The worker id of now; undefined while none is held. It changes when a lost one is replaced. */
@@ -128,12 +124,31 @@ export class IdService implements OnApplicationShutdown {
     return this.generator.refusal(code);
   }
 
-  /** Worker, lease, lanes, clock, lifetime and counters. */
+  /** Worker, lease, lanes, clock, lifetime, load and counters. */
   status(): IdServiceStatus {
     const { expiresAt, fingerprint } = this.layout;
     const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000);
     const { name: service, generator } = this;
-    return { service, fingerprint, expiresAt, daysLeft, ...this.worker.status(), counters: generator.counters };
+    const saturation = this.saturation.share;
+    const lease = this.worker.status();
+    return { service, fingerprint, expiresAt, daysLeft, saturation, ...lease, counters: generator.counters };
+  }
+
+  /**
+   * Begins to count the IDs of some codes apart, those issued so far included: for metrics of your own.
+   * @throws ConfigurationError naming every option that is wrong
+   */
+  issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
+    return this.generator.issuedByCode(options);
+  }
+
+  /** What a log shows of it, in either form: its status, and nothing of the databases behind it and their passwords. */
+  toJSON(): IdServiceStatus {
+    return this.status();
+  }
+
+  [inspect.custom](): IdServiceStatus {
+    return this.status();
   }
 
   /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
@@ -142,12 +157,24 @@ export class IdService implements OnApplicationShutdown {
   }
 
   /**
+   * Looks for entities that name a service nobody has imported; Nest calls it when every module is up.
+   * @throws EntityLintError, with the worker id given back: Nest calls no hooks of an application that does not start
+   */
+  async onApplicationBootstrap(): Promise<void> {
+    try {
+      this.attached.lintServices();
+    } catch (error) {
+      await this.onApplicationShutdown();
+      throw error;
+    }
+  }
+
+  /**
    * Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`.
    */
   async onApplicationShutdown(): Promise<void> {
     await this.worker.close();
-    for (const detach of this.attached) detach();
-    this.attached.clear();
+    this.attached.detachAll();
   }
 
   /**
@@ -155,14 +182,20 @@ export class IdService implements OnApplicationShutdown {
    * tenants. The module does it for the application's own.
    * @param dataSource initialised; after `destroy()` and `initialize()` attach again
    * @returns detaches, also what the module itself has attached; shutting down does so too
-   * @throws DataSourceNotInitializedError; UnsupportedColumnError; AlreadyAttachedError for another service of this name
+   * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
    */
   attach(dataSource: AppDataSource): () => void {
-    const detach = attachSnowflakes(dataSource, this);
-    this.attached.add(detach);
-    return () => {
-      this.attached.delete(detach);
-      detach();
-    };
+    return this.attached.attach(dataSource);
+  }
+
+  /**
+   * Gives an entity the IDs it lacks, before it is saved: for ways of inserting that call no subscribers, or to know the
+   * ID early. Its own columns only, not those of its relations; an ID that is set stays.
+   * @param target whose columns they are: for a plain object, its entity
+   * @returns the entity
+   * @throws UnknownEntityError when no attached DataSource has the entity, or it has no column of this service
+   */
+  assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
+    return this.attached.assign(entity, target);
   }
 }

@@ -1,4 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { wayOf, withReadableFailures } from './options/options-factory.js';
+import { refuseNonObject } from './options/options-object.js';
 import { ConfigurableModuleClass, type ASYNC_OPTIONS_TYPE, type OPTIONS_TYPE } from './raindrop.module-definition.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
 
@@ -20,11 +22,16 @@ export class RaindropModule extends ConfigurableModuleClass {
    * @throws ConfigurationError (when the application starts) naming every option that is wrong
    */
   static override forRoot(options: typeof OPTIONS_TYPE): DynamicModule {
+    refuseNonObject('forRoot', options, 'must be called with an object, the options');
     return super.forRoot(options);
   }
 
-  /** As {@link forRoot}, with options from `useFactory` (and `inject`), `useClass` or `useExisting`. */
+  /**
+   * As {@link forRoot}, with options from `useFactory` (and `inject`), `useClass` or `useExisting`.
+   * @throws OptionsFactoryError (when the application starts) when that throws
+   */
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
-    return super.forRootAsync(options);
+    const way = wayOf(options);
+    return withReadableFailures(super.forRootAsync(options), way);
   }
 }

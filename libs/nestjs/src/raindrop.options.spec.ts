@@ -49,12 +49,24 @@ it.each([
   [{ workerIdAssigner: 'static' }, 'workerId', 'required'],
   [{ workerIdAssigner: 'static', workerId: 0 }, 'workerId', 'from 1 to 1023'],
   [{ workerId: 4 }, 'workerId', 'static'],
+  [{ workerIdAssigner: 'static', workerId: 4, dbConfig: 'mysql://root:x@host/db' }, 'dbConfig', "'database' only"],
+  [{ workerIdAssigner: 'static', workerId: 4, tableName: 'workers' }, 'tableName', "'database' only"],
+  [{ name: 'orders' }, 'name', 'beside useFactory'],
+  [{ isGlobal: false }, 'isGlobal', 'beside useFactory'],
+  [{ dataSource: 'orders' }, 'dataSource', 'forRootAsync({ dataSource: ..., useFactory })'],
+  [{ checkShutdownHooks: 'no' }, 'checkShutdownHooks', 'true or false'],
   [{ layout: {} }, 'layout', 'createLayout()'],
   [{ tabelName: 'x' }, 'tabelName', 'did you mean tableName?'],
 ])('refuses %j alone, by name, and says what is legal', (options, option, says) => {
   const problems = problemsOf(options).filter((each) => !('layout' in options) || each.option === 'layout');
   expect(problems.map((each) => each.option)).toEqual([option]);
   expect(problems[0]!.message).toContain(says);
+});
+
+it.each([undefined, null, 'mysql://root:geheim@host/db', 7, []])('refuses %j in place of options', (given) => {
+  const failing = (): unknown => resolveRaindropOptions(given as never, NOW);
+  expect(failing).toThrow(ConfigurationError);
+  expect(failing).toThrow(/options = (?!.*geheim).*: must be an object/);
 });
 
 it('never shows a database URL', () => {

@@ -14,6 +14,9 @@ import {
   type ResolvedLayout,
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
+import { readLogger } from './options/logger-option.js';
+import { refuseMisplaced } from './options/misplaced-options.js';
+import { refuseNonObject } from './options/options-object.js';
 import {
   DATABASE_CONFIG_RULE,
   databaseOptionsOf,
@@ -48,6 +51,13 @@ export interface RaindropModuleOptions extends Partial<LayoutOptions>, Generator
   allowVolatile?: boolean;
   /** Read the clock once in a turn of the event loop, or at every call. Default `turn`. */
   clock?: 'turn' | 'exact';
+  /** Warn when nobody listens to SIGTERM or SIGINT 10 s after the start: the worker id would not be given back. Default true. */
+  checkShutdownHooks?: boolean;
+  /**
+   * What is done about `@GeneratedSnowflake()` columns that cannot work with their driver, layout or services: refuse to
+   * start, log a warning, or nothing. Default `error`.
+   */
+  lint?: 'error' | 'warn' | 'off';
   /** Where to log. Default Nest's `Logger`. */
   logger?: LoggerService;
 }
@@ -80,6 +90,8 @@ export interface ResolvedRaindropOptions {
   readonly dbConfig: DatabaseOptions | undefined;
   readonly allowVolatile: boolean;
   readonly clock: 'turn' | 'exact';
+  readonly checkShutdownHooks: boolean;
+  readonly lint: 'error' | 'warn' | 'off';
   readonly logger: LoggerService | undefined;
 }
 
@@ -100,6 +112,7 @@ const MAX_DEFAULT_WORKERS = 1_023;
  * @throws ConfigurationError naming every option that is wrong
  */
 export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: number): ResolvedRaindropOptions {
+  refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
   readMode(reader);
   const layout = readAnyLayout(reader, nowMs);
@@ -123,6 +136,8 @@ export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: nu
     dbConfig: readDbConfig(reader),
     allowVolatile: reader.boolean('allowVolatile', false),
     clock: reader.oneOf('clock', ['turn', 'exact'], 'turn'),
+    checkShutdownHooks: reader.boolean('checkShutdownHooks', true),
+    lint: reader.oneOf('lint', ['error', 'warn', 'off'], 'error'),
     logger: readLogger(reader),
   } as const;
   reader.finish();
@@ -154,6 +169,7 @@ function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | un
 
 function readStaticWorker(reader: OptionReader, layout: ResolvedLayout | undefined): number | undefined {
   const assigner = reader.oneOf('workerIdAssigner', ['database', 'static'], 'database');
+  refuseMisplaced(reader, assigner);
   const given = reader.value('workerId');
   if (assigner === 'database') {
     if (given !== undefined) reader.problem('workerId', given, `is for workerIdAssigner: 'static' only`);
@@ -179,13 +195,4 @@ function readDbConfig(reader: OptionReader): DatabaseOptions | undefined {
   if (database === undefined)
     reader.problem('dbConfig', typeof given === 'string' ? {} : given, `must be ${DATABASE_CONFIG_RULE}`);
   return database;
-}
-
-function readLogger(reader: OptionReader): LoggerService | undefined {
-  const given = reader.value('logger') as Partial<LoggerService> | null | undefined;
-  if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given?.[each as 'log'] === 'function')) {
-    return given as LoggerService | undefined;
-  }
-  reader.problem('logger', given, 'must have log(), warn() and error(): a Nest LoggerService');
-  return undefined;
 }

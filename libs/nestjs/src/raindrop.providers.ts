@@ -1,9 +1,11 @@
-import { Logger, type FactoryProvider, type InjectionToken, type Provider } from '@nestjs/common';
+import { Logger, type FactoryProvider, type InjectionToken, type LoggerService, type Provider } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { ConfigurationError, SnowflakeGenerator, type ConfigurationProblem, type LeasePorts } from '@raindrop/core';
 import { IdService } from './id.service.js';
 import { LeasedWorker } from './lease/leased-worker.js';
 import { logContext, logLease } from './lease/lease-log.js';
+import { ShutdownHooksCheck } from './lease/shutdown-hooks-check.js';
 import { StaticWorker } from './lease/static-worker.js';
 import type { Worker } from './lease/worker.js';
 import {
@@ -12,9 +14,13 @@ import {
   type RaindropModuleOptions,
   type ResolvedRaindropOptions,
 } from './raindrop.options.js';
+import { refuseSecondImport } from './options/refuse-second-import.js';
 import { DEFAULT_SERVICE, getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
 import { systemPorts } from './system/system-ports.js';
 import { openWorkerStore, type AppDataSource } from './typeorm/open-worker-store.js';
+
+/** What the options come to, inside the module. */
+const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');
 
 /**
  * The module's providers: the service, which takes the whole way from options to a worker id.
@@ -22,23 +28,56 @@ import { openWorkerStore, type AppDataSource } from './typeorm/open-worker-store
  */
 export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: RaindropModuleExtras): Provider[] {
   checkExtras(name, dataSource);
-  // The DataSource without a name may be missing (an app with dbConfig, or with a static worker); a named one may not.
-  const dataSources: FactoryProvider['inject'] =
-    dataSource === undefined
-      ? [{ token: getDataSourceToken() as InjectionToken, optional: true }]
-      : [dataSource].flat().map((each) => getDataSourceToken(each) as InjectionToken);
+  // Optional: the one without a name is not always needed, and the error for a missing one with a name is ours.
+  const dataSources: FactoryProvider['inject'] = [dataSource]
+    .flat()
+    .map((each) => ({ token: getDataSourceToken(each) as InjectionToken, optional: true }));
   return [
     {
+      provide: RESOLVED_OPTIONS,
+      inject: [RAINDROP_OPTIONS, ModulesContainer],
+      useFactory: (raw: RaindropModuleOptions, modules: ModulesContainer) => {
+        refuseSecondImport(modules, name);
+        return resolveRaindropOptions(raw, Date.now());
+      },
+    },
+    {
       provide: getIdServiceToken(name),
-      inject: [RAINDROP_OPTIONS, ...dataSources],
-      useFactory: (raw: RaindropModuleOptions, ...found: (AppDataSource | undefined)[]) =>
-        openIdService(
-          name,
-          raw,
-          found.filter((each) => each !== undefined),
-        ),
+      inject: [RESOLVED_OPTIONS, ...dataSources],
+      useFactory: (options: ResolvedRaindropOptions, ...found: (AppDataSource | undefined)[]) => {
+        if (dataSource !== undefined) refuseMissing([dataSource].flat(), found);
+        const present = found.filter((each) => each !== undefined);
+        return openIdService(name, options, present);
+      },
+    },
+    {
+      provide: ShutdownHooksCheck,
+      inject: [RESOLVED_OPTIONS],
+      useFactory: (options: ResolvedRaindropOptions) => createShutdownHooksCheck(name, options),
     },
   ];
+}
+
+function createShutdownHooksCheck(name: string, options: ResolvedRaindropOptions): ShutdownHooksCheck {
+  const { checkShutdownHooks, staticWorkerId, clock } = options;
+  const isNeeded = checkShutdownHooks && staticWorkerId === undefined;
+  const warn = (message: string): void => void loggerOf(options).warn(message, logContext(name));
+  return new ShutdownHooksCheck(systemPorts(clock).timers, isNeeded ? warn : undefined);
+}
+
+function loggerOf({ logger }: ResolvedRaindropOptions): LoggerService {
+  return logger ?? new Logger();
+}
+
+function refuseMissing(names: readonly string[], found: readonly (AppDataSource | undefined)[]): void {
+  const missing = names.filter((_, index) => found[index] === undefined);
+  if (missing.length === 0) return;
+  const problem = (each: string): ConfigurationProblem => ({
+    option: 'dataSource',
+    given: JSON.stringify(each),
+    message: `names no TypeORM DataSource: import TypeOrmModule.forRoot({ name: '${each}', ... }), or correct the name`,
+  });
+  throw new ConfigurationError(missing.map(problem));
 }
 
 function checkExtras(name: unknown, dataSource: RaindropModuleExtras['dataSource']): void {
@@ -58,11 +97,10 @@ function checkExtras(name: unknown, dataSource: RaindropModuleExtras['dataSource
 
 async function openIdService(
   name: string,
-  raw: RaindropModuleOptions,
+  options: ResolvedRaindropOptions,
   dataSources: readonly AppDataSource[],
 ): Promise<IdService> {
-  const options = resolveRaindropOptions(raw, Date.now());
-  const logger = options.logger ?? new Logger();
+  const logger = loggerOf(options);
   const ports = systemPorts(options.clock);
   const worker = openWorker(options, ports, dataSources[0]);
   const generator = new SnowflakeGenerator(
@@ -71,7 +109,10 @@ async function openIdService(
   );
   worker.onEvent(logLease(logger, name));
   await worker.start(generator);
-  const service = new IdService(name, generator, worker);
+  const service = new IdService(name, generator, worker, {
+    mode: options.lint,
+    warn: (message) => void logger.warn(message, logContext(name)),
+  });
   try {
     for (const message of warningsOf(options, dataSources[0])) logger.warn(message, logContext(name));
     for (const each of dataSources) service.attach(each);

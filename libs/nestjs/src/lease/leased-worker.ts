@@ -10,12 +10,15 @@ import {
 } from '@raindrop/core';
 import type { ResolvedRaindropOptions } from '../raindrop.options.js';
 import { workerIdentity } from '../system/worker-identity.js';
+import { ExpiryWatch } from './expiry-watch.js';
+import { guarded } from './tell-listeners.js';
 import type { Worker } from './worker.js';
 
 /** A worker id leased from a store. */
 export class LeasedWorker implements Worker {
   private readonly keeper: LeaseKeeper;
   private readonly listeners: ((event: LeaseEvent) => void)[] = [];
+  private readonly expiry: ExpiryWatch;
 
   constructor(options: ResolvedRaindropOptions, store: WorkerStore, ports: LeasePorts) {
     const { unitMs } = options.layout.layout;
@@ -26,7 +29,11 @@ export class LeasedWorker implements Worker {
       session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),
       ports,
     };
-    this.keeper = new LeaseKeeper(context, (event) => this.tell(event));
+    this.expiry = new ExpiryWatch(options.layout, ports.clock.now());
+    this.keeper = new LeaseKeeper(context, (event) => {
+      this.tell(event);
+      if (event.type === 'lease-renewed') this.warnOfExpiry(ports.clock.now());
+    });
   }
 
   get tenure(): Tenure {
@@ -57,12 +64,11 @@ export class LeasedWorker implements Worker {
 
   /** What a listener throws must not reach the keeper, nor whoever asked for an ID just then. */
   private tell(event: LeaseEvent): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        process.emitWarning(`A listener of '${event.type}' threw: ${String(error)}`, 'RaindropWarning');
-      }
-    }
+    for (const listener of this.listeners) guarded(event, () => listener(event));
+  }
+
+  private warnOfExpiry(nowMs: number): void {
+    const message = this.expiry.look(nowMs);
+    if (message !== undefined) this.tell({ type: 'warning', message });
   }
 }

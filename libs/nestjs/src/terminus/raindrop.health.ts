@@ -1,6 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
+import type { IdServiceStatus } from '../id-service-status.js';
 import { IdService } from '../id.service.js';
 
 /** Days of life left below which health is degraded. */
@@ -9,25 +10,32 @@ const DEGRADED_BELOW_DAYS = 365;
 /** A used-up tick that ends within this time is not worth a report, ms. */
 const BRIEF_MS = 1_000;
 
-/** What health says about a service. */
+/** What health says about a service; null where there is nothing to say. */
 export type RaindropHealthDetails = {
   readonly service: string;
   readonly state: string;
   readonly workerId: number | null;
   readonly lane: number;
+  /** How long IDs are issued without another renewal; null for a worker id given by hand. */
   readonly leaseLeftMs: number | null;
+  /** This host's clock minus the database's. */
   readonly clockOffsetMs: number | null;
+  /** Until the layout expires. */
   readonly daysLeft: number | null;
+  /** Share of one code's capacity between the last two renewals, to three decimals. */
+  readonly saturation: number | null;
   readonly issued: number;
+  /** The `errorCode` of the last attempt to keep or to replace the lease; null when it succeeded. */
+  readonly lastError: string | null;
 };
 
 /**
  * Health of an ID service for `@nestjs/terminus` 11 and 12.
  *
- * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt, the clock
- * is off, an hour is used up, the layout has expired. Degraded (where terminus knows it; up elsewhere) while renewals
- * fail and in the last year of a layout. It tells whether the process is ready, not whether it is alive: a restart helps
- * against none of this.
+ * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt (`lastError`
+ * says what keeps it from coming back), the clock is off, an hour is used up, the layout has expired. Degraded (where
+ * terminus knows it; up elsewhere) while renewals fail and in the last year of a layout. It tells whether the process is
+ * ready, not whether it is alive: a restart helps against none of this.
  */
 @Injectable()
 export class RaindropHealthIndicator {
@@ -41,23 +49,30 @@ export class RaindropHealthIndicator {
     const session = this.health.check(key);
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
     const status = service.status();
-    const details: RaindropHealthDetails = {
-      service: status.service,
-      state: status.state,
-      workerId: status.workerId ?? null,
-      lane: status.lane,
-      leaseLeftMs: Number.isFinite(status.leaseLeftMs) ? Math.round(status.leaseLeftMs) : null,
-      clockOffsetMs: status.clockOffsetMs ?? null,
-      daysLeft: status.daysLeft,
-      issued: status.counters.issued,
-    };
+    const details = detailsOf(status);
     const refusal = refusalOf(service);
     if (refusal !== undefined) return session.down({ ...details, reason: refusal });
-    const concern = concernOf(status.daysLeft, status.lastError?.errorCode);
+    const concern = concernOf(details);
     if (concern === undefined) return session.up(details);
     // Terminus 11 does not know `degraded`.
     return 'degraded' in session ? session.degraded({ ...details, reason: concern }) : up(session, details, concern);
   }
+}
+
+function detailsOf(status: IdServiceStatus): RaindropHealthDetails {
+  const { service, state, lane, leaseLeftMs, daysLeft, saturation } = status;
+  return {
+    service,
+    state,
+    workerId: status.workerId ?? null,
+    lane,
+    leaseLeftMs: Number.isFinite(leaseLeftMs) ? Math.round(leaseLeftMs) : null,
+    clockOffsetMs: status.clockOffsetMs ?? null,
+    daysLeft,
+    saturation: saturation === null ? null : Number(saturation.toFixed(3)),
+    issued: status.counters.issued,
+    lastError: status.lastError?.errorCode ?? null,
+  };
 }
 
 /**
@@ -79,8 +94,8 @@ function up<Key extends string>(
   return session.up({ ...details, reason });
 }
 
-function concernOf(daysLeft: number | null, lastError: string | undefined): string | undefined {
-  if (lastError !== undefined) return `renewals fail: ${lastError}`;
+function concernOf({ daysLeft, lastError }: RaindropHealthDetails): string | undefined {
+  if (lastError !== null) return `renewals fail: ${lastError}`;
   if (daysLeft !== null && daysLeft < DEGRADED_BELOW_DAYS) return `the layout expires in ${daysLeft} days`;
   return undefined;
 }

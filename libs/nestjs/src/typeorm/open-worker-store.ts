@@ -46,9 +46,11 @@ export function openWorkerStore(
 ): WorkerStore {
   const database = databaseOf(options, appDataSource);
   if (!isVolatile(database)) {
-    const { tableName, autoCreateTable, foreignTimeZone, lease } = options;
+    const { tableName, autoCreateTable, foreignTimeZone, dbConfig, lease } = options;
     const { opTimeoutMs } = lease;
-    return new TypeormWorkerStore(database, { tableName, autoCreateTable, foreignTimeZone, opTimeoutMs });
+    const configuredBy = dbConfig === undefined ? "the DataSource's options" : 'dbConfig';
+    const storeOptions = { tableName, autoCreateTable, foreignTimeZone, configuredBy, opTimeoutMs };
+    return new TypeormWorkerStore(database, storeOptions);
   }
   if (!options.allowVolatile) throw new VolatileDatabaseError(database.type);
   const table = memoryTables.get(options.tableName) ?? new MemoryWorkerTable();

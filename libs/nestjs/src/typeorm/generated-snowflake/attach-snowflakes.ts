@@ -1,12 +1,16 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { columnValuesOf, type ColumnMetadata } from './column-values.js';
+import { bindColumns } from './bind-columns.js';
+import type { ColumnMetadata } from './column-values.js';
+import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
 import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
-import { refuseColumn } from './refuse-column.js';
+import { InsertGuard } from './insert-guard.js';
+import { lintColumns } from './lint-columns.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import { SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { markOf } from './snowflake-transformer.js';
+import { TypedParameters } from './typed-parameters.js';
 
 /**
  * Lets a service fill its `@GeneratedSnowflake()` columns on every insert through a DataSource. The properties of
@@ -16,59 +20,65 @@ import { markOf } from './snowflake-transformer.js';
  * The subscriber goes in front of all others: they see the ID. Attaching a service twice does nothing; a DataSource that
  * was initialised anew has to be attached anew.
  *
- * @returns detaches: inserts fail with `SnowflakeNotAssignedError` again. Safe to call twice.
- * @throws DataSourceNotInitializedError; AlreadyAttachedError when another service has this name; UnsupportedColumnError
+ * @returns the subscriber; its `detach` makes inserts fail with `SnowflakeNotAssignedError` again, and is safe to call twice
+ * @throws DataSourceNotInitializedError; AlreadyAttachedError when another service has this name; EntityLintError
  */
-export function attachSnowflakes(dataSource: DataSource, source: SnowflakeSource): () => void {
+export function attachSnowflakes(
+  dataSource: DataSource,
+  source: SnowflakeSource,
+  lint: EntityLint = STRICT_LINT,
+): SnowflakeSubscriber {
   if (!dataSource.isInitialized) throw new DataSourceNotInitializedError(source.name);
-  const present = dataSource.subscribers.find(
-    (each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber && each.source.name === source.name,
-  );
-  if (present?.source === source) return present.detach;
+  const present = attachedTo(dataSource).find((each) => each.source.name === source.name);
+  if (present?.source === source) return present;
   if (present !== undefined) throw new AlreadyAttachedError(source.name);
 
-  const found = findColumns(dataSource, source.name);
-  const { generated, references } = found;
-  for (const each of generated.values()) {
-    refuseColumn(each, {
-      database: dataSource.options.type,
-      layout: source.layout,
-      nowMs: Date.now(),
-      isReferenced: [...references.values()].some(({ key }) => key === each),
-    });
-  }
+  const { generated, references } = findColumns(dataSource, source);
+  report(lintColumns(dataSource, generated, references, Date.now()), lint);
 
-  if (generated.size > 0) makeSqliteExact(dataSource);
-  const unbind = bind(dataSource, found);
+  if (generated.length > 0) makeSqliteExact(dataSource);
+  // A foreign key with a transformer of the user's own is the user's.
+  const plain = references.filter(({ column }) => column.transformer === undefined);
+  const columns = [...generated, ...plain];
+  const unbind = bindColumns(dataSource, columns);
   const { subscribers } = dataSource;
-  const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), () => {
+  const statements = {
+    guard: new InsertGuard(dataSource.driver, generated),
+    typed: new TypedParameters(dataSource, columns),
+  };
+  const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {
     const index = subscribers.indexOf(subscriber);
     if (index < 0) return;
     subscribers.splice(index, 1);
     unbind();
   });
   subscribers.unshift(subscriber);
-  return subscriber.detach;
+  return subscriber;
+}
+
+/** The services that fill a DataSource's columns. */
+export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
+  return subscribers.filter((each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber);
 }
 
 interface FoundColumns {
-  readonly generated: ReadonlyMap<ColumnMetadata, GeneratedColumn>;
-  readonly references: ReadonlyMap<ColumnMetadata, ReferenceColumn>;
+  readonly generated: readonly GeneratedColumn[];
+  readonly references: readonly ReferenceColumn[];
 }
 
-function findColumns({ entityMetadatas }: DataSource, service: string): FoundColumns {
+function findColumns({ entityMetadatas }: DataSource, { name, layout }: SnowflakeSource): FoundColumns {
   const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
   const generated = new Map<ColumnMetadata, GeneratedColumn>();
   for (const column of columns) {
     const mark = markOf(column.transformer);
-    if (mark?.service === service) generated.set(column, new GeneratedColumn(column, mark));
+    if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
   }
-  const references = new Map<ColumnMetadata, ReferenceColumn>();
+  const references: ReferenceColumn[] = [];
   for (const column of columns) {
     const key = keyBehind(column, generated);
-    if (key !== undefined) references.set(column, new ReferenceColumn(column, key));
+    if (key !== undefined) references.push(new ReferenceColumn(column, key));
   }
-  return { generated, references };
+  return { generated: [...generated.values()], references };
 }
 
 /** A foreign key may point at a key that is a foreign key itself. */
@@ -85,31 +95,14 @@ function keyBehind(
   return undefined;
 }
 
-/** @returns undoes it */
-function bind({ driver }: DataSource, { generated, references }: FoundColumns): () => void {
-  const values = columnValuesOf(driver);
-  const marks = [...generated.keys()].map((column) => ({ column, transformer: column.transformer }));
-  for (const [column, each] of generated) {
-    values.set(column, each);
-    column.transformer = undefined;
-  }
-  // A foreign key with a transformer of the user's own is the user's.
-  const plain = [...references].filter(([column]) => column.transformer === undefined);
-  for (const [column, each] of plain) values.set(column, each);
-  return () => {
-    for (const { column, transformer } of marks) column.transformer = transformer;
-    for (const column of [...generated.keys(), ...references.keys()]) values.delete(column);
-  };
-}
-
 function columnsByEntity(
   dataSource: DataSource,
-  generated: FoundColumns['generated'],
+  generated: readonly GeneratedColumn[],
 ): Map<EntityMetadata, GeneratedColumn[]> {
   const byEntity = new Map<EntityMetadata, GeneratedColumn[]>();
   for (const metadata of dataSource.entityMetadatas) {
     const owned = metadata.columns.filter((column) => ownsColumn(metadata, column));
-    const columns = owned.flatMap((column) => generated.get(column) ?? []);
+    const columns = generated.filter(({ column }) => owned.includes(column));
     if (columns.length > 0) byEntity.set(metadata, columns);
   }
   return byEntity;

@@ -1,12 +1,15 @@
 import type { EntityMetadata } from 'typeorm';
+import type { Layout } from '@raindrop/core';
 import type { ColumnMetadata, ColumnValues } from './column-values.js';
+import type { ComparedColumn } from './condition-values.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { fromDatabase, toDatabase, toProperty } from './snowflake-property.js';
+import { SnowflakeForm } from './snowflake-form.js';
 import type { SnowflakeMark } from './snowflake-transformer.js';
 
-/** A marked column of an initialised DataSource. */
-export class GeneratedColumn implements ColumnValues {
+/** A marked column of an initialised DataSource, and the service's layout. */
+export class GeneratedColumn implements ColumnValues, ComparedColumn {
   readonly code: string | undefined;
+  readonly form: SnowflakeForm;
   /** `Entity.property`. */
   readonly place: string;
   /** A single-table parent's rows have the columns of its children, always nullable, and leave them empty. */
@@ -15,8 +18,10 @@ export class GeneratedColumn implements ColumnValues {
   constructor(
     readonly column: ColumnMetadata,
     readonly mark: SnowflakeMark,
+    readonly layout: Layout,
   ) {
     this.code = mark.code;
+    this.form = new SnowflakeForm(mark.as, mark.prefix);
     this.place = placeOf(column);
     this.isOptional = !ownsColumn(column.entityMetadata, column);
   }
@@ -29,43 +34,47 @@ export class GeneratedColumn implements ColumnValues {
 
   /** Makes a missing embedded object, too. */
   set(entity: object, id: bigint): void {
-    this.column.setEntityValue(entity, toProperty(id, this.mark.as, this.place));
+    this.column.setEntityValue(entity, this.form.of(id, this.place));
   }
 
   /**
    * @throws SnowflakeNotAssignedError without an ID: MariaDB in a lenient mode would store 0
-   * @throws UnsafeSnowflakeError
+   * @throws UnsafeSnowflakeError; InvalidIdError
    */
   write(value: unknown): unknown {
     if (value === undefined ? !this.isOptional : value === null && !this.column.isNullable) {
-      throw new SnowflakeNotAssignedError(this.mark.service, this.place);
+      throw new SnowflakeNotAssignedError(this.mark.service, this.place, 'silent');
     }
-    return toDatabase(value, this.place);
+    return this.form.write(value, this.place);
   }
 
   /** @throws UnsafeSnowflakeError */
   read(value: unknown): unknown {
-    return fromDatabase(value, this.mark.as, this.place);
+    return this.form.read(value, this.place);
   }
 }
 
 /** A column that holds the ID of a generated one: a foreign key, or part of a junction or closure table. */
-export class ReferenceColumn implements ColumnValues {
-  private readonly place: string;
+export class ReferenceColumn implements ColumnValues, ComparedColumn {
+  readonly form: SnowflakeForm;
+  readonly layout: Layout;
+  readonly place: string;
 
   constructor(
-    column: ColumnMetadata,
+    readonly column: ColumnMetadata,
     readonly key: GeneratedColumn,
   ) {
+    this.form = key.form;
+    this.layout = key.layout;
     this.place = placeOf(column);
   }
 
   write(value: unknown): unknown {
-    return toDatabase(value, this.place);
+    return this.form.write(value, this.place);
   }
 
   read(value: unknown): unknown {
-    return fromDatabase(value, this.key.mark.as, this.place);
+    return this.form.read(value, this.place);
   }
 }
 

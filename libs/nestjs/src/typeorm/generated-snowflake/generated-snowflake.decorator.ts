@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Column } from 'typeorm';
 import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowflake-column-options.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import type { SnowflakeProperty } from './snowflake-property.js';
+import type { SnowflakeProperty } from './snowflake-form.js';
 
 /**
  * A column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object or an

@@ -47,11 +47,21 @@ describe('@GeneratedSnowflake() options', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['an unknown option', { type: 'varchar' }, /'type' is not an option; there are primary, as, service, code, name/],
+    [
+      'an unknown option',
+      { type: 'varchar' },
+      /'type' is not an option; there are primary, as, service, code, prefix, name/,
+    ],
     ['another as', { as: 'Date' }, /as must be 'string', 'number' or 'bigint'/],
     ['a nullable key', { nullable: true }, /cannot be nullable/],
     ['a primary that is no boolean', { primary: 'no' }, /primary must be true or false/],
     ['an empty service', { service: '' }, /service must be/],
+    ['a prefix that cannot be', { prefix: 'Order' }, /prefix must be 1 to 31 of a-z/],
+    [
+      'a prefix for another type',
+      { prefix: 'order', as: 'bigint' },
+      /a prefix is for strings, but the property is a bigint/,
+    ],
     ['a code that is too long', { code: 'x'.repeat(129) }, /1 to 128 characters/],
   ])('refuses %s', (_, options, message) => {
     expect(() => snowflakeColumn(options)).toThrow(UnsupportedColumnError);

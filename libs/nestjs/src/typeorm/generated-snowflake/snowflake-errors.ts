@@ -13,6 +13,9 @@ export class UnsupportedColumnError extends RaindropError {
   }
 }
 
+/** Why an insert came without an ID. */
+export type NotAssignedCause = 'unattached' | 'silent' | 'column-list';
+
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
 export class SnowflakeNotAssignedError extends RaindropError {
   readonly errorCode = 'SNOWFLAKE_NOT_ASSIGNED';
@@ -21,18 +24,32 @@ export class SnowflakeNotAssignedError extends RaindropError {
     readonly service: string,
     /** `Entity.property`; undefined when no service was ever attached to the DataSource. */
     readonly column: string | undefined,
+    /**
+     * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
+     * `column-list`: the statement names its columns, and not this one.
+     */
+    readonly why: NotAssignedCause,
   ) {
     super(
-      column === undefined
-        ? `A @GeneratedSnowflake() column was inserted without an ID, because service '${service}' is not attached to ` +
-            `its DataSource. Import RaindropModule${service === 'default' ? '' : ` with name '${service}'`} and save ` +
-            `after it is up; for a DataSource made outside Nest, or initialised anew, call ids.attach(dataSource).`
-        : `${column} was inserted without an ID: this way of inserting calls no subscribers (listeners: false, ` +
-            `callListeners(false)). Leave that option out, or set ${column} to a new ID of service '${service}' first.`,
+      `${column ?? 'A @GeneratedSnowflake() column'} was inserted without an ID` +
+        WAY_OUT[why](service, column ?? 'it'),
       { retryable: false },
     );
   }
 }
+
+const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: string) => string>> = {
+  unattached: (service) =>
+    `, because service '${service}' is not attached to its DataSource. Import ` +
+    `RaindropModule${service === 'default' ? '' : ` with name '${service}'`} and save after it is up; for a DataSource ` +
+    `made outside Nest, or initialised anew, call ids.attach(dataSource).`,
+  silent: (service, column) =>
+    `: this way of inserting calls no subscribers (listeners: false, callListeners(false)). Leave that option out, call ` +
+    `ids.assign(entity) first, or set ${column} to a new ID of service '${service}'.`,
+  'column-list': (service, column) =>
+    `: the statement lists its columns, and ${column} is not among them. Name it too (values() are filled then; with ` +
+    `valuesFromSelect and SQL of your own select new IDs of service '${service}'), or leave the list out.`,
+};
 
 /** A value that is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
 export class UnsafeSnowflakeError extends RaindropError {
@@ -83,6 +100,35 @@ export class AlreadyAttachedError extends RaindropError {
     super(
       `Another service named '${service}' is attached to this DataSource already. Is RaindropModule imported twice? Give one of ` +
         `the two another name and say { service: '<name>' } in the columns it is for.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** An entity was to be given an ID that has no column for one here. */
+export class UnknownEntityError extends RaindropError {
+  readonly errorCode = 'UNKNOWN_ENTITY';
+
+  constructor(
+    readonly service: string,
+    readonly entity: string,
+  ) {
+    super(
+      `${entity} has no @GeneratedSnowflake() column of service '${service}' in a DataSource that is attached to it. For ` +
+        `a plain object say which entity it is: ids.assign(object, Order).`,
+      { retryable: false },
+    );
+  }
+}
+
+/** `SnowflakeBetween()` reached a database without having become IDs. */
+export class UnresolvedRangeError extends RaindropError {
+  readonly errorCode = 'UNRESOLVED_RANGE';
+
+  constructor() {
+    super(
+      `SnowflakeBetween() works on @GeneratedSnowflake() columns, and foreign keys that hold their IDs, of a DataSource ` +
+        `that a service is attached to. Elsewhere compare with ids.layout.idFloor(from) and ids.layout.idCeil(to).`,
       { retryable: false },
     );
   }

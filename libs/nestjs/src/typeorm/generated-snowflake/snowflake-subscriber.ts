@@ -1,6 +1,8 @@
 import type { EntityMetadata, EntitySubscriberInterface, InsertEvent } from 'typeorm';
 import type { GeneratedColumn } from './generated-column.js';
+import type { InsertGuard } from './insert-guard.js';
 import type { SnowflakeSource } from './snowflake-source.js';
+import type { TypedParameters } from './typed-parameters.js';
 
 /** Sets the IDs of one service's columns before an insert. */
 export class SnowflakeSubscriber implements EntitySubscriberInterface {
@@ -10,6 +12,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   constructor(
     readonly source: SnowflakeSource,
     private readonly columns: ReadonlyMap<EntityMetadata, readonly GeneratedColumn[]>,
+    private readonly statements: { readonly guard: InsertGuard; readonly typed: TypedParameters },
     readonly detach: () => void,
   ) {}
 
@@ -29,6 +32,21 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         return this.fillLater(columns, entity);
       }
     }
+  }
+
+  /** @throws SnowflakeNotAssignedError; InvalidIdError */
+  beforeQuery({ query, parameters }: { readonly query: string; readonly parameters?: unknown }): void {
+    this.statements.guard.check(query);
+    this.statements.typed.convert(query, parameters);
+  }
+
+  /** Sets the IDs that are missing, at once. @returns false when the entity has no column of this service */
+  assign(entity: object, metadata: EntityMetadata): boolean {
+    const columns = this.columns.get(metadata);
+    for (const column of columns ?? []) {
+      if (!column.isSet(entity)) column.set(entity, this.source.nextId(column.code));
+    }
+    return columns !== undefined;
   }
 
   private fillLater(columns: readonly GeneratedColumn[], entity: object): Promise<void> {

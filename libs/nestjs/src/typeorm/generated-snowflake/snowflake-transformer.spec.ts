@@ -1,10 +1,11 @@
+import { InvalidIdError, typedId } from '@raindrop/core';
 import { And, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { SnowflakeNotAssignedError, UnsafeSnowflakeError } from './snowflake-errors.js';
-import { toProperty, type SnowflakeProperty } from './snowflake-property.js';
+import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
 import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 
-const transformer = (as: SnowflakeProperty = 'string'): SnowflakeTransformer =>
-  new SnowflakeTransformer({ service: 'default', code: undefined, as });
+const transformer = (as: SnowflakeProperty = 'string', prefix?: string): SnowflakeTransformer =>
+  new SnowflakeTransformer({ service: 'default', code: undefined, as, prefix });
 const id = 9_007_199_254_740_993n;
 
 describe('SnowflakeTransformer', () => {
@@ -76,10 +77,40 @@ describe('SnowflakeTransformer', () => {
   });
 });
 
-describe('toProperty', () => {
+describe('SnowflakeForm', () => {
   it('gives what the property holds, or refuses', () => {
-    expect([toProperty(12n, 'string'), toProperty(12n, 'number'), toProperty(12n, 'bigint')]).toEqual(['12', 12, 12n]);
-    expect(toProperty(BigInt(Number.MAX_SAFE_INTEGER), 'number')).toBe(Number.MAX_SAFE_INTEGER);
-    expect(() => toProperty(2n ** 53n, 'number', 'Order.id')).toThrow(UnsafeSnowflakeError);
+    const of = (id: bigint, as: SnowflakeProperty): unknown => new SnowflakeForm(as).of(id, 'Order.id');
+    expect([of(12n, 'string'), of(12n, 'number'), of(12n, 'bigint')]).toEqual(['12', 12, 12n]);
+    expect(of(BigInt(Number.MAX_SAFE_INTEGER), 'number')).toBe(Number.MAX_SAFE_INTEGER);
+    expect(() => of(2n ** 53n, 'number')).toThrow(UnsafeSnowflakeError);
+  });
+
+  it('shows a typed text, and keeps decimal', () => {
+    const form = new SnowflakeForm('string', 'order');
+    const text = typedId('order').encode(id);
+    expect(form.of(id)).toBe(text);
+    expect([form.read('9007199254740993'), form.read(id), form.read(null)]).toEqual([text, text, null]);
+    expect([form.write(text), form.write(id), form.write(null)]).toEqual([
+      '9007199254740993',
+      '9007199254740993',
+      null,
+    ]);
+  });
+
+  it.each(['9007199254740993', typedId('user').encode(id), 'order_', 'ORDER_0', ''])(
+    'refuses to write %p as a typed text',
+    (value) => {
+      expect(() => new SnowflakeForm('string', 'order').write(value)).toThrow(InvalidIdError);
+    },
+  );
+
+  it.each(['abc', '-1', '9223372036854775808', 2 ** 60])('refuses to read %p as a typed text', (value) => {
+    expect(() => new SnowflakeForm('string', 'order').read(value)).toThrow(UnsafeSnowflakeError);
+  });
+
+  it('compares typed texts, and decimal ones', () => {
+    const form = new SnowflakeForm('string', 'order');
+    expect([form.compare(form.of(id)), form.compare('12')]).toEqual(['9007199254740993', '12']);
+    expect(() => form.compare('user_0')).toThrow(InvalidIdError);
   });
 });

@@ -1,12 +1,16 @@
 import type { ValueTransformer } from 'typeorm';
+import { isOperator } from './condition-values.js';
+import { isSnowflakeRange } from './snowflake-between.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { fromDatabase, toDatabase, type SnowflakeProperty } from './snowflake-property.js';
+import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
 
 /** What a column says about the IDs it wants. */
 export interface SnowflakeMark {
   readonly service: string;
   readonly code: string | undefined;
   readonly as: SnowflakeProperty;
+  /** Of a typed text, `order_...`. */
+  readonly prefix: string | undefined;
 }
 
 /** Registered, so that a second copy of this package in one application knows it. */
@@ -15,17 +19,19 @@ const MARK = Symbol.for('@raindrop/nestjs:snowflake');
 /**
  * Marks a generated column: TypeORM carries a transformer unchanged through abstract bases, single-table inheritance,
  * embeddeds and `EntitySchema`, so no registry is needed. It transforms only while no service is attached; then
- * `ColumnValues` takes over.
+ * `bindColumns` takes over.
  */
 export class SnowflakeTransformer implements ValueTransformer {
   readonly [MARK]: SnowflakeMark;
+  private readonly form: SnowflakeForm;
 
   constructor(mark: SnowflakeMark) {
     this[MARK] = mark;
+    this.form = new SnowflakeForm(mark.as, mark.prefix);
   }
 
   from(value: unknown): unknown {
-    return fromDatabase(value, this[MARK].as);
+    return this.form.read(value);
   }
 
   /**
@@ -35,22 +41,19 @@ export class SnowflakeTransformer implements ValueTransformer {
   to(value: unknown): unknown {
     if (value === undefined) return () => this.refuse();
     if (Array.isArray(value)) return value.map((each) => this.to(each));
-    if (!isOperator(value)) return toDatabase(value);
+    if (isSnowflakeRange(value)) return value;
+    if (!isOperator(value)) return this.form.compare(value);
     // TypeORM 1 resolves operators itself; 0.3 hands over those inside And() and Or().
     value.transformValue(this);
     return value;
   }
 
   private refuse(): never {
-    throw new SnowflakeNotAssignedError(this[MARK].service, undefined);
+    throw new SnowflakeNotAssignedError(this[MARK].service, undefined, 'unattached');
   }
 }
 
 /** What a generated column's transformer says; undefined for every other column. */
 export function markOf(transformer: ValueTransformer | ValueTransformer[] | undefined): SnowflakeMark | undefined {
   return (transformer as { readonly [MARK]?: SnowflakeMark } | undefined)?.[MARK];
-}
-
-function isOperator(value: unknown): value is { transformValue(transformer: ValueTransformer): void } {
-  return typeof value === 'object' && value !== null && 'transformValue' in value;
 }

@@ -1,3 +1,4 @@
+import type { DatabaseRefusal } from './database-refused-error.js';
 import type { DurabilityCheck } from './durability.js';
 import type { TableName } from './table-name.js';
 import type { WorkerColumn } from './worker-columns.js';
@@ -44,8 +45,8 @@ export interface Dialect {
   columnsOf(table: TableName): Statement;
   /** Somebody else is writing: worth another try in a moment, on this connection. SQLite only. */
   isBusy(driverCode: string): boolean;
-  /** The account may not create or alter tables. */
-  isDenied(driverCode: string): boolean;
+  /** What no second try can mend; undefined for everything else. */
+  refusal(driverCode: string): DatabaseRefusal | undefined;
 }
 
 /** A table as SQL names it. */

@@ -1,3 +1,4 @@
+import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
 import { mysqlDurability } from './durability.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
@@ -42,11 +43,23 @@ export function mysqlDialect(zone: string): Dialect {
       values: schema === undefined ? [name] : [schema, name],
     }),
     isBusy: () => false,
-    isDenied: (code) => DENIED.has(code),
+    refusal: (code) => REFUSALS[code],
   };
 }
 
-const DENIED = new Set(['ER_TABLEACCESS_DENIED_ERROR', 'ER_DBACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR']);
+const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
+  ER_ACCESS_DENIED_ERROR: 'account',
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'account',
+  ER_ACCOUNT_HAS_BEEN_LOCKED: 'account',
+  ER_HOST_NOT_PRIVILEGED: 'account',
+  ER_MUST_CHANGE_PASSWORD_LOGIN: 'account',
+  ER_BAD_DB_ERROR: 'database',
+  ER_NO_DB_ERROR: 'database',
+  ER_DBACCESS_DENIED_ERROR: 'rights',
+  ER_TABLEACCESS_DENIED_ERROR: 'rights',
+  ER_COLUMNACCESS_DENIED_ERROR: 'rights',
+  ER_SPECIFIC_ACCESS_DENIED_ERROR: 'rights',
+};
 
 function typeOf(kind: ColumnKind): string {
   if (kind === 'bigint') return 'bigint';

@@ -1,3 +1,4 @@
+import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
 import { postgresDurability } from './durability.js';
 import type { ColumnKind, WorkerColumn } from './worker-columns.js';
@@ -31,7 +32,18 @@ export const postgresDialect: Dialect = {
     values: [schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`],
   }),
   isBusy: () => false,
-  isDenied: (code) => code === '42501',
+  refusal: (code) => REFUSALS[code],
+};
+
+const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
+  // invalid_authorization_specification, invalid_password
+  '28000': 'account',
+  '28P01': 'account',
+  // invalid_catalog_name, invalid_schema_name
+  '3D000': 'database',
+  '3F000': 'database',
+  // insufficient_privilege
+  '42501': 'rights',
 };
 
 function quoted(identifier: string): string {

@@ -1,6 +1,6 @@
 import { RaindropError, type WorkerRange } from '@raindrop/core';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseCallError } from './database-call-error.js';
+import { DatabaseRefusedError } from './database-refused-error.js';
 import { quoteTable, type Dialect } from './dialect.js';
 import { findMissingTables, WorkerTableMissingError } from './missing-tables.js';
 import type { RunSql } from './run-sql.js';
@@ -35,7 +35,7 @@ export async function createMissingTables(context: WorkerTableContext, autoCreat
     try {
       for (const statement of found.sql) await run(statement);
     } catch (error) {
-      const isDenied = error instanceof DatabaseCallError && dialect.isDenied(error.driverCode);
+      const isDenied = error instanceof DatabaseRefusedError && error.refusal === 'rights';
       throw isDenied ? new WorkerTableMissingError(found, `its account may not create it: ${error.reason}`) : error;
     }
   });

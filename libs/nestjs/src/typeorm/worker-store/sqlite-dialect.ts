@@ -32,7 +32,7 @@ export const sqliteDialect: Dialect = {
     values: schema === undefined ? [name] : [name, schema],
   }),
   isBusy: (code) => code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'),
-  isDenied: (code) => code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH',
+  refusal: (code) => (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH' ? 'rights' : undefined),
 };
 
 function quoted(identifier: string): string {

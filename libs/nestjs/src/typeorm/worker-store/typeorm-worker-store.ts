@@ -2,6 +2,7 @@ import { RaindropError, type WorkerRange, type WorkerRow, type WorkerStore } fro
 import type { WorkerTable, WorkerWrite } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
 import { DatabaseCallError } from './database-call-error.js';
+import { DatabaseRefusedError } from './database-refused-error.js';
 import type { Dialect, SqlValue, Statement } from './dialect.js';
 import { LeaseConnection } from './lease-connection.js';
 import { leaseDataSourceOptions } from './lease-data-source.js';
@@ -21,6 +22,8 @@ export interface TypeormWorkerStoreOptions {
   readonly opTimeoutMs: number;
   /** The offset in which the original's processes write their times to MySQL, such as `+08:00`. Default UTC. */
   readonly foreignTimeZone?: string;
+  /** What names account and database, for messages. */
+  readonly configuredBy?: string;
 }
 
 /** The store was closed; it answers no call any more. */
@@ -36,7 +39,8 @@ export class WorkerStoreClosedError extends RaindropError {
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost
- * rejects with DatabaseCallError; whether its statement is executed is then unknown.
+ * rejects with DatabaseCallError; whether its statement is executed is then unknown. What the database refuses rejects
+ * with DatabaseRefusedError.
  */
 export class TypeormWorkerStore implements WorkerStore {
   private readonly dataSource: DataSourceOptions;
@@ -169,8 +173,14 @@ export class TypeormWorkerStore implements WorkerStore {
     } catch (error) {
       // Whatever went wrong: a new connection has no state of the old one, and finds the new primary after a failover.
       this.drop(connection, new Error('the connection had failed'));
-      throw error;
+      throw this.refusalOf(error as DatabaseCallError) ?? error;
     }
+  }
+
+  private refusalOf({ reason, driverCode }: DatabaseCallError): DatabaseRefusedError | undefined {
+    const { configuredBy = "the DataSource's options" } = this.options;
+    const refusal = this.dialect.refusal(driverCode);
+    return refusal && new DatabaseRefusedError(refusal, reason, driverCode, configuredBy);
   }
 
   private drop(connection: LeaseConnection | undefined, reason: Error): void {

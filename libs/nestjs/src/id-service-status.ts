@@ -1,0 +1,17 @@
+import type { GeneratorCounters, LeaseEvent, LeaseStatus } from '@raindrop/core';
+
+/** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
+export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
+
+/** A service at one moment. */
+export interface IdServiceStatus extends LeaseStatus {
+  readonly service: string;
+  readonly fingerprint: string;
+  /** When the layout's timestamps run out; null when beyond what a Date can hold. */
+  readonly expiresAt: Date | null;
+  /** Whole days until then; null likewise. */
+  readonly daysLeft: number | null;
+  /** The load between the last two renewals, 1 is all that one code can have; null without any. See `docs/errors.md`. */
+  readonly saturation: number | null;
+  readonly counters: GeneratorCounters;
+}

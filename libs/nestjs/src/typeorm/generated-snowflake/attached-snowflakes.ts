@@ -1,0 +1,62 @@
+import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
+import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
+import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
+import { lintServices } from './lint-columns.js';
+import { UnknownEntityError } from './snowflake-errors.js';
+import type { SnowflakeSource } from './snowflake-source.js';
+import type { SnowflakeSubscriber } from './snowflake-subscriber.js';
+
+/** Whose column it is, for a plain object: a class, an `EntitySchema`, or an entity's name. */
+export type SnowflakeTarget = EntityTarget<ObjectLiteral>;
+
+/** The DataSources whose columns one service fills. */
+export class AttachedSnowflakes {
+  private readonly subscribers = new Map<DataSource, SnowflakeSubscriber>();
+
+  constructor(
+    private readonly source: SnowflakeSource,
+    private readonly lint: EntityLint = STRICT_LINT,
+  ) {}
+
+  /** @returns detaches; safe to call twice */
+  attach(dataSource: DataSource): () => void {
+    const subscriber = attachSnowflakes(dataSource, this.source, this.lint);
+    this.subscribers.set(dataSource, subscriber);
+    return () => {
+      subscriber.detach();
+      if (this.subscribers.get(dataSource) === subscriber) this.subscribers.delete(dataSource);
+    };
+  }
+
+  /** @throws UnknownEntityError */
+  assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
+    const of = target ?? entity.constructor;
+    for (const [dataSource, subscriber] of this.subscribers) {
+      if (dataSource.hasMetadata(of) && subscriber.assign(entity, dataSource.getMetadata(of))) return entity;
+    }
+    throw new UnknownEntityError(this.source.name, nameOf(of));
+  }
+
+  /**
+   * Looks for columns whose service is missing, when every service has been attached.
+   * @throws EntityLintError
+   */
+  lintServices(): void {
+    for (const dataSource of this.subscribers.keys()) {
+      // One service speaks for all of a DataSource.
+      const isFirst = attachedTo(dataSource)[0] === this.subscribers.get(dataSource);
+      if (isFirst) report(lintServices(dataSource), this.lint);
+    }
+  }
+
+  detachAll(): void {
+    for (const subscriber of this.subscribers.values()) subscriber.detach();
+    this.subscribers.clear();
+  }
+}
+
+function nameOf(target: EntityTarget<object>): string {
+  if (typeof target === 'string') return target;
+  if (typeof target === 'function') return target.name;
+  return 'options' in target ? target.options.name : target.name;
+}

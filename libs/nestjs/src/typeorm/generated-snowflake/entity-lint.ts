@@ -1,0 +1,50 @@
+import { RaindropError } from '@raindrop/core';
+
+/** What is wrong, or will be, with one `@GeneratedSnowflake()` column. */
+export interface EntityProblem {
+  /** A `warning` is logged and never stops a start. */
+  readonly severity: 'error' | 'warning';
+  readonly entity: string;
+  readonly property: string;
+  /** TypeORM's name of the database type. */
+  readonly driver: string;
+  readonly problem: string;
+  readonly cure: string;
+}
+
+/** What is done about problems, and where they are logged. */
+export interface EntityLint {
+  readonly mode: 'error' | 'warn' | 'off';
+  readonly warn: (message: string) => void;
+}
+
+/** For services and DataSources outside Nest. */
+export const STRICT_LINT: EntityLint = {
+  mode: 'error',
+  warn: (message) => process.emitWarning(message, 'RaindropWarning'),
+};
+
+/** Columns whose IDs would be lost, rounded or refused later. Nothing was attached. */
+export class EntityLintError extends RaindropError {
+  readonly errorCode = 'ENTITY_LINT';
+
+  constructor(readonly problems: readonly EntityProblem[]) {
+    super(
+      `@GeneratedSnowflake() cannot work like this (lint: 'warn' starts all the same):\n` +
+        problems.map((each) => `  - ${describeProblem(each)}`).join('\n'),
+      { retryable: false },
+    );
+  }
+}
+
+/** @throws EntityLintError when the mode is `error` and one of the problems is */
+export function report(problems: readonly EntityProblem[], { mode, warn }: EntityLint): void {
+  if (mode === 'off') return;
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (mode === 'error' && errors.length > 0) throw new EntityLintError(errors);
+  for (const each of problems) warn(describeProblem(each));
+}
+
+function describeProblem({ entity, property, driver, problem, cure }: EntityProblem): string {
+  return `${entity}.${property} (${driver}): ${problem}. ${cure}.`;
+}

@@ -1,0 +1,91 @@
+import type { DataSource } from 'typeorm';
+import type { ColumnMetadata } from './column-values.js';
+import type { EntityProblem } from './entity-lint.js';
+import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
+import { driverFaults, type Fault } from './lint-driver.js';
+import { markOf } from './snowflake-transformer.js';
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** What would fail or lose digits later, of the columns that a service is about to fill. */
+export function lintColumns(
+  dataSource: DataSource,
+  generated: readonly GeneratedColumn[],
+  references: readonly ReferenceColumn[],
+  nowMs: number,
+): EntityProblem[] {
+  return generated.flatMap((each) => {
+    const isReferenced = references.some(({ key }) => key === each);
+    const faults = [
+      ...columnFaults(each),
+      ...numberFaults(each, nowMs),
+      ...relationFaults(each, isReferenced),
+      ...driverFaults(dataSource, each.mark.as),
+    ];
+    return faults.map((fault) => problemOf(each.column, dataSource, fault));
+  });
+}
+
+/** Marked columns of a DataSource that no service fills. */
+export function lintServices(dataSource: DataSource): EntityProblem[] {
+  const columns = new Set(dataSource.entityMetadatas.flatMap((entity) => entity.columns));
+  return [...columns].flatMap((column) => {
+    const mark = markOf(column.transformer);
+    if (mark === undefined) return [];
+    const fault: Fault = {
+      severity: 'error',
+      problem: `there is no service '${mark.service}' for this DataSource`,
+      cure: `Import RaindropModule with name: '${mark.service}' and this dataSource, or correct the column's service`,
+    };
+    return [problemOf(column, dataSource, fault)];
+  });
+}
+
+function columnFaults({ column }: GeneratedColumn): Fault[] {
+  const faults: Fault[] = [];
+  if (column.type !== 'bigint') {
+    faults.push(fault(`its type is '${String(column.type)}', not 'bigint'`, `Leave type out, it is always bigint`));
+  }
+  if (column.isGenerated) {
+    faults.push(fault('the database generates this column as well', 'Take one of the two decorators away'));
+  }
+  if (column.referencedColumn !== undefined) {
+    faults.push(
+      fault('it is a foreign key, whose value comes from the relation', 'Give the entity a key of its own, or no mark'),
+    );
+  }
+  return faults;
+}
+
+function numberFaults({ mark, layout }: GeneratedColumn, nowMs: number): Fault[] {
+  const { safeUntil } = layout;
+  if (mark.as !== 'number' || safeUntil === null || safeUntil.getTime() - nowMs > YEAR_MS) return [];
+  const cure = 'Make the property a string';
+  if (safeUntil.getTime() <= nowMs) {
+    return [fault(`it is a number, and the layout's IDs passed 2^53 - 1 at ${safeUntil.toISOString()}`, cure)];
+  }
+  const problem = `it is a number, and the layout's IDs will pass 2^53 - 1 at ${safeUntil.toISOString()}`;
+  return [{ severity: 'warning', problem, cure }];
+}
+
+function relationFaults({ mark, column }: GeneratedColumn, isReferenced: boolean): Fault[] {
+  if (mark.as !== 'bigint') return [];
+  const cure = 'Make the property a string';
+  if (column.isPrimary && (isReferenced || column.entityMetadata.relations.length > 0)) {
+    return [fault('TypeORM cannot handle a bigint as the key of an entity with relations', cure)];
+  }
+  return isReferenced ? [fault('TypeORM cannot handle a bigint that a relation refers to', cure)] : [];
+}
+
+function fault(problem: string, cure: string): Fault {
+  return { severity: 'error', problem, cure };
+}
+
+function problemOf(column: ColumnMetadata, { options }: DataSource, found: Fault): EntityProblem {
+  return {
+    ...found,
+    entity: column.entityMetadata.name,
+    property: column.propertyPath,
+    driver: options.type,
+  };
+}

@@ -1,0 +1,62 @@
+import { InvalidIdError, typedId } from '@raindrop/core';
+import type { DataSource } from 'typeorm';
+import type { GeneratedColumn } from './generated-column.js';
+import { SnowflakeForm } from './snowflake-form.js';
+import { TypedParameters } from './typed-parameters.js';
+
+const order = (id: bigint): string => typedId('order').encode(id);
+const user = (id: bigint): string => typedId('user').encode(id);
+
+const column = (databaseName: string, prefix: string): GeneratedColumn =>
+  ({ column: { databaseName }, form: new SnowflakeForm('string', prefix) }) as GeneratedColumn;
+
+const dataSource = {
+  entityMetadatas: [
+    {
+      columns: [
+        { databaseName: 'id', type: 'bigint' },
+        { databaseName: 'ref', type: 'varchar' },
+      ],
+    },
+  ],
+} as unknown as DataSource;
+
+const parameters = new TypedParameters(dataSource, [
+  column('id', 'order'),
+  column('user_id', 'user'),
+  column('ref', 'order'),
+]);
+
+const convert = (sql: string, ...values: unknown[]): unknown[] => {
+  parameters.convert(sql, values);
+  return values;
+};
+
+it.each<[string, unknown[], unknown[]]>([
+  ['SELECT * FROM "o" WHERE "o"."id" = $1', [order(5n)], ['5']],
+  ['SELECT * FROM o WHERE o.id = ?', [order(5n)], ['5']],
+  ['SELECT * FROM `o` WHERE `o`.`id` IN (?, ?, ?)', [order(1n), 2, order(3n)], ['1', 2, '3']],
+  ['SELECT * FROM "o" WHERE "id" NOT IN ($2) AND "user_id" <> $1', [user(1n), order(2n)], ['1', '2']],
+  [
+    'SELECT * FROM "o" WHERE "id" BETWEEN ? AND ? AND "user_id" >= ?',
+    [order(1n), order(2n), user(3n)],
+    ['1', '2', '3'],
+  ],
+  ['UPDATE "o" SET "user_id" = ? WHERE "id" = ?', [user(1n), order(2n)], ['1', '2']],
+  [`SELECT '?''$1' FROM "o" WHERE "a?b" = ? AND "id" = ?`, [order(1n), order(2n)], [order(1n), '2']],
+  ['SELECT "id" FROM "o" WHERE "name" = ?', [order(1n)], [order(1n)]],
+  ['SELECT "id" FROM "o" WHERE "ref" = ?', [order(1n)], [order(1n)]],
+  ['INSERT INTO "log" ("id", "what") VALUES (?, ?)', [1, order(1n)], [1, order(1n)]],
+  ['SELECT * FROM "o" WHERE "id" = ? AND "name" = ?', ['5', 'order form'], ['5', 'order form']],
+])('%s', (sql, given, expected) => {
+  expect(convert(sql, ...given)).toEqual(expected);
+});
+
+it('refuses the text of another entity', () => {
+  expect(() => convert('SELECT * FROM o WHERE user_id = ?', order(1n))).toThrow(InvalidIdError);
+  expect(() => convert('SELECT * FROM o WHERE id = ?', 'order_short')).toThrow(InvalidIdError);
+});
+
+it('takes statements without parameters', () => {
+  expect(() => parameters.convert('SELECT 1', undefined)).not.toThrow();
+});

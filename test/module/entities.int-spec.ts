@@ -1,0 +1,145 @@
+import {
+  IdService,
+  getIdServiceToken,
+  GeneratedSnowflake,
+  RaindropModule,
+  snowflakeColumn,
+  UnknownEntityError,
+} from '@raindrop/nestjs';
+import { typedId } from '@raindrop/core';
+import {
+  DataSource,
+  Entity,
+  EntitySchema,
+  EventSubscriber,
+  type EntitySubscriberInterface,
+  type InsertEvent,
+} from 'typeorm';
+import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
+
+@Entity()
+class Order {
+  @GeneratedSnowflake({ prefix: 'order' })
+  id!: string;
+
+  @GeneratedSnowflake({ primary: false, code: 'invoice' })
+  invoice!: string;
+
+  @GeneratedSnowflake({ primary: false, service: 'short' })
+  number!: number;
+}
+
+@Entity()
+class Visit {
+  @GeneratedSnowflake()
+  id!: string;
+}
+
+interface Note {
+  id: string;
+}
+const noteSchema = new EntitySchema<Note>({ name: 'note', columns: { id: snowflakeColumn() } });
+
+const seen: unknown[] = [];
+
+@EventSubscriber()
+class Witness implements EntitySubscriberInterface {
+  beforeInsert({ entity }: InsertEvent<{ id?: unknown }>): void {
+    seen.push(entity?.id);
+  }
+}
+
+/** IDs below 2^53 for centuries. */
+const SHORT = { ...OPTIONS, timeStampLength: 44, workIdLength: 3, endBitsLength: 1, tableName: 'short_worker' };
+
+describe('Entities of several services and DataSources', () => {
+  const main = useDatabase('sqlite', 'test');
+  const audit = useDatabase('mariadb', 'test');
+  const entities = [Order, noteSchema];
+
+  const start = (...more: Parameters<typeof startApp>[0]) =>
+    startApp([
+      typeorm({ ...main.options, entities, synchronize: true, subscribers: [Witness] }),
+      typeorm({ ...audit.options, entities: [Visit], synchronize: true }, 'audit'),
+      ...more,
+    ]);
+
+  const both = [
+    RaindropModule.forRoot({ ...OPTIONS, dataSource: ['default', 'audit'] }),
+    RaindropModule.forRoot({ ...SHORT, name: 'short' }),
+  ];
+
+  it('fills each column from its service, on each DataSource, before subscribers of the user', async () => {
+    const app = await start(...both);
+    const [ids, short] = [app.get(IdService), app.get<IdService>(getIdServiceToken('short'))];
+    const order = await app.get(DataSource).manager.save(new Order());
+    expect(seen).toContain(order.id);
+    expect(ids.parse(typedId('order').decode(order.id)).workerId).toBe(ids.workerId);
+    expect(ids.parse(order.invoice).sequence).toBe(0);
+    expect(short.parse(order.number).workerId).toBe(short.workerId);
+    expect(await app.get(DataSource).manager.findOneByOrFail(Order, { id: order.id })).toEqual(order);
+    const visit = await app.get<DataSource>('auditDataSource').manager.save(new Visit());
+    expect(ids.parse(visit.id).workerId).toBe(ids.workerId);
+    await app.close();
+  });
+
+  it('assigns IDs before an insert that calls no subscribers', async () => {
+    const app = await start(...both);
+    const [ids, short] = [app.get(IdService), app.get<IdService>(getIdServiceToken('short'))];
+    const { manager } = app.get(DataSource);
+    const order = short.assign(ids.assign(new Order()));
+    const { id } = order;
+    expect(ids.assign(order).id).toBe(id);
+    await manager.save(order, { listeners: false });
+    expect(await manager.findOneByOrFail(Order, { id })).toEqual(order);
+
+    const note = ids.assign<Partial<Note>>({}, noteSchema);
+    expect(ids.assign<Partial<Note>>({}, 'note').id).not.toBe(note.id);
+    await manager.createQueryBuilder().insert().into(noteSchema).values(note).callListeners(false).execute();
+    expect(await manager.existsBy(noteSchema, { id: note.id! })).toBe(true);
+
+    class Stranger {}
+    for (const attempt of [
+      () => ids.assign({}),
+      () => ids.assign(new Stranger()),
+      () => short.assign({}, noteSchema),
+    ]) {
+      expect(attempt).toThrow(UnknownEntityError);
+    }
+    await app.close();
+    expect(() => ids.assign(new Order())).toThrow(UnknownEntityError);
+  });
+
+  it('does not start when a column names a service that nobody imports, and gives the worker back', async () => {
+    const failure = await start(both[0]!).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      errorCode: 'ENTITY_LINT',
+      problems: [
+        {
+          entity: 'Order',
+          property: 'number',
+          driver: 'better-sqlite3',
+          problem: "there is no service 'short' for this DataSource",
+          cure: expect.stringContaining("name: 'short'") as string,
+        },
+      ],
+    });
+    const admin = await new DataSource(main.options).initialize();
+    expect(await admin.query(`SELECT id FROM soc_raindrop_worker WHERE token <> ''`)).toEqual([]);
+    await admin.destroy();
+  });
+
+  it.each(['warn', 'off'] as const)("starts all the same with lint: '%s', and refuses the insert", async (lint) => {
+    const warnings: string[] = [];
+    const logger = { ...OPTIONS.logger!, warn: (message: string) => void warnings.push(message) };
+    const app = await start(RaindropModule.forRoot({ ...OPTIONS, lint, logger, dataSource: ['default', 'audit'] }));
+    const told = warnings.filter((each) => each.startsWith('Order.number'));
+    expect(told).toHaveLength(lint === 'warn' ? 1 : 0);
+    await expect(app.get(DataSource).manager.save(new Order())).rejects.toMatchObject({
+      errorCode: 'SNOWFLAKE_NOT_ASSIGNED',
+      service: 'short',
+      why: 'unattached',
+    });
+    await app.close();
+  });
+});

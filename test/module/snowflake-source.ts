@@ -1,0 +1,15 @@
+import { createLayout, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
+import type { SnowflakeSource } from '../../libs/nestjs/src/typeorm/generated-snowflake/snowflake-source.js';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+
+/** Past 2^53 since long ago. */
+const layout = createLayout(
+  { timeUnit: 'millisecond', startTimeStamp: '2024-01-01', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 },
+  Date.now(),
+);
+
+/** What a service is to columns, without a lease. */
+export function snowflakeSource(name = 'default', changes: Partial<SnowflakeSource> = {}): SnowflakeSource {
+  const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('exact'));
+  return { name, layout, nextId: () => generator.nextId(), nextIdAsync: () => generator.nextIdAsync(), ...changes };
+}

@@ -1,0 +1,156 @@
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ConfigurationError } from '@raindrop/core';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { testDatabase } from '../servers/test-databases.js';
+import { countingProxy } from './counting-proxy.js';
+import { SECRET, serverTrouble, wrongImports, wrongOptions, type FailingStart } from './failing-starts.js';
+import { limitedAccount, type LimitedAccount, type ServerOptions } from './limited-account.js';
+import { LogCapture } from './log-capture.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
+
+interface Failure {
+  readonly error: Error & { readonly errorCode?: string; readonly retryable?: boolean };
+  readonly log: LogCapture;
+}
+
+async function failureOf(imports: ReturnType<FailingStart['imports']>): Promise<Failure> {
+  @Module({ imports })
+  class AppModule {}
+  const log = new LogCapture();
+  const starting = NestFactory.createApplicationContext(AppModule, { logger: log, abortOnError: false });
+  const error = await starting.then(
+    () => Promise.reject(new Error('it started')),
+    (reason: unknown) => reason as Failure['error'],
+  );
+  return { error, log };
+}
+
+async function expectFailure({ imports, says, errorCode, retryable }: FailingStart): Promise<void> {
+  const { error, log } = await failureOf(imports());
+  expect({ errorCode: error.errorCode ?? '', message: error.message }).toMatchObject({ errorCode });
+  for (const each of says) expect(error.message).toContain(each);
+  if (retryable !== undefined) expect(error.retryable).toBe(retryable);
+  // Nest shows the error; nobody else says anything under our name.
+  expect(log.lines.filter((line) => line.includes(error.message.split('\n')[0]!)).length).toBeGreaterThan(0);
+  expect(log.ofRaindrop.filter((line) => !line.includes('ExceptionHandler'))).toEqual([]);
+}
+
+describe('An application that does not start', () => {
+  const database = useDatabase('sqlite', 'suite');
+  const starts = [...wrongOptions(() => database.options), ...wrongImports(() => database.options)];
+
+  it.each(starts.map((each) => [each.title, each] as const))('says why: %s', (_, start) => expectFailure(start));
+
+  it.each([
+    ['forRoot', undefined, 'forRoot = undefined'],
+    ['forRoot', `mysql://root:${SECRET}@host`, 'forRoot = a string'],
+    ['forRootAsync', undefined, 'forRootAsync = undefined'],
+    ['forRootAsync', {}, 'useFactory = undefined: is needed'],
+  ] as const)('says where it is imported: %s(%j)', (method, given, says) => {
+    const failing = (): unknown => RaindropModule[method](given as never);
+    expect(failing).toThrow(ConfigurationError);
+    expect(failing).toThrow(says);
+    expect(failing).not.toThrow(SECRET);
+  });
+
+  it('names what a factory injects and nobody provides', async () => {
+    @Injectable()
+    class Settings {}
+    const useFactory = (): typeof OPTIONS => OPTIONS;
+    const { error } = await failureOf([RaindropModule.forRootAsync({ inject: [Settings], useFactory })]);
+    expect(error.message).toMatch(/Settings.*RaindropModule/s);
+  });
+
+  it('keeps what was thrown as the cause', async () => {
+    const cause = new TypeError('no such setting');
+    const { error } = await failureOf([RaindropModule.forRootAsync({ useFactory: () => Promise.reject(cause) })]);
+    expect(error).toMatchObject({ errorCode: 'OPTIONS_FACTORY', way: 'useFactory', cause });
+  });
+
+  it('takes no worker id when it is imported twice', async () => {
+    const own = await testDatabase('sqlite');
+    await failureOf([typeorm(own.options), RaindropModule.forRoot(OPTIONS), RaindropModule.forRoot(OPTIONS)]);
+    const source = await new DataSource(own.options).initialize();
+    expect(await source.createQueryRunner().hasTable('soc_raindrop_worker')).toBe(false);
+    await source.destroy();
+    await own.drop();
+  });
+});
+
+describe('An application that starts all the same', () => {
+  it('has two services of one name that are kept to their importers', async () => {
+    const local = (workerId: number) =>
+      RaindropModule.forRoot({ ...OPTIONS, isGlobal: false, workerIdAssigner: 'static', workerId });
+    const workers: (number | undefined)[] = [];
+    const feature = (workerId: number) => {
+      @Module({ imports: [local(workerId)] })
+      class FeatureModule {
+        constructor(ids: IdService) {
+          workers.push(ids.workerId);
+        }
+      }
+      return FeatureModule;
+    };
+    const app = await startApp([feature(3), feature(4)]);
+    expect(workers.sort()).toEqual([3, 4]);
+    await app.close();
+  });
+});
+
+describe.each(['mariadb', 'postgres'] as const)('An application that does not start on %s', (kind) => {
+  const database = useDatabase(kind, 'suite');
+  let account: LimitedAccount;
+  const admin = (): ServerOptions => database.options as ServerOptions;
+
+  beforeAll(async () => {
+    account = await limitedAccount(kind, admin(), SECRET);
+  });
+
+  afterAll(() => account.drop());
+
+  const troubles = serverTrouble(() => ({ admin: admin(), limited: account.options }));
+  it.each(troubles.map((each) => [each.title, each] as const))('says why: %s', (_, start) => expectFailure(start));
+
+  it('is tried once only with credentials that were refused', async () => {
+    const { host = '', port = 0 } = admin();
+    const proxy = await countingProxy({ host, port });
+    const strange = { ...admin(), port: proxy.port, username: 'raindrop_nobody', password: SECRET } as ServerOptions;
+    await failureOf([RaindropModule.forRoot({ ...OPTIONS, dbConfig: strange })]);
+    expect(proxy.connections).toBe(1);
+    await proxy.close();
+  });
+
+  it('says so when the database goes down between the application and the worker id', async () => {
+    const { host = '', port = 0 } = admin();
+    const proxy = await countingProxy({ host, port });
+    const opened: DataSource[] = [];
+    const app = TypeOrmModule.forRootAsync({
+      useFactory: () => ({ ...admin(), port: proxy.port, retryAttempts: 0 }),
+      dataSourceFactory: async (options) => {
+        opened.push(await new DataSource(options!).initialize());
+        await proxy.close();
+        return opened[0]!;
+      },
+    });
+    const { error } = await failureOf([app, RaindropModule.forRoot(OPTIONS)]);
+    expect(error).toMatchObject({ errorCode: 'STORE_UNAVAILABLE', retryable: true });
+    expect(error.message).toContain('out of reach');
+    await opened[0]!.destroy();
+  });
+
+  it("names the DataSource's options where they are what the database refuses", async () => {
+    const started = await startApp([RaindropModule.forRoot({ ...OPTIONS, dbConfig: admin(), tableName: 'prepared' })]);
+    await started.close();
+    const { error } = await failureOf([
+      typeorm(account.options),
+      RaindropModule.forRoot({ ...OPTIONS, tableName: 'prepared' }),
+    ]);
+    expect(error).toMatchObject({ errorCode: 'DATABASE_REFUSED', refusal: 'rights', retryable: false });
+    expect(error.message).toContain(
+      "SELECT, INSERT and UPDATE on the worker table, or name another account in the DataSource's options",
+    );
+  });
+});
