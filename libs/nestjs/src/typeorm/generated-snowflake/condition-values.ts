@@ -21,11 +21,14 @@ export function conditionValue(value: unknown, column: ComparedColumn): unknown 
   if (isSnowflakeRange(value)) return value.within(column.layout);
   if (Array.isArray(value)) return value.map((each) => conditionValue(each, column));
   if (!isOperator(value)) return column.form.compare(value, column.place);
-  if (value.type === 'raw') return value;
+  if (NO_ID.has(value.type)) return value;
   const copy = Object.create(Object.getPrototypeOf(value) as object) as FindOperator<unknown>;
   // Its own value: the public one is that of the innermost operator.
   return Object.assign(copy, value, { _value: conditionValue(value['_value' as 'value'], column) });
 }
+
+/** Operators whose value is SQL or a pattern. */
+const NO_ID: ReadonlySet<string> = new Set(['raw', 'like', 'ilike']);
 
 /** As a transformer, which TypeORM gives the values of conditions to. */
 export function conditionTransformer(column: ComparedColumn): ValueTransformer {
@@ -54,11 +57,14 @@ export function convertConditions(
   const transformer = { value: conditionTransformer(compared) };
   const asked = Object.create(column, { transformer }) as ColumnMetadata;
   for (const entity of entities) askedColumnsOf(entity).set(column, asked);
-  // Where objects take the operator from here; so does the comparison of an entity with its row, which has none.
+  // Where objects take their value from here; so does the comparison of an entity with its row, to which it must be the
+  // property's. As such it is bound as well as converted, once it is known to be an ID.
   const valueOf = column.getEntityValue.bind(column);
   column.getEntityValue = (entity, transform) => {
     const value: unknown = valueOf(entity, transform);
-    return transform === true && isOperator(value) ? conditionValue(value, compared) : value;
+    if (transform !== true) return value;
+    const converted = conditionValue(value, compared);
+    return isOperator(value) ? converted : value;
   };
   return () => {
     for (const entity of entities) askedColumnsOf(entity).delete(column);

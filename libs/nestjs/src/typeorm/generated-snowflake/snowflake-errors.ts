@@ -75,7 +75,8 @@ const MEANING = {
     'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose ' +
     'digits. Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
     'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
-  application: 'is not an exact integer: above 2^53 - 1 numbers lose digits. Pass IDs as strings or bigints.',
+  application:
+    'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits. Pass IDs as strings or bigints.',
   source: 'does not fit a JavaScript number: the layout has passed 2^53 - 1. Make the property a string.',
 } as const;
 

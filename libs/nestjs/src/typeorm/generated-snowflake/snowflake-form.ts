@@ -1,4 +1,4 @@
-import { InvalidIdError, parseDecimal, typedId, type TypedIdCodec } from '@raindrop/core';
+import { decimal, InvalidIdError, parseDecimal, typedId, type TypedIdCodec } from '@raindrop/core';
 import { UnsafeSnowflakeError } from './snowflake-errors.js';
 
 /** What a property holds: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */
@@ -47,16 +47,16 @@ export class SnowflakeForm {
   }
 
   /**
-   * A property's value as it is bound: decimal text, which is exact on every driver and can be logged as JSON. What is no
-   * ID (SQL expressions, null) passes.
-   * @throws UnsafeSnowflakeError for a number that has lost digits
-   * @throws InvalidIdError for a text with another prefix, or none
+   * A property's value as it is bound: decimal text, which is exact on every driver and can be logged as JSON. What is
+   * neither text nor number (SQL expressions, null) passes.
+   * @throws UnsafeSnowflakeError for a number that is negative, broken, or has lost digits
+   * @throws InvalidIdError for every other text: MariaDB would take `12abc` for 12, SQLite keep it as it is
    */
   write(value: unknown, column?: string): unknown {
-    if (typeof value === 'bigint') return value.toString();
-    if (typeof value === 'string') return this.typed === undefined ? value : this.typed.decode(value).toString();
+    if (typeof value === 'bigint') return decimal.encode(value);
+    if (typeof value === 'string') return (this.typed ?? decimal).decode(value).toString();
     if (typeof value !== 'number') return value;
-    if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
+    if (Number.isSafeInteger(value) && value >= 0) return String(value);
     throw new UnsafeSnowflakeError(column, value, 'application');
   }
 
@@ -65,7 +65,8 @@ export class SnowflakeForm {
    * values it has replaced already.
    */
   compare(value: unknown, column?: string): unknown {
-    if (this.typed !== undefined && typeof value === 'string' && /^\d+$/.test(value)) return value;
+    if (this.typed !== undefined && typeof value === 'string' && /^\d+$/.test(value))
+      return decimal.decode(value).toString();
     return this.write(value, column);
   }
 

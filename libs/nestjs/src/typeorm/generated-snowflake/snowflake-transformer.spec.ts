@@ -45,6 +45,17 @@ describe('SnowflakeTransformer', () => {
     expect(transformer().to(value)).toBe(expected);
   });
 
+  it.each(['12abc', '1e3', ' 77 ', '-5', '', '007', '9223372036854775808', -1n, 2n ** 63n])(
+    'refuses to write %p',
+    (value) => {
+      expect(() => transformer().to(value)).toThrow(InvalidIdError);
+    },
+  );
+
+  it.each([-5, 1.5])('refuses to write the number %p', (value) => {
+    expect(() => transformer().to(value)).toThrow(UnsafeSnowflakeError);
+  });
+
   it('refuses to write a number that has lost digits', () => {
     expect(() => transformer().to(2 ** 53)).toThrow(UnsafeSnowflakeError);
     expect(() => transformer().to(Number.NaN)).toThrow(UnsafeSnowflakeError);

@@ -7,14 +7,16 @@ import { TypedParameters } from './typed-parameters.js';
 const order = (id: bigint): string => typedId('order').encode(id);
 const user = (id: bigint): string => typedId('user').encode(id);
 
-const column = (databaseName: string, prefix: string): GeneratedColumn =>
-  ({ column: { databaseName }, form: new SnowflakeForm('string', prefix) }) as GeneratedColumn;
+const orderId = { databaseName: 'id', type: 'bigint' };
+const userId = { databaseName: 'user_id', type: 'bigint' };
 
 const dataSource = {
   entityMetadatas: [
+    { tableName: 'o', columns: [orderId, userId] },
     {
+      tableName: 'log',
       columns: [
-        { databaseName: 'id', type: 'bigint' },
+        { databaseName: 'id', type: 'varchar' },
         { databaseName: 'ref', type: 'varchar' },
       ],
     },
@@ -22,9 +24,8 @@ const dataSource = {
 } as unknown as DataSource;
 
 const parameters = new TypedParameters(dataSource, [
-  column('id', 'order'),
-  column('user_id', 'user'),
-  column('ref', 'order'),
+  { column: orderId, form: new SnowflakeForm('string', 'order') } as unknown as GeneratedColumn,
+  { column: userId, form: new SnowflakeForm('string', 'user') } as unknown as GeneratedColumn,
 ]);
 
 const convert = (sql: string, ...values: unknown[]): unknown[] => {
@@ -45,7 +46,15 @@ it.each<[string, unknown[], unknown[]]>([
   ['UPDATE "o" SET "user_id" = ? WHERE "id" = ?', [user(1n), order(2n)], ['1', '2']],
   [`SELECT '?''$1' FROM "o" WHERE "a?b" = ? AND "id" = ?`, [order(1n), order(2n)], [order(1n), '2']],
   ['SELECT "id" FROM "o" WHERE "name" = ?', [order(1n)], [order(1n)]],
-  ['SELECT "id" FROM "o" WHERE "ref" = ?', [order(1n)], [order(1n)]],
+  ['SELECT "id" FROM "log" WHERE "ref" = ?', [order(1n)], [order(1n)]],
+  ['SELECT "id" FROM "log" WHERE "id" = ?', [order(1n)], [order(1n)]],
+  [
+    'SELECT 1 FROM "o" "a" JOIN "s"."log" AS "b" ON "a"."id" = ? AND "b"."id" = ?',
+    [order(1n), order(2n)],
+    ['1', order(2n)],
+  ],
+  ['SELECT 1 FROM o JOIN log l ON id = ?', [order(1n)], [order(1n)]],
+  ['DELETE FROM `O` WHERE `id` = ?', [order(1n)], ['1']],
   ['INSERT INTO "log" ("id", "what") VALUES (?, ?)', [1, order(1n)], [1, order(1n)]],
   ['SELECT * FROM "o" WHERE "id" = ? AND "name" = ?', ['5', 'order form'], ['5', 'order form']],
 ])('%s', (sql, given, expected) => {

@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const BEGIN = '<!-- insert paths: begin -->';
+const END = '<!-- insert paths: end -->';
+const PAGE = join(__dirname, '../../docs/typeorm.md');
+
+/** The table that docs/typeorm.md has. */
+export function publishedTable(): string {
+  const page = readFileSync(PAGE, 'utf8');
+  return page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+}
+
+/** What that table says in one cell, without its quotes; empty when there is no such row or column. */
+export function publishedCell(row: string, column: string): string {
+  const [head, , ...rows] = publishedTable()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const cells = rows.find(([, name]) => name === row);
+  return cells?.[head!.indexOf(column)]?.replaceAll('`', '') ?? '';
+}
+
+export function publishTable(table: string): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const before = page.slice(0, page.indexOf(BEGIN) + BEGIN.length);
+  writeFileSync(PAGE, `${before}\n${table}\n${page.slice(page.indexOf(END))}`);
+}
