@@ -43,7 +43,7 @@ export function attachSnowflakes(
   const unbind = bindColumns(dataSource, columns);
   const { subscribers } = dataSource;
   const statements = {
-    guard: new InsertGuard(dataSource.driver, generated),
+    guard: new InsertGuard(generated),
     typed: new TypedParameters(dataSource, columns),
   };
   const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {

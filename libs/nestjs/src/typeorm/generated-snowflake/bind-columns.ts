@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { columnValuesOf } from './column-values.js';
+import { columnValuesOf, type ColumnMetadata } from './column-values.js';
 import { conditionTransformer, convertConditions } from './condition-values.js';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 
@@ -23,7 +23,9 @@ export function bindColumns(
     column.transformer = isTyped ? conditionTransformer(each) : undefined;
     const entities = entityMetadatas.filter((entity) => entity.columns.includes(column));
     const restore = isTyped ? narrowIds(column.isPrimary ? entities : []) : convertConditions(column, each, entities);
+    compareAsRead(each);
     return () => {
+      delete (column as Partial<ColumnMetadata>).compareEntityValue;
       values.delete(column);
       column.transformer = transformer;
       restore();
@@ -32,6 +34,13 @@ export function bindColumns(
   return () => {
     for (const each of undo) each();
   };
+}
+
+/** TypeORM 0.3 puts the relations of `relationLoadStrategy: 'query'` together by what the driver delivered. */
+function compareAsRead(each: GeneratedColumn | ReferenceColumn): void {
+  const { column } = each;
+  const compare = column.compareEntityValue.bind(column);
+  column.compareEntityValue = (entity, value) => compare(entity, each.read(value)) as boolean;
 }
 
 /**

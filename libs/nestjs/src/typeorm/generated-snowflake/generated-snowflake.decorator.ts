@@ -12,8 +12,8 @@ import type { SnowflakeProperty } from './snowflake-form.js';
  *     @Entity() class Order { @GeneratedSnowflake() id!: string; }
  *
  * The ID is set before other subscribers' `beforeInsert`, except when the service has to wait for it. Ways of inserting
- * that call no subscribers fail with `SnowflakeNotAssignedError`; raw SQL and `into(Order, ['title'])`, a list of
- * columns without this one, are left to the database. After an `upsert` that met an existing row the object carries an
+ * that call no subscribers, and statements that list their columns without this one, fail with
+ * `SnowflakeNotAssignedError`. After an `upsert` that met an existing row the object carries an
  * ID that is not in the database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the
  * row's key).
  *

@@ -4,6 +4,7 @@ import {
   DataSource,
   Entity,
   EntitySchema,
+  Not,
   PrimaryGeneratedColumn,
   TableInheritance,
 } from 'typeorm';
@@ -104,6 +105,40 @@ describe.each(databaseKinds)('A list of columns without the ID on %s', (kind) =>
     });
     expect(await dataSource.getRepository(Order).count()).toBe(0);
     expect(await dataSource.getRepository(noteSchema).count()).toBe(0);
+  });
+
+  it.each([
+    ['no space', (table: string) => `insert into ${table}(title) values ('x')`],
+    ['other quotes and case', (table: string) => `INSERT INTO ${table.toUpperCase()} ("TITLE") VALUES ('x')`],
+    ['comments', (table: string) => `/* a */ -- b\n INSERT /* c */ INTO ${table} /* d */ (title) VALUES ('x')`],
+    ['REPLACE', (table: string) => `REPLACE INTO ${table} (title) VALUES ('x')`],
+  ])('is refused however it is written: %s', async (_, sql) => {
+    await expect(dataSource.query(sql(q('order')))).rejects.toBeInstanceOf(SnowflakeNotAssignedError);
+  });
+
+  it('is refused for a table without quotes', async () => {
+    await expect(dataSource.query(`INSERT INTO note (title) VALUES ('x')`)).rejects.toBeInstanceOf(
+      SnowflakeNotAssignedError,
+    );
+  });
+
+  it.each([
+    ['without quotes', `(order_id, title) VALUES (21, 'x')`],
+    ['in another case, with comments', `(/* key */ ORDER_ID, -- the key\n title) VALUES (22, 'x')`],
+    ['in no list at all', `VALUES (23, '(title)')`],
+    ['selected in parentheses', `(SELECT 24, 'x')`],
+  ])('is fine when the ID is there %s', async (_, rest) => {
+    if (kind === 'sqlite' && rest.startsWith('(SELECT')) return;
+    await dataSource.query(`INSERT INTO ${q('order')} ${rest}`);
+    expect((await dataSource.getRepository(Order).delete({ title: Not('y') })).affected).toBe(1);
+  });
+
+  it('takes no longer for many comments', async () => {
+    const comments = '/**/'.repeat(5_000);
+    await expect(dataSource.query(`INSERT INTO ${q('order')} ${comments} nonsense`)).rejects.toHaveProperty(
+      'message',
+      expect.stringContaining('nonsense'),
+    );
   });
 
   it('is fine when the ID is among them, filled or given', async () => {

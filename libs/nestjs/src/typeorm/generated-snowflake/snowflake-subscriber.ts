@@ -40,6 +40,10 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     this.statements.typed.convert(query, parameters);
   }
 
+  afterQuery({ parameters }: { readonly parameters?: unknown }): void {
+    this.statements.typed.restore(parameters);
+  }
+
   /** Sets the IDs that are missing, at once. @returns false when the entity has no column of this service */
   assign(entity: object, metadata: EntityMetadata): boolean {
     const columns = this.columns.get(metadata);

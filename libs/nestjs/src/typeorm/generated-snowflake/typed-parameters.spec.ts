@@ -6,13 +6,16 @@ import { TypedParameters } from './typed-parameters.js';
 
 const order = (id: bigint): string => typedId('order').encode(id);
 const user = (id: bigint): string => typedId('user').encode(id);
+const item = (id: bigint): string => typedId('order_item').encode(id);
 
 const orderId = { databaseName: 'id', type: 'bigint' };
 const userId = { databaseName: 'user_id', type: 'bigint' };
+const itemId = { databaseName: 'id', type: 'bigint' };
 
 const dataSource = {
   entityMetadatas: [
     { tableName: 'o', columns: [orderId, userId] },
+    { tableName: 'i', columns: [itemId] },
     {
       tableName: 'log',
       columns: [
@@ -26,6 +29,7 @@ const dataSource = {
 const parameters = new TypedParameters(dataSource, [
   { column: orderId, form: new SnowflakeForm('string', 'order') } as unknown as GeneratedColumn,
   { column: userId, form: new SnowflakeForm('string', 'user') } as unknown as GeneratedColumn,
+  { column: itemId, form: new SnowflakeForm('string', 'order_item') } as unknown as GeneratedColumn,
 ]);
 
 const convert = (sql: string, ...values: unknown[]): unknown[] => {
@@ -55,6 +59,16 @@ it.each<[string, unknown[], unknown[]]>([
   ],
   ['SELECT 1 FROM o JOIN log l ON id = ?', [order(1n)], [order(1n)]],
   ['DELETE FROM `O` WHERE `id` = ?', [order(1n)], ['1']],
+  ['DELETE FROM O WHERE ID = ?', [order(1n)], ['1']],
+  ['SELECT * FROM o WHERE ? = o.id AND $2 <= "o"."user_id"', [order(1n), user(2n)], ['1', '2']],
+  ['SELECT * FROM log WHERE ref = ? AND ? = ref', [order(1n), order(2n)], [order(1n), order(2n)]],
+  ['SELECT * FROM o WHERE id = ANY($1) OR id IN (?)', [[order(1n), '2']], [['1', '2']]],
+  [
+    `SELECT * FROM o -- isn't it?\nWHERE id = /* whose? it's "x" */ ? AND user_id = ?`,
+    [order(1n), user(2n)],
+    ['1', '2'],
+  ],
+  ['SELECT * FROM i WHERE EXISTS (SELECT 1 FROM o WHERE id = ?) AND id = ?', [order(1n), item(2n)], ['1', '2']],
   ['INSERT INTO "log" ("id", "what") VALUES (?, ?)', [1, order(1n)], [1, order(1n)]],
   ['SELECT * FROM "o" WHERE "id" = ? AND "name" = ?', ['5', 'order form'], ['5', 'order form']],
 ])('%s', (sql, given, expected) => {
@@ -66,6 +80,21 @@ it('refuses the text of another entity', () => {
   expect(() => convert('SELECT * FROM o WHERE id = ?', 'order_short')).toThrow(InvalidIdError);
 });
 
+it('gives an array back as it was, once no statement uses it any more', () => {
+  const ids = [order(1n), 'x', order(2n)];
+  const mine = [...ids];
+  const sql = 'SELECT * FROM o WHERE id = ? AND name = ? AND id <> ?';
+  parameters.convert(sql, ids);
+  parameters.convert(sql, ids);
+  parameters.restore(ids);
+  expect(ids).toEqual(['1', 'x', '2']);
+  parameters.restore(ids);
+  expect(ids).toEqual(mine);
+  parameters.restore(ids);
+  expect(ids).toEqual(mine);
+});
+
 it('takes statements without parameters', () => {
   expect(() => parameters.convert('SELECT 1', undefined)).not.toThrow();
+  expect(() => parameters.restore(undefined)).not.toThrow();
 });
