@@ -98,6 +98,10 @@ describe('Entities of several services and DataSources', () => {
     await manager.createQueryBuilder().insert().into(noteSchema).values(note).callListeners(false).execute();
     expect(await manager.existsBy(noteSchema, { id: note.id! })).toBe(true);
 
+    const pair = ids.assign([new Order(), new Order()]);
+    expect(new Set(pair.map((each) => each.id)).size).toBe(2);
+    expect(Object.keys(pair)).toEqual(['0', '1']);
+
     class Stranger {}
     for (const attempt of [
       () => ids.assign({}),
@@ -110,8 +114,9 @@ describe('Entities of several services and DataSources', () => {
     expect(() => ids.assign(new Order())).toThrow(UnknownEntityError);
   });
 
-  it('does not start when a column names a service that nobody imports, and gives the worker back', async () => {
-    const failure = await start(both[0]!).catch((error: unknown) => error);
+  it('does not start when a column names a service that nobody imports, and gives every worker back', async () => {
+    const other = RaindropModule.forRoot({ ...SHORT, name: 'other' });
+    const failure = await start(both[0]!, other).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       errorCode: 'ENTITY_LINT',
       problems: [
@@ -125,7 +130,9 @@ describe('Entities of several services and DataSources', () => {
       ],
     });
     const admin = await new DataSource(main.options).initialize();
-    expect(await admin.query(`SELECT id FROM soc_raindrop_worker WHERE token <> ''`)).toEqual([]);
+    for (const table of ['soc_raindrop_worker', 'short_worker']) {
+      expect(await admin.query(`SELECT id FROM ${table} WHERE token <> ''`)).toEqual([]);
+    }
     await admin.destroy();
   });
 

@@ -158,13 +158,13 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /**
    * Looks for entities that name a service nobody has imported; Nest calls it when every module is up.
-   * @throws EntityLintError, with the worker id given back: Nest calls no hooks of an application that does not start
+   * @throws EntityLintError, with the worker ids given back: Nest calls no hooks of an application that does not start
    */
   async onApplicationBootstrap(): Promise<void> {
     try {
       this.attached.lintServices();
     } catch (error) {
-      await this.onApplicationShutdown();
+      await Promise.all([...this.attached.services()].map((each) => each.onApplicationShutdown?.()));
       throw error;
     }
   }
@@ -189,8 +189,8 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /**
-   * Gives an entity the IDs it lacks, before it is saved: for ways of inserting that call no subscribers, or to know the
-   * ID early. Its own columns only, not those of its relations; an ID that is set stays.
+   * Gives an entity, or each of an array, the IDs it lacks, before it is saved: for ways of inserting that call no
+   * subscribers, or to know the ID early. Its own columns only, not those of its relations; an ID that is set stays.
    * @param target whose columns they are: for a plain object, its entity
    * @returns the entity
    * @throws UnknownEntityError when no attached DataSource has the entity, or it has no column of this service

@@ -46,7 +46,7 @@ export interface RaindropModuleOptions extends Partial<LayoutOptions>, Generator
   /** The zone in which the original's programs write their times on MySQL, such as `+08:00`. Default `+00:00`. */
   foreignTimeZone?: string;
   /** The lease's own database, as TypeORM options or a URL. Default: that of the application's DataSource. */
-  dbConfig?: DatabaseConfig;
+  dbConfig?: DatabaseConfig | undefined;
   /** Accept an in-memory database, whose workers only this process knows. Default false. */
   allowVolatile?: boolean;
   /** Read the clock once in a turn of the event loop, or at every call. Default `turn`. */
@@ -193,6 +193,6 @@ function readDbConfig(reader: OptionReader): DatabaseOptions | undefined {
   const database = databaseOptionsOf(given);
   // A URL may hold a password, which belongs into no message.
   if (database === undefined)
-    reader.problem('dbConfig', typeof given === 'string' ? {} : given, `must be ${DATABASE_CONFIG_RULE}`);
+    reader.problem('dbConfig', typeof given === 'string' ? '(hidden)' : given, `must be ${DATABASE_CONFIG_RULE}`);
   return database;
 }

@@ -52,16 +52,19 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
     },
     {
       provide: ShutdownHooksCheck,
-      inject: [RESOLVED_OPTIONS],
-      useFactory: (options: ResolvedRaindropOptions) => createShutdownHooksCheck(name, options),
+      inject: [RESOLVED_OPTIONS, getIdServiceToken(name)],
+      useFactory: (options: ResolvedRaindropOptions, service: IdService) => createShutdownHooksCheck(options, service),
     },
   ];
 }
 
-function createShutdownHooksCheck(name: string, options: ResolvedRaindropOptions): ShutdownHooksCheck {
+function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdService): ShutdownHooksCheck {
   const { checkShutdownHooks, staticWorkerId, clock } = options;
   const isNeeded = checkShutdownHooks && staticWorkerId === undefined;
-  const warn = (message: string): void => void loggerOf(options).warn(message, logContext(name));
+  const warn = (message: string): void => {
+    // Closed already, by an application that did not start.
+    if (service.status().state !== 'closed') loggerOf(options).warn(message, logContext(service.name));
+  };
   return new ShutdownHooksCheck(systemPorts(clock).timers, isNeeded ? warn : undefined);
 }
 

@@ -72,7 +72,7 @@ export class InvalidCodeError extends RaindropError {
     super(
       `A code must be a string of 1 to 128 characters, not ${
         typeof given === 'string' ? `one of ${given.length}` : given === null ? 'null' : `of type ${typeof given}`
-      }.`,
+      }. It comes before other options, and is undefined for IDs without one.`,
       { retryable: false },
     );
   }

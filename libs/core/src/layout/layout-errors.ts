@@ -40,8 +40,9 @@ export class InvalidPartError extends RaindropError {
     readonly part: string,
     readonly given: unknown,
     readonly max: number | bigint,
+    legal = `an integer from 0 to ${max}`,
   ) {
-    super(`${part} = ${String(given)} does not fit this layout: it must be an integer from 0 to ${max}.`, {
+    super(`${part} = ${String(given)} does not fit this layout: it must be ${legal}.`, {
       retryable: false,
     });
   }

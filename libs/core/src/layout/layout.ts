@@ -171,7 +171,7 @@ export class Layout {
 
   private clampedTick(date: Date | number): number {
     const ms = typeof date === 'number' ? date : date.getTime();
-    if (Number.isNaN(ms)) throw new InvalidPartError('date', date, MAX_DATE_MS);
+    if (Number.isNaN(ms)) throw new InvalidPartError('date', date, MAX_DATE_MS, 'a Date or Unix ms');
     return Math.min(Math.max(this.timeline.tickAt(ms), 0), this.maxTick);
   }
 

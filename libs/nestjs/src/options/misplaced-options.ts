@@ -16,9 +16,15 @@ export function refuseMisplaced(reader: OptionReader, workerIdAssigner: 'databas
   }
   if (workerIdAssigner === 'database') return;
   for (const option of OF_THE_LEASE) {
-    // The value stays out of the message: a URL may hold a password.
-    if (reader.value(option) !== undefined) {
-      reader.problem(option, {}, `is for workerIdAssigner: 'database' only: a worker id given by hand is kept nowhere`);
+    const given = reader.value(option);
+    if (given !== undefined) {
+      // A URL may hold a password.
+      const shown = option === 'dbConfig' ? '(hidden)' : given;
+      reader.problem(
+        option,
+        shown,
+        `is for workerIdAssigner: 'database' only: a worker id given by hand is kept nowhere`,
+      );
     }
   }
 }

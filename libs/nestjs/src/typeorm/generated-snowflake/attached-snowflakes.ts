@@ -30,6 +30,10 @@ export class AttachedSnowflakes {
 
   /** @throws UnknownEntityError */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
+    if (Array.isArray(entity)) {
+      for (const each of entity as object[]) this.assign(each, target);
+      return entity;
+    }
     const of = target ?? entity.constructor;
     for (const [dataSource, subscriber] of this.subscribers) {
       if (dataSource.hasMetadata(of) && subscriber.assign(entity, dataSource.getMetadata(of))) return entity;
@@ -47,6 +51,11 @@ export class AttachedSnowflakes {
       const isFirst = attachedTo(dataSource)[0] === this.subscribers.get(dataSource);
       if (isFirst) report(lintServices(dataSource), this.lint);
     }
+  }
+
+  /** The services of these DataSources, this one among them. */
+  services(): Set<SnowflakeSource> {
+    return new Set([...this.subscribers.keys()].flatMap(attachedTo).map(({ source }) => source));
   }
 
   detachAll(): void {

@@ -65,6 +65,7 @@ export function isSnowflakeRange(value: unknown): value is SnowflakeRange {
 
 function momentOf(part: string, given: Date | number): number {
   const ms: unknown = given instanceof Date ? given.getTime() : given;
-  if (typeof ms !== 'number' || Number.isNaN(ms)) throw new InvalidPartError(part, given, MAX_DATE_MS);
+  if (typeof ms !== 'number' || Number.isNaN(ms))
+    throw new InvalidPartError(part, given, MAX_DATE_MS, 'a Date or Unix ms');
   return ms;
 }

@@ -12,4 +12,6 @@ export interface SnowflakeSource {
   nextId(code?: string): bigint;
   /** The next ID, waiting for it where waiting helps. */
   nextIdAsync(code?: string): Promise<bigint>;
+  /** Gives back what it holds, when the application does not start after all. */
+  onApplicationShutdown?(): Promise<void>;
 }
