@@ -18,10 +18,6 @@ import {
   OneToMany,
   Or,
   RelationId,
-  Tree,
-  TreeChildren,
-  TreeParent,
-  type EntityTarget,
   type FindOperator,
   type Relation,
 } from 'typeorm';
@@ -70,47 +66,6 @@ class Book {
   genreIds!: string[];
 }
 
-abstract class Node {
-  @GeneratedSnowflake()
-  id!: string;
-
-  @Column({ type: 'varchar', length: 20 })
-  name!: string;
-}
-
-@Entity()
-@Tree('closure-table')
-class Category extends Node {
-  @TreeChildren()
-  children!: Category[];
-
-  @TreeParent()
-  parent!: Category | null;
-}
-
-@Entity()
-@Tree('materialized-path')
-class Folder extends Node {
-  @TreeChildren()
-  children!: Folder[];
-
-  @TreeParent()
-  parent!: Folder | null;
-}
-
-/** A `number` key, and foreign keys to it. */
-@Entity()
-class Legacy {
-  @GeneratedSnowflake({ service: 'small' })
-  id!: number;
-
-  @ManyToOne(() => Legacy, { nullable: true })
-  origin!: Relation<Legacy> | null;
-
-  @RelationId((legacy: Legacy) => legacy.origin)
-  originId!: number | null;
-}
-
 const wide = createLayout(
   { timeUnit: 'millisecond', startTimeStamp: '2024-01-01', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 },
   Date.now(),
@@ -124,7 +79,7 @@ describe.each(databaseKinds)('queries by generated IDs on %s', (kind) => {
 
   beforeAll(async () => {
     database = await testDatabase(kind);
-    const entities = [Author, Genre, Book, Category, Folder, Legacy];
+    const entities = [Author, Genre, Book];
     dataSource = await new DataSource({
       ...database.options,
       entities,
@@ -190,63 +145,6 @@ describe.each(databaseKinds)('queries by generated IDs on %s', (kind) => {
     expect(await repository.countBy({ shelf: IsNull() })).toBe(0);
   });
 
-  it('finds by relation, by its ID and by an object', async () => {
-    const repository = dataSource.getRepository(Book);
-    const author = authors[0]!;
-    expect(await repository.countBy({ author: { id: author.id } })).toBe(2);
-    expect(await repository.countBy({ author: { id: In([author.id, authors[1]!.id]) } })).toBe(4);
-    expect(await repository.createQueryBuilder('book').where({ author }).getCount()).toBe(2);
-    expect(await repository.createQueryBuilder('book').where('book.id = :id', { id: books[0]!.id }).getCount()).toBe(1);
-    expect(
-      await repository
-        .createQueryBuilder('book')
-        .whereInIds(books.map(({ id }) => id))
-        .getCount(),
-    ).toBe(6);
-  });
-
-  it('joins with skip and take', async () => {
-    const [page, total] = await dataSource.getRepository(Author).findAndCount({
-      relations: { books: { genres: true } },
-      order: { id: 'ASC' },
-      skip: 1,
-      take: 1,
-    });
-    expect([page.length, total]).toEqual([1, 3]);
-    expect(page[0]!.id).toBe(authors[1]!.id);
-    const joined = new Map(page[0]!.books.map(({ id, genres }) => [id, genres.length]));
-    expect(joined).toEqual(
-      new Map([
-        [books[2]!.id, 2],
-        [books[3]!.id, 1],
-      ]),
-    );
-  });
-
-  it('loads relation IDs as the key they point at', async () => {
-    const repository = dataSource.getRepository(Book);
-    const book = await repository.findOneByOrFail({ id: books[0]!.id });
-    expect(book.authorId).toBe(authors[0]!.id);
-    expect(book.genreIds.sort()).toEqual(books[0]!.genres.map(({ id }) => id).sort());
-    const loaded = await repository.find({ where: { id: book.id }, loadRelationIds: true });
-    expect(loaded[0]!.author).toBe(authors[0]!.id);
-    const relation = dataSource.createQueryBuilder().relation(Author, 'books').of(authors[0]);
-    expect((await relation.loadMany<Book>()).map(({ id }) => id).sort()).toEqual([books[0]!.id, books[1]!.id].sort());
-  });
-
-  it('loads number keys and foreign keys to them as numbers', async () => {
-    const repository = dataSource.getRepository(Legacy);
-    const origin = await repository.save(new Legacy());
-    const copy = await repository.save({ origin });
-    expect(await repository.findOneOrFail({ where: { id: copy.id }, relations: { origin: true } })).toMatchObject({
-      id: copy.id,
-      originId: origin.id,
-      origin: { id: origin.id, originId: null },
-    });
-    expect(typeof origin.id).toBe('number');
-    expect(await repository.countBy({ id: Between(origin.id, copy.id) })).toBe(2);
-  });
-
   it('updates and removes what it found, and nothing else', async () => {
     const repository = dataSource.getRepository(Author);
     // Two neighbours: as numbers they are one.
@@ -288,43 +186,5 @@ describe.each(databaseKinds)('queries by generated IDs on %s', (kind) => {
     expect([changed.author, changed.authorId, changed.genreIds]).toEqual([null, null, [book.genres[0]!.id]]);
     await repository.remove(changed);
     expect(await repository.count()).toBe(6);
-  });
-
-  it('counts with raw results', async () => {
-    const raw = await dataSource
-      .getRepository(Author)
-      .createQueryBuilder('author')
-      .select('author.id', 'id')
-      .addSelect('COUNT(*)', 'count')
-      .groupBy('author.id')
-      .orderBy('author.id')
-      .getRawMany<{ id: string; count: string | number }>();
-    expect(raw.map(({ id, count }) => [id, Number(count)])).toEqual(authors.map(({ id }) => [id, 1]));
-  });
-
-  it.each<[string, EntityTarget<Category>]>([
-    ['closure table', Category],
-    ['materialized path', Folder],
-  ])('keeps a tree in a %s', async (_, target) => {
-    const repository = dataSource.getTreeRepository(target);
-    const root = await repository.save({ name: 'root' } as Category);
-    const child = await repository.save({ name: 'child', parent: root } as Category);
-    const leaf = await repository.save({ name: 'leaf', parent: child } as Category);
-    const [tree] = await repository.findTrees();
-    expect(tree).toMatchObject({
-      id: root.id,
-      children: [{ id: child.id, children: [{ id: leaf.id, children: [] }] }],
-    });
-    const found = await repository.findOneByOrFail({ id: leaf.id });
-    expect((await repository.findAncestors(found)).map(({ id }) => id).sort()).toEqual(
-      [root.id, child.id, leaf.id].sort(),
-    );
-    expect((await repository.findAncestorsTree(found)).parent?.parent?.id).toBe(root.id);
-    expect(await repository.countDescendants(root)).toBe(3);
-
-    found.parent = root;
-    await repository.save(found);
-    const moved = await repository.findDescendantsTree(root);
-    expect(moved.children.map(({ id }) => id).sort()).toEqual([child.id, leaf.id].sort());
   });
 });
