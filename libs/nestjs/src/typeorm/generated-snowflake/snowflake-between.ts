@@ -23,9 +23,7 @@ const RANGE = Symbol.for('@raindrop/nestjs:snowflake-range');
  * @param to a Date or Unix ms; before `from` nothing is found
  * @throws InvalidPartError for what is no date; UnresolvedRangeError, when the query is built, on any other column
  */
-// `any`, as TypeORM's own operators: it has to fit the property's type.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export function SnowflakeBetween<Property = any>(from: Date | number, to: Date | number): FindOperator<Property> {
+export function SnowflakeBetween<Property = string>(from: Date | number, to: Date | number): FindOperator<Property> {
   return new SnowflakeRange(momentOf('from', from), momentOf('to', to)) as unknown as FindOperator<Property>;
 }
 
