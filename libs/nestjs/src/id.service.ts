@@ -164,14 +164,12 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
     try {
       this.attached.lintServices();
     } catch (error) {
-      await Promise.all([...this.attached.services()].map((each) => each.onApplicationShutdown?.()));
+      await Promise.all([...this.attached.services()].map(async (each) => each.onApplicationShutdown?.()));
       throw error;
     }
   }
 
-  /**
-   * Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`.
-   */
+  /** Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`. */
   async onApplicationShutdown(): Promise<void> {
     await this.worker.close();
     this.attached.detachAll();
