@@ -39,7 +39,7 @@ export class BoundCode {
   }
 
   nextStrings(count: number): string[] {
-    return this.nextIds(count).map(String);
+    return this.outputs.strings(this.current(), count);
   }
 
   fill(target: BigInt64Array): BigInt64Array {
@@ -58,8 +58,8 @@ export class BoundCode {
     return this.outputs.idsAsync(this.current, count, wait);
   }
 
-  async nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]> {
-    return (await this.nextIdsAsync(count, wait)).map(String);
+  nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]> {
+    return this.outputs.stringsAsync(this.current, count, wait);
   }
 
   fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {

@@ -158,6 +158,10 @@ export class Placement {
     if (s.idBaseTick !== s.tick) {
       s.idBase = this.present.idBase(s.lane, s.tick);
       s.idBaseTick = s.tick;
+      s.numberBase = s.tick < layout.safeTicks ? Number(s.idBase) : Number.NaN;
+      s.tailBase = Number.NaN;
+      s.cell[1] = BigInt(layout.sequenceStep);
     }
+    s.cell[0] = s.idBase + BigInt(s.sequence * layout.sequenceStep);
   }
 }

@@ -29,6 +29,13 @@ export class Sequencer {
   idBase = 0n;
   /** The tick that `idBase` stands for. */
   idBaseTick = Number.NaN;
+  /** `idBase` as a number; NaN where the tick's IDs may pass 2^53 - 1. */
+  numberBase = Number.NaN;
+  /** The ID at the mark, and what two neighbours differ by: 64-bit cells add without a bigint in between. */
+  readonly cell = new BigInt64Array(2);
+  /** All of an ID but its last four digits, for those whose number `tailBase` + offset has no more than four. */
+  head = '';
+  tailBase = Number.NaN;
 
   /** IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
   private countBase = 1;

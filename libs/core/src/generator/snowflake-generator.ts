@@ -82,7 +82,7 @@ export class SnowflakeGenerator {
 
   /** As {@link nextIds}, as decimal text. */
   nextStrings(count: number, code?: string): string[] {
-    return this.nextIds(count, code).map(String);
+    return this.outputs.strings(this.sequencer(code), count);
   }
 
   /** As {@link nextIds}, into an array of yours, without an allocation; it is zeroed when the batch does not fit. */
@@ -112,8 +112,8 @@ export class SnowflakeGenerator {
   }
 
   /** As {@link nextIdsAsync}, as decimal text. */
-  async nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return (await this.nextIdsAsync(count, code, wait)).map(String);
+  nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
+    return this.outputs.stringsAsync(() => this.sequencer(code), count, wait);
   }
 
   /** As {@link nextIdsAsync}, into an array of yours. */
