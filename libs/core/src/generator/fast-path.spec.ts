@@ -23,7 +23,8 @@ function take({ generator }: GeneratorBench, form: Form): bigint[] {
       expect(text).toBe(BigInt(text).toString());
       return [BigInt(text)];
     }
-    default:
+    case 'nextId':
+    case 'nextNumber':
       return [BigInt(generator[form]())];
   }
 }

@@ -4,6 +4,11 @@ import { ExactClock, monotonicClock, TurnClock } from './system-clock.js';
 
 const timers: Timers = {
   setTimer(callback, delayMs, kind) {
+    // A turn of the event loop: setTimeout(0) would take a millisecond. Unref'd immediates may come late.
+    if (delayMs <= 0 && kind === 'foreground') {
+      const immediate = setImmediate(callback);
+      return { cancel: () => clearImmediate(immediate) };
+    }
     const timer = setTimeout(callback, delayMs);
     if (kind === 'background') timer.unref();
     return { cancel: () => clearTimeout(timer) };

@@ -1,0 +1,40 @@
+// What is measured: the real service with a worker leased on SQLite, renewals, deadline, lanes and metrics on.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { metrics } from '@opentelemetry/api';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import 'reflect-metadata';
+import nestjs from '../../libs/nestjs/dist/index.js';
+import opentelemetry from '../../libs/nestjs/dist/opentelemetry/index.js';
+
+/** Second ticks with 28 sequence bits: room for 268 million IDs a second, so that capacity does not decide. */
+export const WIDE = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 3 };
+
+/** The same, begun yesterday: its IDs are below 2^53 for 24 days, which numbers need. */
+export const YOUNG = { ...WIDE, startTimeStamp: new Date(Date.now() - 86_400_000) };
+
+class Collector extends MetricReader {
+  async onForceFlush() {}
+  async onShutdown() {}
+}
+
+/** @returns the service, and what ends it */
+export async function openService(options) {
+  const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
+  const dbConfig = { type: 'better-sqlite3', database: join(directory, 'worker.sqlite') };
+  class AppModule {}
+  Module({
+    imports: [nestjs.RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],
+    providers: [opentelemetry.RaindropMetrics],
+  })(AppModule);
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [new Collector()] }));
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+  const close = async () => {
+    await app.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { ids: app.get(nestjs.IdService), close };
+}
