@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { transformSync, type Options } from '@swc/core';
 
 /** As the tests themselves are compiled, decorators with their types. */
-const OPTIONS: Options = {
-  swcrc: false,
-  jsc: {
-    target: 'es2022',
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true },
-    keepClassNames: true,
-  },
-  module: { type: 'commonjs' },
+const { transform } = createRequire(__filename)('../../jest.base.cjs') as {
+  transform: Record<string, [string, Options]>;
 };
+const OPTIONS: Options = { swcrc: false, ...Object.values(transform)[0]![1] };
 
 /** The `ts` blocks of a Markdown text, in their order. */
 export function typescriptBlocks(markdown: string): string[] {
@@ -33,6 +28,7 @@ export function runBlock(block: string, scope: Readonly<Record<string, unknown>>
   // Without an export swc would take it for a script.
   const { code } = transformSync(`${source}\nexport {};`, OPTIONS);
   const exported: Record<string, unknown> = {};
+  // Documentation is what is to be run here.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
   new Function('exports', ...Object.keys(scope), code)(exported, ...Object.values(scope));
   return exported;
