@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { columnValuesOf, type ColumnMetadata } from './column-values.js';
+import { convertValues, type ColumnMetadata } from './column-values.js';
 import { conditionTransformer, convertConditions } from './condition-values.js';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 
@@ -7,26 +7,25 @@ import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
  * Converts what is written to, read from and compared with the columns.
  *
  * TypeORM compares the values of a typed text in several places of its own, so such a column keeps a transformer, with
- * all that it costs; see `columnValuesOf`.
+ * all that it costs; see `convertValues`.
  * @returns undoes it
  */
 export function bindColumns(
   { driver, entityMetadatas }: DataSource,
   columns: readonly (GeneratedColumn | ReferenceColumn)[],
 ): () => void {
-  const values = columnValuesOf(driver);
   const undo = columns.map((each) => {
     const { column } = each;
     const { transformer } = column;
     const isTyped = each.form.prefix !== undefined;
-    values.set(column, each);
+    const unconvert = convertValues(driver, column, each);
     column.transformer = isTyped ? conditionTransformer(each) : undefined;
     const entities = entityMetadatas.filter((entity) => entity.columns.includes(column));
     const restore = isTyped ? narrowIds(column.isPrimary ? entities : []) : convertConditions(column, each, entities);
     compareAsRead(each);
     return () => {
       delete (column as Partial<ColumnMetadata>).compareEntityValue;
-      values.delete(column);
+      unconvert();
       column.transformer = transformer;
       restore();
     };

@@ -44,7 +44,7 @@ type Entity = EntityMetadata & { [INSTALLED]?: WeakMap<ColumnMetadata, ColumnMet
 
 /**
  * Converts what a column is compared with in find options, and find operators in where objects of query builders,
- * without a transformer on the column: see `columnValuesOf` for what one would cost.
+ * without a transformer on the column: see `convertValues` for what one would cost.
  * @param entities those that have the column: a single-table parent and its children
  * @returns undoes it
  */

@@ -6,6 +6,9 @@ export type SnowflakeProperty = 'string' | 'number' | 'bigint';
 
 export type SnowflakeValue = string | number | bigint;
 
+/** Decimal texts that are IDs at first sight: below 10^18. Making a bigint and a text again of one costs 250 ns. */
+const SMALL_DECIMAL = /^(?:0|[1-9]\d{0,17})$/;
+
 /** How a property shows IDs that the database keeps as `bigint`: the only place where one becomes the other. */
 export class SnowflakeForm {
   private readonly typed: TypedIdCodec | undefined;
@@ -54,7 +57,10 @@ export class SnowflakeForm {
    */
   write(value: unknown, column?: string): unknown {
     if (typeof value === 'bigint') return decimal.encode(value);
-    if (typeof value === 'string') return (this.typed ?? decimal).decode(value).toString();
+    if (typeof value === 'string') {
+      if (this.typed === undefined && SMALL_DECIMAL.test(value)) return value;
+      return (this.typed ?? decimal).decode(value).toString();
+    }
     if (typeof value !== 'number') return value;
     if (Number.isSafeInteger(value) && value >= 0) return String(value);
     throw new UnsafeSnowflakeError(column, value, 'application');

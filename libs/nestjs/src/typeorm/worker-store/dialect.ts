@@ -41,8 +41,8 @@ export interface Dialect {
   /** INSERT that leaves a row alone whose key is taken. `rows` are lists of SQL expressions. */
   insertMissing(table: string, columns: readonly string[], key: string, rows: readonly string[]): string;
   createIndex(index: string, table: TableName, column: string): string;
-  /** One record `{ name }` for each column of the table; none when there is no such table. */
-  columnsOf(table: TableName): Statement;
+  /** A SELECT with one record `{ name }` for each column of the table; none when there is no such table. */
+  columnsOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
   /** Somebody else is writing: worth another try in a moment, on this connection. SQLite only. */
   isBusy(driverCode: string): boolean;
   /** What no second try can mend; undefined for everything else. */

@@ -8,6 +8,12 @@ import type { SqlResult } from './run-sql.js';
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
 
+/**
+ * What TypeORM would ask PostgreSQL for at every new connection, a round trip each. It wants them for entities and
+ * schemas, which the lease has none of.
+ */
+const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not asked' };
+
 /** The drivers' connections, as far as they are needed here. */
 interface DriverConnection {
   on?(event: 'error', listener: () => void): unknown;
@@ -34,6 +40,7 @@ export class LeaseConnection {
     const isLocal = type === 'better-sqlite3';
     const stream = isLocal ? undefined : this.sockets.factory(type, extra?.stream);
     this.dataSource = new DataSource(isLocal ? options : { ...options, extra: { ...extra, stream } });
+    if (type === 'postgres') Object.assign(this.dataSource.driver, NOT_ASKED);
   }
 
   /** False once the server, or {@link destroy}, has ended it. */

@@ -1,5 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import type { Dialect } from './dialect.js';
+import type { Dialect, SqlValue } from './dialect.js';
 import type { RunSql } from './run-sql.js';
 import { layoutTableOf, type TableName } from './table-name.js';
 import { LAYOUT_COLUMNS, ORIGINAL_COLUMNS, OWN_COLUMNS } from './worker-columns.js';
@@ -63,7 +63,7 @@ export async function findMissingTables(
   const missing: string[] = [];
   const sql: string[] = [];
 
-  const columns = await columnsOf(run, dialect, table);
+  const [columns, layoutColumns] = await columnsOf(run, dialect, [table, layoutTable]);
   if (columns.size === 0) {
     missing.push(table.name);
     sql.push(...createWorkerTable(dialect, table));
@@ -74,7 +74,6 @@ export async function findMissingTables(
     if (lacking.length > 0) sql.push(...addColumns(dialect, table, lacking));
   }
 
-  const layoutColumns = await columnsOf(run, dialect, layoutTable);
   if (layoutColumns.size === 0) {
     missing.push(layoutTable.name);
     sql.push(...createLayoutTable(dialect, layoutTable));
@@ -84,10 +83,21 @@ export async function findMissingTables(
   return missing.length === 0 ? undefined : { missing, sql };
 }
 
-async function columnsOf(run: RunSql, dialect: Dialect, table: TableName): Promise<ReadonlySet<string>> {
-  const { sql, values } = dialect.columnsOf(table);
-  const { records } = await run(sql, values);
-  return new Set(records.map(({ name }) => String(name).toLowerCase()));
+/** In one statement: every start makes it, and a database may be far away. */
+async function columnsOf(
+  run: RunSql,
+  dialect: Dialect,
+  tables: readonly [TableName, TableName],
+): Promise<[ReadonlySet<string>, ReadonlySet<string>]> {
+  const values: SqlValue[] = [];
+  const placeholderOf = (value: SqlValue): string => dialect.placeholder(values.push(value));
+  const selects = tables.map(
+    (table, index) => `SELECT ${index} AS which, c.name FROM (${dialect.columnsOf(table, placeholderOf)}) c`,
+  );
+  const { records } = await run(selects.join(' UNION ALL '), values);
+  const namesAt = (index: number): ReadonlySet<string> =>
+    new Set(records.filter(({ which }) => Number(which) === index).map(({ name }) => String(name).toLowerCase()));
+  return [namesAt(0), namesAt(1)];
 }
 
 function refuseStranger(

@@ -36,12 +36,9 @@ export function mysqlDialect(zone: string): Dialect {
     insertMissing: (table, columns, _key, rows) =>
       `INSERT IGNORE INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')}`,
     createIndex: (index, _table, column) => `KEY \`${index}\` (\`${column}\`)`,
-    columnsOf: ({ schema, name }) => ({
-      sql:
-        'SELECT column_name AS name FROM information_schema.columns ' +
-        `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ?`,
-      values: schema === undefined ? [name] : [schema, name],
-    }),
+    columnsOf: ({ schema, name }, placeholderOf) =>
+      'SELECT column_name AS name FROM information_schema.columns ' +
+      `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)}`,
     isBusy: () => false,
     refusal: (code) => REFUSALS[code],
   };

@@ -26,11 +26,11 @@ export const postgresDialect: Dialect = {
     const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
     return `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${table} (${quoted(column)})`;
   },
-  columnsOf: ({ schema, name }) => ({
+  columnsOf: ({ schema, name }, placeholderOf) => {
+    const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
     // to_regclass follows search_path as every other statement does; information_schema hides what one may not use.
-    sql: 'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped',
-    values: [schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`],
-  }),
+    return `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${path}) AND attnum > 0 AND NOT attisdropped`;
+  },
   isBusy: () => false,
   refusal: (code) => REFUSALS[code],
 };

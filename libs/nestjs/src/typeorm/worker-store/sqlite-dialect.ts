@@ -27,10 +27,10 @@ export const sqliteDialect: Dialect = {
     const path = schema === undefined ? quoted(index) : `${quoted(schema)}.${quoted(index)}`;
     return `CREATE INDEX IF NOT EXISTS ${path} ON ${quoted(name)} (${quoted(column)})`;
   },
-  columnsOf: ({ schema, name }) => ({
-    sql: `SELECT name FROM pragma_table_info(?${schema === undefined ? '' : ', ?'})`,
-    values: schema === undefined ? [name] : [name, schema],
-  }),
+  columnsOf: ({ schema, name }, placeholderOf) => {
+    const inSchema = (): string => (schema === undefined ? '' : `, ${placeholderOf(schema)}`);
+    return `SELECT name FROM pragma_table_info(${placeholderOf(name)}${inSchema()})`;
+  },
   isBusy: (code) => code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'),
   refusal: (code) => (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH' ? 'rights' : undefined),
 };

@@ -11,7 +11,7 @@ import type { RunSql, SqlResult } from './run-sql.js';
 import { dialectOf } from './supported-database.js';
 import { parseTableName, type TableName } from './table-name.js';
 import { isMarkedDeleted, readDeletedRow, readWorkerRow, safeInteger } from './worker-row-reader.js';
-import { fenceRows, insertLayout, selectLayouts, selectRow, selectTable, updateRow } from './worker-statements.js';
+import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface TypeormWorkerStoreOptions {
   /** `table` or `schema.table`. */
@@ -79,16 +79,17 @@ export class TypeormWorkerStore implements WorkerStore {
   /** @throws CorruptWorkerRowError */
   readTable(): Promise<WorkerTable> {
     return this.call(async (run) => {
-      const { nowMs, rows, deleted } = await this.read(run, selectTable(this.dialect, this.table));
-      const layouts = await execute(run, selectLayouts(this.dialect, this.table));
-      return { nowMs, rows, deleted, layouts: layouts.records.map(({ fingerprint }) => String(fingerprint)) };
+      const { records } = await execute(run, selectTable(this.dialect, this.table));
+      const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => typeof each === 'string');
+      return { ...rowsOf(records), layouts };
     });
   }
 
   /** @throws CorruptWorkerRowError */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.call(async (run) => {
-      const { nowMs, rows } = await this.read(run, selectRow(this.dialect, this.table, id));
+      const { records } = await execute(run, selectRow(this.dialect, this.table, id));
+      const { nowMs, rows } = rowsOf(records);
       return { nowMs, row: rows[0] };
     });
   }
@@ -135,18 +136,6 @@ export class TypeormWorkerStore implements WorkerStore {
     return this.closing;
   }
 
-  private async read(run: RunSql, statement: Statement): Promise<Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'>> {
-    const { records } = await execute(run, statement);
-    const nowMs = safeInteger(records[0]?.['now_ms']);
-    if (nowMs === undefined) throw new DatabaseCallError("the database's clock could not be read", '');
-    const present = records.filter(({ id }) => id !== null);
-    return {
-      nowMs,
-      rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
-      deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
-    };
-  }
-
   /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */
   private call<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -187,6 +176,18 @@ export class TypeormWorkerStore implements WorkerStore {
     connection?.destroy(reason);
     if (this.connection === connection) this.connection = undefined;
   }
+}
+
+/** The clock and the rows of what was selected; records of other things have no id. */
+function rowsOf(records: SqlResult['records']): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'> {
+  const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms']);
+  if (nowMs === undefined) throw new DatabaseCallError("the database's clock could not be read", '');
+  const present = records.filter(({ id }) => id !== null);
+  return {
+    nowMs,
+    rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
+    deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
+  };
 }
 
 function execute(run: RunSql, { sql, values }: Statement): Promise<SqlResult> {

@@ -22,6 +22,9 @@ export class CorruptWorkerRowError extends RaindropError {
 const NUMBERS = ['id', 'version', 'lease_until', 'lane', 'odo0_ms', 'odo0_seq', 'odo1_ms', 'odo1_seq', 'own_version'];
 const TEXTS = ['code', 'token', 'holder', 'layout'];
 
+/** What {@link workerRowColumns} selects, by name. */
+export const WORKER_ROW_FIELDS: readonly string[] = [...NUMBERS, ...TEXTS, 'del_flag', 'heartbeat_ms'];
+
 /** What to select, from a table with this alias, for {@link readWorkerRow}. */
 export function workerRowColumns(dialect: Dialect, alias: string): string {
   const plain = [...NUMBERS, ...TEXTS].map((column) => `${alias}.${dialect.quote(column)}`);

@@ -2,22 +2,25 @@ import { FENCE_LEAP, type WorkerWrite } from '@raindrop/core';
 import { quoteTable, type Dialect, type SqlValue, type Statement } from './dialect.js';
 import { layoutTableOf, type TableName } from './table-name.js';
 import { HOLDER_LENGTH } from './worker-columns.js';
-import { workerRowColumns } from './worker-row-reader.js';
+import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
-/** The database's clock and every row, read together; one record of empty columns when there is no row. */
+/**
+ * The database's clock, every row and every remembered layout as they were at one moment, in one statement: a record of
+ * empty columns when there is no row, then one for each layout that has its `fingerprint` and nothing else.
+ */
 export function selectTable(dialect: Dialect, table: TableName): Statement {
-  return { sql: selectRows(dialect, table, '1 = 1'), values: [] };
+  const fingerprint = dialect.quote('fingerprint');
+  const rows = selectRows(dialect, table, { condition: '1 = 1', more: `, NULL AS ${fingerprint}` });
+  const nothing = ['now_ms', ...WORKER_ROW_FIELDS].map(() => 'NULL').join(', ');
+  const layouts = `SELECT ${nothing}, ${fingerprint} FROM ${quoteTable(dialect, layoutTableOf(table))}`;
+  return { sql: `${rows} UNION ALL ${layouts}`, values: [] };
 }
 
-/** The same for one row that is not marked deleted. */
+/** The clock and one row, if it is there and not marked deleted. */
 export function selectRow(dialect: Dialect, table: TableName, id: number): Statement {
   const [flag, key] = [dialect.quote('del_flag'), dialect.quote('id')];
-  return { sql: selectRows(dialect, table, `w.${flag} = 2 AND w.${key} = ${dialect.placeholder(1)}`), values: [id] };
-}
-
-export function selectLayouts(dialect: Dialect, table: TableName): Statement {
-  const layoutTable = quoteTable(dialect, layoutTableOf(table));
-  return { sql: `SELECT ${dialect.quote('fingerprint')} FROM ${layoutTable}`, values: [] };
+  const condition = `w.${flag} = 2 AND w.${key} = ${dialect.placeholder(1)}`;
+  return { sql: selectRows(dialect, table, { condition }), values: [id] };
 }
 
 export function insertLayout(dialect: Dialect, table: TableName, fingerprint: string): Statement {
@@ -100,10 +103,14 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): 
 }
 
 /** From the clock, outward to the rows: so there is an answer when there is no row. */
-function selectRows(dialect: Dialect, table: TableName, condition: string): string {
+function selectRows(
+  dialect: Dialect,
+  table: TableName,
+  { condition, more = '' }: { readonly condition: string; readonly more?: string },
+): string {
   const now = dialect.quote('now_ms');
   return (
-    `SELECT c.${now}, ${workerRowColumns(dialect, 'w')} FROM (SELECT ${dialect.nowMs} AS ${now}) c ` +
+    `SELECT c.${now}, ${workerRowColumns(dialect, 'w')}${more} FROM (SELECT ${dialect.nowMs} AS ${now}) c ` +
     `LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`
   );
 }
