@@ -12,10 +12,14 @@ import { v7 } from 'uuid';
 const epoch = Date.UTC(2026, 0, 1);
 const Snowflakify = snowflakify.default ?? snowflakify;
 
-/** Each makes a fresh generator: `bigint` where it has one, `text` otherwise. */
+/** The milliseconds since `epoch` are above so many bits. */
+const above = (bits) => (id) => epoch + Number(id >> bits);
+
+/** Each makes a fresh generator: `bigint` where it has one, `text` otherwise; `timeOf` reads the time of an ID, ms. */
 export const PEERS = [
   {
     name: '@sapphire/snowflake',
+    timeOf: above(22n),
     make: () => {
       const generator = new Sapphire(epoch);
       return { bigint: () => generator.generate() };
@@ -23,6 +27,7 @@ export const PEERS = [
   },
   {
     name: 'simple-flakeid (12 bits)',
+    timeOf: above(18n),
     make: () => {
       const generator = new simpleFlakeId.SnowflakeIdv1({ workerId: 1, baseTime: epoch, seqBitLength: 12 });
       return { bigint: () => generator.NextBigId() };
@@ -30,6 +35,7 @@ export const PEERS = [
   },
   {
     name: 'snowflakify',
+    timeOf: above(22n),
     make: () => {
       const generator = new Snowflakify({ epoch });
       return { bigint: () => generator.nextId() };
@@ -37,6 +43,7 @@ export const PEERS = [
   },
   {
     name: 'flake-idgen',
+    timeOf: above(22n),
     make: () => {
       const generator = new FlakeId({ epoch });
       // Without a callback it throws when a millisecond is used up.
@@ -54,12 +61,13 @@ export const PEERS = [
   },
   {
     name: 'nodejs-snowflake (wasm)',
+    timeOf: above(22n),
     make: () => {
       const generator = new nodejsSnowflake.Snowflake({ custom_epoch: epoch, instance_id: 1 });
       return { bigint: () => generator.getUniqueID() };
     },
   },
-  { name: 'crypto.randomUUID', make: () => ({ text: () => randomUUID() }) },
+  { name: 'crypto.randomUUID()', make: () => ({ text: () => randomUUID() }) },
   { name: 'uuid v7', make: () => ({ text: () => v7() }) },
   {
     name: 'ulid monotonic',

@@ -16,25 +16,34 @@ export const WIDE = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdL
 /** The same, begun yesterday: its IDs are below 2^53 for 24 days, which numbers need. */
 export const YOUNG = { ...WIDE, startTimeStamp: new Date(Date.now() - 86_400_000) };
 
+/** Millisecond ticks with as many sequence bits as one says. */
+export function milliseconds(sequenceBits) {
+  const workIdLength = 10;
+  const timeStampLength = 62 - workIdLength - sequenceBits;
+  return { timeUnit: 'millisecond', startTimeStamp: '2026-01-01', timeStampLength, workIdLength, endBitsLength: 0 };
+}
+
 class Collector extends MetricReader {
   async onForceFlush() {}
   async onShutdown() {}
 }
 
-/** @returns the service, and what ends it */
-export async function openService(options) {
+/** @returns the service, what collects its metrics, and what ends it */
+export async function openService(options, { isObserved = true } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
   const dbConfig = { type: 'better-sqlite3', database: join(directory, 'worker.sqlite') };
   class AppModule {}
   Module({
     imports: [nestjs.RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],
-    providers: [opentelemetry.RaindropMetrics],
+    providers: isObserved ? [opentelemetry.RaindropMetrics] : [],
   })(AppModule);
-  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [new Collector()] }));
+  const collector = new Collector();
+  metrics.disable();
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [collector] }));
   const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
   const close = async () => {
     await app.close();
     rmSync(directory, { recursive: true, force: true });
   };
-  return { ids: app.get(nestjs.IdService), close };
+  return { ids: app.get(nestjs.IdService), collect: () => collector.collect(), close };
 }

@@ -39,11 +39,15 @@ export class Issuer {
     return this.placement.counters;
   }
 
+  /** The ID of the next position of `s`. @throws RaindropError when no position may be issued now */
+  next(s: Sequencer): bigint {
+    if (!this.advance(s)) this.goRound(s);
+    return s.cell[0]!;
+  }
+
   /** Moves `s` one position on. @throws RaindropError when no position may be issued now */
   step(s: Sequencer): void {
-    if (this.advance(s)) return;
-    const refusal = this.placement.place(s);
-    if (refusal !== undefined) this.insist(s, refusal);
+    if (!this.advance(s)) this.goRound(s);
   }
 
   /** The fast path: one position on inside the window. False when everything has to be looked at anew. */
@@ -79,6 +83,11 @@ export class Issuer {
   forget(): void {
     this.callsLeft = 0;
     this.present.forget();
+  }
+
+  private goRound(s: Sequencer): void {
+    const refusal = this.placement.place(s);
+    if (refusal !== undefined) this.insist(s, refusal);
   }
 
   private look(): void {

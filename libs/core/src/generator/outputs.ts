@@ -33,8 +33,7 @@ export class Outputs {
   }
 
   id(s: Sequencer): bigint {
-    this.issuer.step(s);
-    return s.cell[0]!;
+    return this.issuer.next(s);
   }
 
   string(s: Sequencer): string {

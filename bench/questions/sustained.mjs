@@ -1,0 +1,46 @@
+import { milliseconds, openService } from '../parts/service.mjs';
+import { busyTurns, TurnWatch } from '../parts/turn-watch.mjs';
+
+export const question = 'How many IDs a second for ten seconds, and how long does the event loop stand still?';
+
+const SECONDS = 10;
+/** A turn of the event loop ends after so many: far less than a millisecond. */
+const PER_TURN = 32_768;
+const SEQUENCE_BITS = 17;
+/** What the Java generators publish, IDs a second. */
+const PUBLISHED = { westid: 4_032_258, 'uid-generator': 6_000_000 };
+
+export async function measure() {
+  const { ids, close } = await openService(milliseconds(SEQUENCE_BITS));
+  const { layout } = ids;
+  const target = new BigInt64Array(PER_TURN);
+  const warm = performance.now();
+  while (performance.now() - warm < 1_000) await ids.fillAsync(target);
+
+  const watch = new TurnWatch();
+  const begun = performance.now();
+  let [issued, aheadMs] = [0, Number.NEGATIVE_INFINITY];
+  while (performance.now() - begun < SECONDS * 1_000) {
+    await ids.fillAsync(target);
+    issued += PER_TURN;
+    aheadMs = Math.max(aheadMs, layout.timeline.startOf(layout.unpack(target[PER_TURN - 1]).tick) - Date.now());
+    await new Promise(setImmediate);
+  }
+  const perSecond = (issued / (performance.now() - begun)) * 1_000;
+  const turns = watch.stop();
+  await close();
+  const idle = await busyTurns(SECONDS / 2);
+  const published = Object.entries(PUBLISHED).map(([name, rate]) => {
+    return { name: `fillAsync() / ${name}, published`, value: perSecond / rate, atLeast: 10 };
+  });
+  return {
+    figures: [
+      { name: 'fillAsync(), sustained', value: perSecond, unit: 'IDs/s' },
+      { name: 'ahead of the clock at most', value: aheadMs, unit: 'ms', note: 'maxAheadMs allows 5' },
+      { name: 'longest turn, processor time', value: turns.longestCpuMs, unit: 'ms', atMost: 2 },
+      { name: 'longest turn, by the clock', value: turns.longestMs, unit: 'ms', note: 'with what else the machine does' },
+      { name: 'longest turn of a loop that only waits', value: idle.longestMs, unit: 'ms', note: 'by the clock' },
+    ],
+    ratios: [{ name: 'fillAsync() / capacity of the layout', value: perSecond / layout.idsPerSecond, atLeast: 0.95 }, ...published],
+  };
+}
