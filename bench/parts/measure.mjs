@@ -1,4 +1,3 @@
-import { cpus } from 'node:os';
 import { do_not_optimize, measure } from 'mitata';
 import { median } from 'simple-statistics';
 
@@ -26,9 +25,4 @@ export async function nsPerId(calls, { rounds = 7, idsPerCall = 1 } = {}) {
     }
   }
   return Object.fromEntries(Object.entries(samples).map(([name, each]) => [name, median(each)]));
-}
-
-export function environment() {
-  const [{ model }] = cpus();
-  return `Node ${process.version}, V8 ${process.versions.v8}, ${cpus().length} x ${model.trim()}, ${process.platform}`;
 }

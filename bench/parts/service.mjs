@@ -18,9 +18,8 @@ export const YOUNG = { ...WIDE, startTimeStamp: new Date(Date.now() - 86_400_000
 
 /** Millisecond ticks with as many sequence bits as one says. */
 export function milliseconds(sequenceBits) {
-  const workIdLength = 10;
-  const timeStampLength = 62 - workIdLength - sequenceBits;
-  return { timeUnit: 'millisecond', startTimeStamp: '2026-01-01', timeStampLength, workIdLength, endBitsLength: 0 };
+  const workIdLength = 21 - sequenceBits;
+  return { timeUnit: 'millisecond', startTimeStamp: '2026-01-01', timeStampLength: 41, workIdLength, endBitsLength: 0 };
 }
 
 class Collector extends MetricReader {

@@ -38,9 +38,17 @@ export async function measure() {
       { name: 'fillAsync(), sustained', value: perSecond, unit: 'IDs/s' },
       { name: 'ahead of the clock at most', value: aheadMs, unit: 'ms', note: 'maxAheadMs allows 5' },
       { name: 'longest turn, processor time', value: turns.longestCpuMs, unit: 'ms', atMost: 2 },
-      { name: 'longest turn, by the clock', value: turns.longestMs, unit: 'ms', note: 'with what else the machine does' },
+      {
+        name: 'longest turn, by the clock',
+        value: turns.longestMs,
+        unit: 'ms',
+        note: 'with what else the machine does',
+      },
       { name: 'longest turn of a loop that only waits', value: idle.longestMs, unit: 'ms', note: 'by the clock' },
     ],
-    ratios: [{ name: 'fillAsync() / capacity of the layout', value: perSecond / layout.idsPerSecond, atLeast: 0.95 }, ...published],
+    ratios: [
+      { name: 'fillAsync() / capacity of the layout', value: perSecond / layout.idsPerSecond, atLeast: 0.95 },
+      ...published,
+    ],
   };
 }

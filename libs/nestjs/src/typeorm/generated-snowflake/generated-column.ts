@@ -4,6 +4,7 @@ import type { ColumnMetadata, ColumnValues } from './column-values.js';
 import type { ComparedColumn } from './condition-values.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm } from './snowflake-form.js';
+import type { SnowflakeSource } from './snowflake-source.js';
 import type { SnowflakeMark } from './snowflake-transformer.js';
 
 /** A marked column of an initialised DataSource, and the service's layout. */
@@ -30,6 +31,13 @@ export class GeneratedColumn implements ColumnValues, ComparedColumn {
   isSet(entity: object): boolean {
     const value: unknown = this.column.getEntityValue(entity);
     return value !== undefined && value !== null;
+  }
+
+  /** Sets the next ID, made as the property holds it. @throws RaindropError */
+  fill(entity: object, source: SnowflakeSource): void {
+    if (this.form.isDecimalText && source.nextString !== undefined) {
+      this.column.setEntityValue(entity, source.nextString(this.code));
+    } else this.set(entity, source.nextId(this.code));
   }
 
   /** Makes a missing embedded object, too. */

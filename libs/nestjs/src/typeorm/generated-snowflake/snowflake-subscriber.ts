@@ -26,7 +26,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       // While others wait, the source has nothing at once: asking it again for each row of a bulk costs its full effort.
       if (this.waiting > 0) return this.fillLater(columns, entity);
       try {
-        column.set(entity, this.source.nextId(column.code));
+        column.fill(entity, this.source);
       } catch (error) {
         if (!isRetryable(error)) throw error;
         return this.fillLater(columns, entity);
@@ -48,7 +48,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   assign(entity: object, metadata: EntityMetadata): boolean {
     const columns = this.columns.get(metadata);
     for (const column of columns ?? []) {
-      if (!column.isSet(entity)) column.set(entity, this.source.nextId(column.code));
+      if (!column.isSet(entity)) column.fill(entity, this.source);
     }
     return columns !== undefined;
   }
