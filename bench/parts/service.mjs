@@ -28,9 +28,9 @@ class Collector extends MetricReader {
 }
 
 /** @returns the service, what collects its metrics, and what ends it */
-export async function openService(options, { isObserved = true } = {}) {
+export async function openService(options, { isObserved = true, database } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
-  const dbConfig = { type: 'better-sqlite3', database: join(directory, 'worker.sqlite') };
+  const dbConfig = database ?? { type: 'better-sqlite3', database: join(directory, 'worker.sqlite') };
   class AppModule {}
   Module({
     imports: [nestjs.RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],

