@@ -57,9 +57,11 @@ export class CodeTable {
   /** The highest position that any code has reached on a lane in this tenure. */
   highest(tenure: Tenure, lane: Lane): Position {
     let highest = this.floors(tenure)[lane];
-    for (const each of this.all()) {
-      if (each.tenure === tenure.number) highest = maxPosition(highest, each.markOf(lane));
-    }
+    const look = (each: Sequencer): void => {
+      if (each.tenure === tenure.number && each.isPast(highest, lane)) highest = each.markOf(lane);
+    };
+    look(this.plain);
+    this.byCode.forEach(look);
     return highest;
   }
 
@@ -75,11 +77,6 @@ export class CodeTable {
 
   get size(): number {
     return this.byCode.size;
-  }
-
-  private *all(): Iterable<Sequencer> {
-    yield this.plain;
-    yield* this.byCode.values();
   }
 
   private evictOne(): Sequencer | undefined {

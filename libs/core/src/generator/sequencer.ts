@@ -62,6 +62,12 @@ export class Sequencer {
     return lane === this.lane ? { tick: this.tick, sequence: this.sequence } : this.resting;
   }
 
+  /** Whether a lane's mark comes after a position. */
+  isPast({ tick, sequence }: Position, lane: Lane): boolean {
+    const mark = lane === this.lane ? this : this.resting;
+    return mark.tick > tick || (mark.tick === tick && mark.sequence > sequence);
+  }
+
   /** Starts a tenure: both lanes at its floors. */
   begin(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
     this.tenure = tenure;
