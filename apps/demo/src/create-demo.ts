@@ -1,4 +1,3 @@
-import helmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DemoConfig } from './demo-config.js';
@@ -7,6 +6,8 @@ import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { inputPipe } from './http/input-pipe.js';
 import { RaindropErrorFilter } from './http/raindrop-error.filter.js';
+import { RememberingPipe } from './http/remembering-pipe.js';
+import { sendSecurityHeaders } from './http/security-headers.js';
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -26,18 +27,9 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
     abortOnError: false,
     logger: new DemoLogger(),
   });
-  app.useGlobalPipes(inputPipe());
+  app.useGlobalPipes(new RememberingPipe(inputPipe()));
   app.useGlobalFilters(new RaindropErrorFilter(adapter));
-  // Swagger UI styles its elements inline and draws its icons from data: URLs; over plain HTTP nothing is upgraded.
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      directives: {
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        upgradeInsecureRequests: null,
-      },
-    },
-  });
+  await sendSecurityHeaders(adapter);
   serveOpenApi(app);
   return app;
 }

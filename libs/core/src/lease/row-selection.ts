@@ -106,18 +106,13 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: 
 
 /** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */
 function inOrder(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
-  const rank = ({ row }: Candidate): readonly number[] => [
-    options.priorityEqualCodeWorkId && row.code === code ? 0 : 1,
-    row.token === '' ? 0 : row.leaseUntilMs,
-    randomness.fraction(),
-  ];
   return candidates
-    .map((candidate) => ({ candidate, rank: rank(candidate) }))
-    .sort((a, b) => compareRanks(a.rank, b.rank))
+    .map((candidate) => ({
+      candidate,
+      isOther: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
+      freeSince: candidate.row.token === '' ? 0 : candidate.row.leaseUntilMs,
+      lot: randomness.fraction(),
+    }))
+    .sort((a, b) => a.isOther - b.isOther || a.freeSince - b.freeSince || a.lot - b.lot)
     .map(({ candidate }) => candidate);
-}
-
-function compareRanks(a: readonly number[], b: readonly number[]): number {
-  const index = a.findIndex((value, place) => value !== b[place]);
-  return index < 0 ? 0 : a[index]! - b[index]!;
 }
