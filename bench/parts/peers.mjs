@@ -28,8 +28,14 @@ export const PEERS = [
   {
     name: 'simple-flakeid (12 bits)',
     timeOf: above(18n),
+    // Without a maximum it takes that of 6 bits, whatever the length.
     make: () => {
-      const generator = new simpleFlakeId.SnowflakeIdv1({ workerId: 1, baseTime: epoch, seqBitLength: 12 });
+      const generator = new simpleFlakeId.SnowflakeIdv1({
+        workerId: 1,
+        baseTime: epoch,
+        seqBitLength: 12,
+        maxSeqNumber: 4_095,
+      });
       return { bigint: () => generator.NextBigId() };
     },
   },

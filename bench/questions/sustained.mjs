@@ -34,7 +34,7 @@ export async function measure() {
   const turns = watch.stop();
   await close();
   await Promise.all(databases.map(({ drop }) => drop()));
-  const idle = await idleTurns(SECONDS);
+  const idle = await idleTurns(SECONDS / 2);
   const note = `median of ${SECONDS} seconds; lease on ${database.name}`;
   const published = Object.entries(PUBLISHED).map(([name, rate]) => {
     return { name: `fillAsync() / ${name}, published`, value: perSecond / rate, atLeast: 10 };

@@ -88,6 +88,7 @@ export function idSource(layout: Layout): Parameters<typeof attachSnowflakes>[1]
     name: 'default',
     layout,
     nextId: (code) => generator.nextId(code),
+    nextString: (code) => generator.nextString(code),
     nextIdAsync: (code) => generator.nextIdAsync(code),
   };
 }

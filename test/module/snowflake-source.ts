@@ -11,5 +11,12 @@ const layout = createLayout(
 /** What a service is to columns, without a lease. */
 export function snowflakeSource(name = 'default', changes: Partial<SnowflakeSource> = {}): SnowflakeSource {
   const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('exact'));
-  return { name, layout, nextId: () => generator.nextId(), nextIdAsync: () => generator.nextIdAsync(), ...changes };
+  const source = {
+    name,
+    layout,
+    nextId: () => generator.nextId(),
+    nextIdAsync: () => generator.nextIdAsync(),
+    ...changes,
+  };
+  return { nextString: (code) => source.nextId(code).toString(), ...source };
 }

@@ -38,7 +38,14 @@ const layout = createLayout(
 
 function source(name = 'default', changes: Partial<SnowflakeSource> = {}): SnowflakeSource {
   const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('exact'));
-  return { name, layout, nextId: () => generator.nextId(), nextIdAsync: () => generator.nextIdAsync(), ...changes };
+  const source = {
+    name,
+    layout,
+    nextId: () => generator.nextId(),
+    nextIdAsync: () => generator.nextIdAsync(),
+    ...changes,
+  };
+  return { nextString: (code) => source.nextId(code).toString(), ...source };
 }
 
 async function failureOf(attempt: () => unknown): Promise<unknown> {

@@ -80,8 +80,9 @@ export class TypeormWorkerStore implements WorkerStore {
   readTable(): Promise<WorkerTable> {
     return this.call(async (run) => {
       const { records } = await execute(run, selectTable(this.dialect, this.table));
-      const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => typeof each === 'string');
-      return { ...rowsOf(records), layouts };
+      // Whatever it is that stands there: what is no fingerprint is a layout nobody knows, and in the way.
+      const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
+      return { ...rowsOf(records), layouts: layouts.map(String) };
     });
   }
 
