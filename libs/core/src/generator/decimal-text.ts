@@ -12,6 +12,29 @@ export function decimalText(s: Sequencer, sequenceStep: number): string {
   return tail >= 0 && tail < 10_000 ? s.head + TAILS[tail]! : newHead(s, sequenceStep);
 }
 
+/** Writes the texts of the positions that follow the mark into a part of a list, and moves the mark to the last one. */
+export function writeNextTexts(
+  s: Sequencer,
+  sequenceStep: number,
+  { batch, from, end }: { readonly batch: string[]; readonly from: number; readonly end: number },
+): void {
+  for (let index = from; index < end; index++) {
+    pass(s, 1);
+    batch[index] = decimalText(s, sequenceStep);
+    let tail = s.tailBase + s.sequence * sequenceStep;
+    const first = index;
+    // All that share the head, without a look at anything else.
+    const { head } = s;
+    while ((tail += sequenceStep) < 10_000 && index + 1 < end) batch[++index] = head + TAILS[tail]!;
+    pass(s, index - first);
+  }
+}
+
+function pass(s: Sequencer, positions: number): void {
+  s.sequence += positions;
+  s.cell[0] = s.cell[0]! + s.cell[1]! * BigInt(positions);
+}
+
 function newHead(s: Sequencer, sequenceStep: number): string {
   const text = s.cell[0]!.toString();
   if (text.length > 4) {

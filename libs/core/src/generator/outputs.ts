@@ -1,5 +1,5 @@
 import type { RaindropError } from '../raindrop-error.js';
-import { decimalText } from './decimal-text.js';
+import { decimalText, writeNextTexts } from './decimal-text.js';
 import { InvalidBatchError, UnsafeIntegerError } from './generator-errors.js';
 import type { Issuer } from './issuer.js';
 import { Sequencer } from './sequencer.js';
@@ -182,11 +182,7 @@ export class Outputs {
   private readonly writeTexts: WriteRun<string[]> = (s, batch, from, end) => {
     const run = Math.min(this.issuer.runLength(s), end - from - 1);
     batch[from] = decimalText(s, this.sequenceStep);
-    for (let index = from + 1; index <= from + run; index++) {
-      s.sequence++;
-      s.cell[0] = s.cell[0]! + s.cell[1]!;
-      batch[index] = decimalText(s, this.sequenceStep);
-    }
+    writeNextTexts(s, this.sequenceStep, { batch, from: from + 1, end: from + 1 + run });
     return from + 1 + run;
   };
 }

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
-import { createLayout, SequenceExhaustedError, SnowflakeGenerator, StaticTenure, type Layout } from '@raindrop/core';
+import { SequenceExhaustedError, type Layout } from '@raindrop/core';
 import { Column, DataSource, Entity, type DataSourceOptions, type MixedList } from 'typeorm';
+import { snowflakeSource } from '../../../../../test/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
-import { systemPorts } from '../../system/system-ports.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
@@ -12,7 +12,6 @@ import {
   SnowflakeNotAssignedError,
   UnsafeSnowflakeError,
 } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-source.js';
 
 @Entity()
 class Item {
@@ -30,23 +29,6 @@ class Receipt {
 }
 
 type Entities = MixedList<new () => object>;
-
-const layout = createLayout(
-  { timeUnit: 'millisecond', startTimeStamp: '2024-01-01', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 },
-  Date.now(),
-);
-
-function source(name = 'default', changes: Partial<SnowflakeSource> = {}): SnowflakeSource {
-  const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('exact'));
-  const source = {
-    name,
-    layout,
-    nextId: () => generator.nextId(),
-    nextIdAsync: () => generator.nextIdAsync(),
-    ...changes,
-  };
-  return { nextString: (code) => source.nextId(code).toString(), ...source };
-}
 
 async function failureOf(attempt: () => unknown): Promise<unknown> {
   try {
@@ -76,7 +58,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
 
   it('attaches a service once, and detaches it', async () => {
     const { subscribers } = dataSource;
-    const mine = source();
+    const mine = snowflakeSource();
     const { detach } = attachSnowflakes(dataSource, mine);
     expect(attachSnowflakes(dataSource, mine).detach).toBe(detach);
     expect(subscribers).toHaveLength(1);
@@ -89,22 +71,22 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     expect(failure).toBeInstanceOf(SnowflakeNotAssignedError);
     expect(failure).toMatchObject({ service: 'default', column: undefined });
 
-    attachSnowflakes(dataSource, source()).detach();
+    attachSnowflakes(dataSource, snowflakeSource()).detach();
   });
 
   it('refuses a second service of the same name', () => {
-    const { detach } = attachSnowflakes(dataSource, source());
-    expect(() => attachSnowflakes(dataSource, source())).toThrow(AlreadyAttachedError);
+    const { detach } = attachSnowflakes(dataSource, snowflakeSource());
+    expect(() => attachSnowflakes(dataSource, snowflakeSource())).toThrow(AlreadyAttachedError);
     detach();
   });
 
   it('leaves the columns of other services to them', async () => {
-    const { detach } = attachSnowflakes(dataSource, source());
+    const { detach } = attachSnowflakes(dataSource, snowflakeSource());
     expect(await failureOf(() => dataSource.manager.save(new Receipt()))).toMatchObject({
       errorCode: 'SNOWFLAKE_NOT_ASSIGNED',
       service: 'receipts',
     });
-    const { detach: detachReceipts } = attachSnowflakes(dataSource, source('receipts'));
+    const { detach: detachReceipts } = attachSnowflakes(dataSource, snowflakeSource('receipts'));
     const receipt = await dataSource.manager.save(new Receipt());
     detach();
     expect(await dataSource.manager.findOneBy(Receipt, { id: receipt.id })).toEqual(receipt);
@@ -120,9 +102,9 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
   });
 
   it('waits for the service when the tick is used up, and asks it once for a whole bulk', async () => {
-    const real = source();
+    const real = snowflakeSource();
     let refusals = 0;
-    const exhausted = source('default', {
+    const exhausted = snowflakeSource('default', {
       nextId: () => {
         refusals++;
         throw new SequenceExhaustedError(1, new Date());
@@ -145,7 +127,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
 
   it('passes other refusals on, writes nothing and leaves no rejection unhandled', async () => {
     let calls = 0;
-    const broken = source('default', {
+    const broken = snowflakeSource('default', {
       nextId: () => {
         throw calls++ === 0 ? new SequenceExhaustedError(1, new Date()) : new Error('broken');
       },
@@ -170,7 +152,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
 
   it('takes a DataSource that was initialised anew', async () => {
     const other = await open([Item], {});
-    const mine = source();
+    const mine = snowflakeSource();
     attachSnowflakes(other, mine);
     await other.destroy();
     expect(await failureOf(() => attachSnowflakes(other, mine))).toBeInstanceOf(DataSourceNotInitializedError);
@@ -182,7 +164,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
   });
 
   it('tells a number that has lost its digits', async () => {
-    const { detach } = attachSnowflakes(dataSource, source());
+    const { detach } = attachSnowflakes(dataSource, snowflakeSource());
     const failure = await failureOf(() => dataSource.manager.insert(Item, { id: (2 ** 60) as unknown as string }));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
     expect(failure).toMatchObject({ column: 'Item.id', origin: 'application' });
@@ -197,7 +179,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     }
     const other = await open([Small]);
     const still = { safeUntil: new Date(Date.now() + 60_000) } as Layout;
-    attachSnowflakes(other, source('default', { layout: still }), { mode: 'warn', warn: () => {} });
+    attachSnowflakes(other, snowflakeSource('default', { layout: still }), { mode: 'warn', warn: () => {} });
     const failure = await failureOf(() => other.manager.save(new Small()));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
     expect(failure).toMatchObject({ column: 'Small.id', origin: 'source' });
@@ -232,7 +214,7 @@ describe('exact IDs with drivers that round', () => {
     await dataSource.manager.insert(Item, { id });
     const failure = await failureOf(() => dataSource.manager.findOneBy(Item, { id }));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
-    attachSnowflakes(dataSource, source());
+    attachSnowflakes(dataSource, snowflakeSource());
     expect((await dataSource.manager.findOneByOrFail(Item, { id })).id).toBe(id);
     await dataSource.destroy();
     await database.drop();
@@ -245,7 +227,7 @@ describe('exact IDs with drivers that round', () => {
     const database = await testDatabase(kind);
     const options = { ...database.options, ...setting, entities: [Item], synchronize: true } as DataSourceOptions;
     const dataSource = await new DataSource(options).initialize();
-    attachSnowflakes(dataSource, source(), { mode: 'off', warn: () => {} });
+    attachSnowflakes(dataSource, snowflakeSource(), { mode: 'off', warn: () => {} });
     await dataSource.manager.insert(Item, { id });
     const failure = await failureOf(() => dataSource.manager.findOneBy(Item, { id }));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
