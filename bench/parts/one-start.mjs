@@ -1,4 +1,4 @@
-// One start of an application, in a process of its own: node one-start.mjs own|host OPTIONS-OF-THE-DATABASE
+// One start of an application, in a process of its own: node one-start.mjs own|host OPTIONS-OF-THE-DATABASE WORKER-BITS
 import { createRequire } from 'node:module';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -6,10 +6,12 @@ import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import 'reflect-metadata';
 import nestjs from '../../libs/nestjs/dist/index.js';
 
-/** The readme's: 1,023 workers. */
-const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
+const [, , form, json, bits] = process.argv;
+/** With 10 bits that of the readme: 1,023 workers. */
+const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: Number(bits), endBitsLength: 1 };
+/** Layouts of different lengths must not share one. */
+const TABLE = `workers_of_${bits}_bits`;
 
-const [, , form, json] = process.argv;
 const database = JSON.parse(json);
 const counted = { statements: 0 };
 countStatements(database.type);
@@ -18,7 +20,7 @@ const app = { begunMs: performance.now(), moduleBegunMs: 0, firstIdMs: 0, statem
 const begin = () => {
   app.moduleBegunMs = performance.now();
   app.statementsBefore = counted.statements;
-  return { ...LAYOUT, checkShutdownHooks: false, ...(form === 'own' ? { dbConfig: database } : {}) };
+  return { ...LAYOUT, tableName: TABLE, checkShutdownHooks: false, ...(form === 'own' ? { dbConfig: database } : {}) };
 };
 const end = (ids) => {
   ids.nextId();
