@@ -7,11 +7,16 @@ export const question = 'How do other generators compare, in a tight loop and fo
 /** Ten seconds and more, if somebody has the time. */
 const SUSTAINED_MS = Number(process.env.SUSTAINED_SECONDS ?? 1) * 1_000;
 
+const EXACT = "nextId(), clock: 'exact'";
+
 export async function measure() {
   const wide = await openService(WIDE);
   const ours = { bigint: () => wide.ids.nextId(), text: () => wide.ids.nextString() };
   const ns = await nsPerId({ 'nextId()': ours.bigint, 'nextString()': ours.text }, { rounds: 3 });
   await wide.close();
+  const exact = await openService({ ...WIDE, clock: 'exact' });
+  Object.assign(ns, await nsPerId({ [EXACT]: () => exact.ids.nextId() }, { rounds: 3 }));
+  await exact.close();
 
   const peers = PEERS.map((peer) => ({ ...peer, ...peer.make(), faults: faultsOf(peer) }));
   const figures = [];
@@ -36,6 +41,7 @@ export async function measure() {
     figures,
     ratios: [
       { name: `${fastest} / nextId()`, value: ns[fastest] / ns['nextId()'], atLeast: 10 },
+      { name: `${fastest} / ${EXACT}`, value: ns[fastest] / ns[EXACT], atLeast: 2.5 },
       { name: `${asText(fastest)} / nextString()`, value: ns[asText(fastest)] / ns['nextString()'], atLeast: 10 },
     ],
   };
