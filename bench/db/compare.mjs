@@ -1,5 +1,6 @@
 // Which key is the fastest and the smallest in a database? See docs/performance-databases.md.
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { SERVERS } from '../parts/databases.mjs';
 import { DATABASES } from './databases.mjs';
 import { KINDS } from './kinds.mjs';
 import { drawPlots } from './plots.mjs';
@@ -18,16 +19,8 @@ const options = new Command('bench:db')
   .option('--rows <count>', 'rows of each run', positive, 1_000_000)
   .option('--batch <count>', 'rows of one insert', positive, 1_000)
   .option('--rounds <count>', 'rounds, each in the opposite order of the one before', positive, 1)
-  .addOption(
-    new Option('--mariadb <url>', 'where MariaDB is')
-      .env('RAINDROP_TEST_MARIADB_URL')
-      .default('mariadb://root@127.0.0.1:3306'),
-  )
-  .addOption(
-    new Option('--postgres <url>', 'where PostgreSQL is')
-      .env('RAINDROP_TEST_POSTGRES_URL')
-      .default('postgres://postgres@127.0.0.1:5432/postgres'),
-  )
+  .option('--mariadb <url>', 'where MariaDB is', SERVERS.mariadb)
+  .option('--postgres <url>', 'where PostgreSQL is', SERVERS.postgres)
   .option('--no-save', 'leave bench/db/results.jsonl, the plots and the document as they are')
   .option('--plot', 'measure nothing: draw bench/db/results.jsonl again')
   .option('--json', 'print JSON')

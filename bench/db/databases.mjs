@@ -1,9 +1,5 @@
-// The databases: where a fresh one comes from and goes to, and how large the table in it is.
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DataSource } from 'typeorm';
+// The databases: where a fresh one comes from, and how large the table in it is.
+import { createFile, createOnServer } from '../parts/databases.mjs';
 
 /**
  * Each: `create(url)` makes an empty database, `options` for TypeORM and `drop()`; `analyze` freshens its statistics;
@@ -14,7 +10,7 @@ export const DATABASES = [
     name: 'mariadb',
     title: 'MariaDB',
     moment: { type: 'datetime', precision: 3 },
-    create: (url) => createOnServer('mariadb', url, ''),
+    create: (url) => createOnServer('mariadb', url),
     analyze: 'ANALYZE TABLE orders',
     async sizes(dataSource) {
       // InnoDB keeps the rows in the index of the key.
@@ -29,8 +25,11 @@ export const DATABASES = [
     name: 'postgres',
     title: 'PostgreSQL',
     moment: { type: 'timestamptz', precision: 3 },
-    // The faster of the two generators that TypeORM knows.
-    create: (url) => createOnServer('postgres', url, ' WITH (FORCE)', { uuidExtension: 'pgcrypto' }),
+    async create(url) {
+      const { options, drop } = await createOnServer('postgres', url);
+      // The faster of the two generators that TypeORM knows.
+      return { options: { ...options, uuidExtension: 'pgcrypto' }, drop };
+    },
     analyze: 'ANALYZE orders',
     async sizes(dataSource) {
       const [size] = await dataSource.query(
@@ -59,34 +58,6 @@ export const DATABASES = [
     },
   },
 ];
-
-async function createOnServer(type, url, force, more = {}) {
-  const database = `raindrop_bench_${randomBytes(6).toString('hex')}`;
-  await onServer(type, url, (server) => server.query(`CREATE DATABASE ${database}`));
-  const own = new URL(url);
-  own.pathname = database;
-  return {
-    options: { type, url: own.href, ...more },
-    drop: () => onServer(type, url, (server) => server.query(`DROP DATABASE IF EXISTS ${database}${force}`)),
-  };
-}
-
-async function onServer(type, url, work) {
-  const server = await new DataSource({ type, url }).initialize();
-  try {
-    return await work(server);
-  } finally {
-    await server.destroy();
-  }
-}
-
-async function createFile() {
-  const directory = mkdtempSync(join(tmpdir(), 'raindrop-orders-'));
-  return {
-    options: { type: 'better-sqlite3', database: join(directory, 'orders.sqlite') },
-    drop: () => rmSync(directory, { recursive: true, force: true }),
-  };
-}
 
 function toNumbers({ table, key, other }) {
   return { table: Number(table), key: Number(key ?? 0), createdAtIndex: Number(other ?? 0) };

@@ -1,50 +1,61 @@
-// Empty databases to measure on: a SQLite file, and one on each server of this machine that answers.
+// Empty databases to measure on: a SQLite file, or one on a server.
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import typeorm from 'typeorm';
+import { DataSource } from 'typeorm';
 
-const SERVERS = [
-  { name: 'MariaDB', options: { type: 'mariadb', host: '127.0.0.1', port: 3306, username: 'root' }, admin: 'mysql' },
-  {
-    name: 'PostgreSQL',
-    options: { type: 'postgres', host: '127.0.0.1', port: 5432, username: 'postgres' },
-    admin: 'postgres',
-  },
-];
+/** Where the servers are, unless somebody says otherwise. */
+export const SERVERS = {
+  mariadb: process.env.RAINDROP_TEST_MARIADB_URL ?? 'mariadb://root@127.0.0.1:3306',
+  postgres: process.env.RAINDROP_TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
+};
 
 /**
- * @returns `databases`, each with its name, TypeORM options and what drops it; `missing`, names of servers that do not
- * answer
+ * @returns `databases`, each with its name, TypeORM options and what drops it: SQLite, and those whose server answers;
+ * `missing`, the names of the others
  */
 export async function openDatabases() {
-  const servers = await Promise.all(SERVERS.map(onServer));
-  return {
-    databases: [inFile(), ...servers.filter(({ options }) => options !== undefined)],
-    missing: servers.filter(({ options }) => options === undefined).map(({ name }) => name),
-  };
+  const databases = [{ name: 'SQLite', ...createFile() }];
+  const missing = [];
+  for (const [name, type] of Object.entries({ MariaDB: 'mariadb', PostgreSQL: 'postgres' })) {
+    try {
+      databases.push({ name, ...(await createOnServer(type, SERVERS[type])) });
+    } catch {
+      missing.push(name);
+    }
+  }
+  return { databases, missing };
 }
 
-function inFile() {
+/** @returns TypeORM options, and what drops it */
+export function createFile() {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
   return {
-    name: 'SQLite',
     options: { type: 'better-sqlite3', database: join(directory, 'bench.sqlite') },
     drop: async () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
-async function onServer({ name, options, admin }) {
-  const database = `raindrop_bench_${process.pid}`;
-  const run = async (sql) => {
-    const dataSource = await new typeorm.DataSource({ ...options, database: admin }).initialize();
-    await dataSource.query(sql);
-    await dataSource.destroy();
+/** @returns TypeORM options, and what drops it */
+export async function createOnServer(type, url) {
+  const database = `raindrop_bench_${randomBytes(6).toString('hex')}`;
+  // A connection that was cut off keeps PostgreSQL from dropping.
+  const force = type === 'postgres' ? ' WITH (FORCE)' : '';
+  await onServer(type, url, (server) => server.query(`CREATE DATABASE ${database}`));
+  const own = new URL(url);
+  own.pathname = database;
+  return {
+    options: { type, url: own.href },
+    drop: () => onServer(type, url, (server) => server.query(`DROP DATABASE IF EXISTS ${database}${force}`)),
   };
+}
+
+async function onServer(type, url, work) {
+  const server = await new DataSource({ type, url }).initialize();
   try {
-    await run(`CREATE DATABASE ${database}`);
-  } catch {
-    return { name };
+    return await work(server);
+  } finally {
+    await server.destroy();
   }
-  return { name, options: { ...options, database }, drop: () => run(`DROP DATABASE ${database}`) };
 }

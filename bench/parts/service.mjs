@@ -1,7 +1,5 @@
-// What is measured: the real service with a worker leased on SQLite, renewals, deadline, lanes and metrics on.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// What is measured: the real service with a worker leased on SQLite or a given database, renewals, deadline, lanes and
+// metrics on.
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { Module } from '@nestjs/common';
@@ -9,6 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import 'reflect-metadata';
 import nestjs from '../../libs/nestjs/dist/index.js';
 import opentelemetry from '../../libs/nestjs/dist/opentelemetry/index.js';
+import { createFile } from './databases.mjs';
 
 /** Second ticks with 28 sequence bits: room for 268 million IDs a second, so that capacity does not decide. */
 export const WIDE = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 3 };
@@ -29,8 +28,7 @@ class Collector extends MetricReader {
 
 /** @returns the service, what collects its metrics, and what ends it */
 export async function openService(options, { isObserved = true, database } = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
-  const dbConfig = database ?? { type: 'better-sqlite3', database: join(directory, 'worker.sqlite') };
+  const { options: dbConfig, drop } = database === undefined ? createFile() : { ...database, drop: () => {} };
   class AppModule {}
   Module({
     imports: [nestjs.RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],
@@ -42,7 +40,7 @@ export async function openService(options, { isObserved = true, database } = {})
   const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
   const close = async () => {
     await app.close();
-    rmSync(directory, { recursive: true, force: true });
+    await drop();
   };
   return { ids: app.get(nestjs.IdService), collect: () => collector.collect(), close };
 }

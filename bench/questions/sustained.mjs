@@ -15,7 +15,7 @@ export async function measure() {
   // Not SQLite where there is another: its driver is synchronous.
   const { databases } = await openDatabases();
   const database = databases.at(-1);
-  const { ids, close } = await openService(milliseconds(SEQUENCE_BITS), { database: database.options });
+  const { ids, close } = await openService(milliseconds(SEQUENCE_BITS), { database });
   const { layout } = ids;
   const target = new BigInt64Array(PER_TURN);
   const warm = performance.now();
