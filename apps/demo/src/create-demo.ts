@@ -6,8 +6,8 @@ import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { inputPipe } from './http/input-pipe.js';
 import { RaindropErrorFilter } from './http/raindrop-error.filter.js';
-import { RememberingPipe } from './http/remembering-pipe.js';
 import { sendSecurityHeaders } from './http/security-headers.js';
+import { issueAtOnce } from './ids/issue-at-once.js';
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -27,9 +27,10 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
     abortOnError: false,
     logger: new DemoLogger(),
   });
-  app.useGlobalPipes(new RememberingPipe(inputPipe()));
+  app.useGlobalPipes(inputPipe());
   app.useGlobalFilters(new RaindropErrorFilter(adapter));
   await sendSecurityHeaders(adapter);
+  issueAtOnce(app);
   serveOpenApi(app);
   return app;
 }

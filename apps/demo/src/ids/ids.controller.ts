@@ -1,12 +1,10 @@
-import { Controller, Get, Header, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { codecs } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { ErrorBody } from '../http/error-body.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
-import { idsJson } from './ids-json.js';
-import { NewIds, NewIdsQuery, newIdsJson } from './new-ids.js';
-import { nowOrSoon } from './now-or-soon.js';
+import { NewIds, NewIdsQuery } from './new-ids.js';
 
 /** How long a request waits for IDs before it is told to come again. */
 const WAIT = { timeoutMs: 5_000 };
@@ -17,17 +15,13 @@ export class IdsController {
   constructor(private readonly ids: IdService) {}
 
   @Post()
-  @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'Issue IDs' })
   @ApiResponse({ status: 201, type: NewIds })
   @ApiResponse({ status: 400, type: ErrorBody })
   @ApiResponse({ status: 503, type: ErrorBody, description: 'No ID can be issued now; see Retry-After.' })
-  async issue(@Query() { count, code, format }: NewIdsQuery): Promise<Buffer | string> {
-    if (format !== 'decimal') {
-      const ids = await this.ids.nextIdsAsync(count, code, WAIT);
-      return newIdsJson(ids.map(codecs[format].encode));
-    }
-    return count === 1 ? newIdsJson([await this.newText(code)]) : idsJson(await this.newCells(count, code));
+  async issue(@Query() { count, code, format }: NewIdsQuery): Promise<NewIds> {
+    const ids = await this.ids.nextIdsAsync(count, code, WAIT);
+    return { ids: ids.map(codecs[format].encode) };
   }
 
   @Get(':id')
@@ -37,20 +31,5 @@ export class IdsController {
   @ApiResponse({ status: 400, type: ErrorBody })
   decode(@Param('id') id: string, @Query() { format }: DecodeIdQuery): DecodedId {
     return viewParsedId(this.ids.parse(codecs[format].decode(id)));
-  }
-
-  private newText(code: string | undefined): string | Promise<string> {
-    return nowOrSoon(
-      () => this.ids.nextString(code),
-      () => this.ids.nextStringAsync(code, WAIT),
-    );
-  }
-
-  private newCells(count: number, code: string | undefined): BigInt64Array | Promise<BigInt64Array> {
-    const cells = new BigInt64Array(count);
-    return nowOrSoon(
-      () => this.ids.fill(cells, code),
-      () => this.ids.fillAsync(cells, code, WAIT),
-    );
   }
 }

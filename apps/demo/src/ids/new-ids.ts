@@ -27,8 +27,3 @@ export class NewIds {
   @ApiProperty({ type: [String], example: ['30094321512251392', '30094321512251394'] })
   readonly ids!: string[];
 }
-
-/** {@link NewIds} as JSON. No format needs escaping, and joining takes a third of what `JSON.stringify` does. */
-export function newIdsJson(ids: readonly string[]): string {
-  return `{"ids":["${ids.join('","')}"]}`;
-}
