@@ -1,4 +1,4 @@
-// One start of an application, in a process of its own: node one-start.mjs own|host OPTIONS-OF-THE-DATABASE WORKER-BITS
+// One start of an application, in a process of its own: node one-start.mjs own|host OPTIONS-OF-THE-DATABASE WORKER-BITS TABLE
 import { createRequire } from 'node:module';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -6,11 +6,9 @@ import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import 'reflect-metadata';
 import nestjs from '../../libs/nestjs/dist/index.js';
 
-const [, , form, json, bits] = process.argv;
+const [, , form, json, bits, tableName] = process.argv;
 /** With 10 bits that of the readme: 1,023 workers. */
 const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: Number(bits), endBitsLength: 1 };
-/** Layouts of different lengths must not share one. */
-const TABLE = `workers_of_${bits}_bits`;
 
 const database = JSON.parse(json);
 const counted = { statements: 0 };
@@ -20,7 +18,7 @@ const app = { begunMs: performance.now(), moduleBegunMs: 0, firstIdMs: 0, statem
 const begin = () => {
   app.moduleBegunMs = performance.now();
   app.statementsBefore = counted.statements;
-  return { ...LAYOUT, tableName: TABLE, checkShutdownHooks: false, ...(form === 'own' ? { dbConfig: database } : {}) };
+  return { ...LAYOUT, tableName, checkShutdownHooks: false, ...(form === 'own' ? { dbConfig: database } : {}) };
 };
 const end = (ids) => {
   ids.nextId();

@@ -87,15 +87,15 @@ function meetAfterReading(stores: readonly WorkerStore[]): void {
   let open!: () => void;
   const barrier = new Promise<void>((resolve) => (open = resolve));
   for (const store of stores) {
-    const readTable = store.readTable.bind(store);
+    const readSample = store.readSample.bind(store);
     let hasMet = false;
-    store.readTable = async () => {
-      const table = await readTable();
-      if (hasMet) return table;
+    store.readSample = async (request) => {
+      const sample = await readSample(request);
+      if (hasMet) return sample;
       hasMet = true;
       if (--missing === 0) open();
       await barrier;
-      return table;
+      return sample;
     };
   }
 }

@@ -1,4 +1,11 @@
-import { FENCE_LEAP, type WorkerRow, type WorkerStore, type WorkerWrite } from '@raindrop/core';
+import {
+  FENCE_LEAP,
+  type SampleRequest,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerWrite,
+} from '@raindrop/core';
 
 /** One empty database, and what others than Raindrop may do to it. */
 export interface WorkerStoreBench {
@@ -190,6 +197,89 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
       expect((await store.readTable()).deleted).toEqual([written]);
       expect(await store.fence(1_000)).toBe(3);
       expect((await store.readTable()).deleted[0]!.odometers[0].ms).toBeGreaterThan(Date.now());
+    });
+
+    describe('a sample of the free rows', () => {
+      const OTHER = '1000@1672531200:t33.w10.b1.s18.e1=0';
+      const idsIn = ({ rows }: WorkerSample): number[] => rows.map(({ id }) => id);
+      const sampleOf = (store: WorkerStore, request: Partial<SampleRequest> = {}): Promise<WorkerSample> =>
+        store.readSample({ workers: { min: 1, max: 9 }, from: 1, atMost: 9, graceMs: 0, ...request });
+
+      it('begins with the number that is asked for, goes round, and has as many rows as may be', async () => {
+        const store = await prepared(6);
+        const { nowMs, ...rest } = await sampleOf(store, { from: 4, atMost: 4 });
+        expect(Math.abs(nowMs - Date.now())).toBeLessThan(1_000);
+        expect(idsIn({ nowMs, ...rest })).toEqual([4, 5, 6, 1]);
+        expect(rest).toMatchObject({ total: 6, live: 0, layouts: [], layoutsOfRows: [] });
+        expect(rest.rows[3]).toEqual(await rowOf(store, 1));
+        expect(idsIn(await sampleOf(store, { workers: { min: 2, max: 3 }, from: 3 }))).toEqual([3, 2]);
+      });
+
+      it('has rows that can be written as they were sampled', async () => {
+        const store = await prepared();
+        const { rows } = await sampleOf(store);
+        for (const row of rows) expect(await store.write(writeTo(row))).toBe(true);
+        for (const row of rows) expect(await store.write(writeTo(row))).toBe(false);
+      });
+
+      it('puts what was given back before what has expired, and of that the oldest first', async () => {
+        const store = await prepared(5);
+        await store.write(writeTo(await rowOf(store, 1), { leaseMs: -5_000 }));
+        await store.write(writeTo(await rowOf(store, 2), { leaseMs: -9_000 }));
+        await store.write(writeTo(await rowOf(store, 3), { leaseMs: -900 }));
+        await store.write(writeTo(await rowOf(store, 4)));
+        await store.write(writeTo(await rowOf(store, 4), { token: '', leaseMs: 0 }));
+        expect(idsIn(await sampleOf(store, { from: 5 }))).toEqual([5, 4, 2, 1, 3]);
+        const withGrace = await sampleOf(store, { graceMs: 4_000 });
+        expect(idsIn(withGrace)).toEqual([4, 5, 2, 1]);
+        expect(withGrace).toMatchObject({ total: 5, live: 1 });
+      });
+
+      it('leaves out rows that are held, deleted, outside the range, or written last by another program', async () => {
+        const store = await prepared(6);
+        for (const id of [1, 2, 3, 6]) await store.write(writeTo(await rowOf(store, id)));
+        for (const id of [2, 3]) await store.write(writeTo(await rowOf(store, id), { token: '', leaseMs: 0 }));
+        await bench.foreignWrite(2);
+        await bench.markDeleted(4);
+        const sample = await sampleOf(store, { workers: { min: 1, max: 5 } });
+        expect(idsIn(sample)).toEqual([3, 5]);
+        expect(sample).toMatchObject({ total: 4, live: 1 });
+      });
+
+      it('comes with the layouts of all rows, deleted ones and those outside too, and with those noted', async () => {
+        const store = await prepared(4);
+        const deleted = '1@1704067200000:t41.w10.b1.s11';
+        await store.write(writeTo(await rowOf(store, 2)));
+        await store.write(writeTo(await rowOf(store, 3), { layout: deleted, token: '', leaseMs: 0 }));
+        await store.write(writeTo(await rowOf(store, 4)));
+        await bench.markDeleted(3);
+        await store.rememberLayout(OTHER);
+        const { layout } = await rowOf(store, 2);
+        const request = { workers: { min: 1, max: 1 }, atMost: 1 };
+        for (const seen of [await sampleOf(store, request), await store.readRowAndLayouts(1)]) {
+          expect(seen.layouts).toEqual([OTHER]);
+          expect([...seen.layoutsOfRows].sort()).toEqual([layout, deleted].sort());
+        }
+      });
+
+      it('has nothing but a clock where there is no row', async () => {
+        const store = bench.open();
+        await store.prepare({ min: 5, max: 5 });
+        await bench.markDeleted(5);
+        const { nowMs, ...rest } = await sampleOf(store);
+        expect(Math.abs(nowMs - Date.now())).toBeLessThan(1_000);
+        expect(rest).toEqual({ rows: [], total: 0, live: 0, layouts: [], layoutsOfRows: [] });
+      });
+    });
+
+    it('reads one row together with all layouts', async () => {
+      const store = await prepared();
+      await store.write(writeTo(await rowOf(store, 2)));
+      const row = await rowOf(store, 2);
+      expect(await store.readRowAndLayouts(2)).toEqual({ row, layouts: [], layoutsOfRows: [row.layout] });
+      await bench.markDeleted(2);
+      expect(await store.readRowAndLayouts(2)).toMatchObject({ row: undefined, layoutsOfRows: [row.layout] });
+      expect(await store.readRowAndLayouts(9)).toMatchObject({ row: undefined });
     });
 
     it('keeps every digit up to 2^53 - 1', async () => {

@@ -140,4 +140,19 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'Layouts that could repeat each other’s IDs do not live together.',
     install: () => replace(Layout.prototype, 'disjointFrom', () => () => true),
   },
+  'layouts-hidden-by-a-sample': {
+    rule: 'A look at a few rows tells of the layouts of all.',
+    install: () => {
+      const hide = <K extends 'readSample' | 'readRowAndLayouts'>(name: K): (() => void) =>
+        replace(MemoryWorkerStore.prototype, name, (original) => {
+          const read = async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore[K]>) {
+            const call = original as (...given: typeof args) => Promise<object>;
+            return { ...(await call.apply(this, args)), layouts: [], layoutsOfRows: [] };
+          };
+          return read as unknown as MemoryWorkerStore[K];
+        });
+      const mends = [hide('readSample'), hide('readRowAndLayouts')];
+      return () => mends.forEach((mend) => mend());
+    },
+  },
 };

@@ -10,14 +10,18 @@ export interface Trouble {
 const RUNNING: Readonly<Record<StoreCall, number>> = {
   write: 10,
   readRow: 5,
-  readTable: 3,
+  readSample: 3,
+  readTable: 1,
+  readRowAndLayouts: 2,
   rememberLayout: 1,
   prepare: 1,
 };
 
 const STARTING: Readonly<Partial<Record<StoreCall, number>>> = {
   write: 6,
-  readTable: 2,
+  readSample: 2,
+  readTable: 1,
+  readRowAndLayouts: 2,
   rememberLayout: 2,
   prepare: 1,
 };

@@ -1,8 +1,11 @@
 import {
   MemoryWorkerStore,
+  type KnownLayouts,
   type MemoryWorkerTable,
+  type SampleRequest,
   type WorkerRange,
   type WorkerRow,
+  type WorkerSample,
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
@@ -62,12 +65,20 @@ export class WitnessedStore extends FaultStore {
     return this.relay(() => super.readTable());
   }
 
+  override readSample(request: SampleRequest): Promise<WorkerSample> {
+    return this.relay(() => super.readSample(request));
+  }
+
   override readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.relay(async () => {
       const answer = await super.readRow(id);
       if (answer.row !== undefined) this.witness.learned(this, answer.row.token);
       return answer;
     });
+  }
+
+  override readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
+    return this.relay(() => super.readRowAndLayouts(id));
   }
 
   override write(write: WorkerWrite): Promise<boolean> {

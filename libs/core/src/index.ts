@@ -67,8 +67,11 @@ export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {
   FENCE_LEAP,
+  type KnownLayouts,
   type Odometer,
+  type SampleRequest,
   type WorkerRow,
+  type WorkerSample,
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,

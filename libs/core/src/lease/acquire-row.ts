@@ -1,16 +1,15 @@
-import { ConfigurationError } from '../config/configuration-error.js';
 import { maxPosition, type Lane, type Position } from '../generator/position.js';
 import type { Layout } from '../layout/layout.js';
-import { glanceAt, type Glance } from './clock-watch.js';
+import type { Glance } from './clock-watch.js';
 import { HeldRow } from './held-row.js';
-import { judgeLayouts } from './layout-conflicts.js';
-import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
+import { writeOf, type LeaseContext } from './lease-context.js';
 import { NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation, Start } from './reservation.js';
-import { isForeign, selectRows } from './row-selection.js';
-import type { Odometer, WorkerRow, WorkerTable } from './worker-store.js';
+import { isForeign } from './row-selection.js';
+import { lookAgain, lookAtSample, lookAtTable, type Look } from './table-look.js';
+import type { Odometer, WorkerRow } from './worker-store.js';
 
 /** A row that is ours, and what it grants. */
 export interface Acquired {
@@ -24,34 +23,32 @@ export interface Acquired {
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
   /** The rows of our range as they were found. */
-  readonly census: WorkerCensus;
+  readonly census: Pick<WorkerCensus, 'total' | 'live'>;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
- * One round of acquiring: read the table, try the free rows in turn, and look once more whether another layout came in
- * between. A write whose outcome is unknown is forgotten with its token; its row comes free when that lease ends.
+ * One round of acquiring: look at a few free rows, or at the whole table where that does not do, try them in turn, and
+ * look once more whether another layout came in between. A write whose outcome is unknown is forgotten with its token;
+ * its row comes free when that lease ends.
  *
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
  */
 export async function acquireRow(ctx: LeaseContext, reservation: Reservation): Promise<Acquired> {
-  const { session, resolved, options, identity, ports } = ctx;
-  const table = await session.run('reading the workers', (store) => store.readTable());
-  const wallMs = validatedNow(ctx, table.nowMs, true);
-  const trusted = glanceAt(wallMs, ports);
-  refuseShortLifeOfNewTable(ctx, table);
-  const floor = judgeLayouts(table, resolved.layout, options.graceMs);
-  const selection = selectRows(table, {
-    ...resolved,
-    options,
-    wallMs,
-    floor,
-    code: identity.code,
-    randomness: ports.randomness,
-  });
-  let contended = 0;
-  for (const { row, start } of selection.candidates) {
+  const sample = await lookAtSample(ctx);
+  const early = sample && (await tryRows(ctx, reservation, sample));
+  if (early !== undefined) return early;
+  const look = await lookAtTable(ctx);
+  const acquired = await tryRows(ctx, reservation, look);
+  if (acquired !== undefined) return acquired;
+  throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length });
+}
+
+/** Undefined when others were faster on every row. */
+async function tryRows(ctx: LeaseContext, reservation: Reservation, look: Look): Promise<Acquired | undefined> {
+  const { session, resolved, options, ports } = ctx;
+  const { trusted, nowMs, census } = look;
+  const { wallMs } = trusted;
+  for (const { row, start } of look.candidates) {
     const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
     const token = ports.randomness.token();
     const sentMs = ports.monotonic.now();
@@ -61,12 +58,10 @@ export async function acquireRow(ctx: LeaseContext, reservation: Reservation): P
       const held = new HeldRow(row.id, row.version + 1, token);
       const laterFloor = await vouchForLayout(ctx, held, unused(row, start, resolved.layout), trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      const { census } = selection;
-      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - table.nowMs, census };
+      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
-    contended++;
   }
-  throw new NoFreeWorkerError({ ...selection.census, contended });
+  return undefined;
 }
 
 /**
@@ -79,17 +74,13 @@ async function vouchForLayout(
   unused: Pick<WorkerRow, 'lane' | 'odometers' | 'layout'>,
   trusted: Glance,
 ): Promise<Position> {
-  const { layout: ours } = ctx.resolved;
+  const { fingerprint } = ctx.resolved.layout;
   try {
-    const table = await ctx.session.run('confirming the layout', (store) => store.readTable());
-    const verdict = held.judge(table.rows.find(({ id }) => id === held.id));
-    if (verdict.kind !== 'unchanged') {
+    const { row, floor, isNoted } = await lookAgain(ctx, held.id);
+    if (held.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
-    const floor = judgeLayouts(table, ours, ctx.options.graceMs);
-    if (!table.layouts.includes(ours.fingerprint)) {
-      await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
-    }
+    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(fingerprint));
     return floor;
   } catch (error) {
     // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
@@ -115,14 +106,4 @@ function unused(row: WorkerRow, start: Start, layout: Layout): Pick<WorkerRow, '
     return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
   }
   return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
-}
-
-/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
-function refuseShortLifeOfNewTable({ resolved }: LeaseContext, table: WorkerTable): void {
-  const { layout, minLifetimeDays } = resolved;
-  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
-  if (wasUsed || layout.expiresAt === null) return;
-  if (layout.expiresAt.getTime() - table.nowMs >= minLifetimeDays * DAY_MS) return;
-  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
-  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
 }

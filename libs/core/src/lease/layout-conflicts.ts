@@ -3,7 +3,7 @@ import { shapeOfFingerprint } from '../layout/fingerprint.js';
 import { BEFORE_ALL, type Position } from '../generator/position.js';
 import { LayoutConflictError } from './lease-errors.js';
 import { isHeld } from './liveness.js';
-import type { WorkerRow, WorkerTable } from './worker-store.js';
+import type { KnownLayouts, WorkerRow, WorkerTable } from './worker-store.js';
 
 /** What clears up later than this is no reason to wait. */
 const DAY_MS = 86_400_000;
@@ -37,6 +37,14 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
   if (conflicts.length === 0) return floor;
   const isSoon = clearsAt !== undefined && clearsAt - table.nowMs <= DAY_MS;
   throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAt : undefined);
+}
+
+/**
+ * True when none of these layouts can repeat an ID of ours, alive or not: rows need not be looked at then, and
+ * {@link judgeLayouts} would find neither a conflict nor a floor.
+ */
+export function areHarmless(known: KnownLayouts, layout: Layout): boolean {
+  return [...known.layouts, ...known.layoutsOfRows].every((fingerprint) => isHarmless(fingerprint, layout));
 }
 
 function laterOf(a: number | undefined, b: number | undefined): number | undefined {

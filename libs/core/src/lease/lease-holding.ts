@@ -108,7 +108,7 @@ export class LeaseHolding {
   }
 
   /** A range of one is meant so; in any other a crash or a rolling update needs rows that nobody holds. */
-  private warnOfFewWorkers({ total, live }: WorkerCensus): void {
+  private warnOfFewWorkers({ total, live }: Pick<WorkerCensus, 'total' | 'live'>): void {
     const held = live + 1;
     if (total === 1 || held <= total / 2) return;
     const message = `${held} of ${total} worker ids are held: widen serviceMinWorkId..serviceMaxWorkId to twice the number of nodes`;

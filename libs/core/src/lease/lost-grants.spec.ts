@@ -112,9 +112,8 @@ describe('an hour row whose last grants were lost, acquired in between by a proc
     await database.advance(400_000);
 
     const failing = new KeeperBench({ database, layout: layoutOf(endBitsValue), seed: 3, lease });
-    failing.store.next('readTable', undefined, { kind: 'refused' }, undefined, { kind: 'refused' }, undefined, {
-      kind: 'refused',
-    });
+    const refused = { kind: 'refused' } as const;
+    failing.store.next('readRowAndLayouts', refused, refused, refused);
     await Promise.all([failing.keeper.start().catch(() => undefined), database.advance(30_000)]);
     expect(database.row(1).token).toBe('');
 

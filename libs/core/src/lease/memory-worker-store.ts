@@ -1,8 +1,13 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
+import { isHeld } from './liveness.js';
+import { isForeign } from './row-selection.js';
 import {
   FENCE_LEAP,
+  type KnownLayouts,
   type Odometer,
+  type SampleRequest,
   type WorkerRow,
+  type WorkerSample,
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
@@ -58,8 +63,30 @@ export class MemoryWorkerStore implements WorkerStore {
     });
   }
 
+  readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
+    const nowMs = this.now();
+    const rows = [...this.table.rows.values()].filter(({ id }) => id >= workers.min && id <= workers.max);
+    const expired = rows.filter((row) => !isHeld(row, nowMs, graceMs));
+    const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
+    const turn = ({ id }: WorkerRow): number => (id < from ? 1 : 0);
+    const free = expired
+      .filter((row) => !isForeign(row))
+      .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
+    return Promise.resolve({
+      ...this.knownLayouts,
+      nowMs,
+      rows: free.slice(0, atMost),
+      total: rows.length,
+      live: rows.length - expired.length,
+    });
+  }
+
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     return Promise.resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
+  }
+
+  readRowAndLayouts(id: number): Promise<KnownLayouts & { row: WorkerRow | undefined }> {
+    return Promise.resolve({ ...this.knownLayouts, row: this.table.rows.get(id) });
   }
 
   write({ id, expected, token, holder, layout, lane, odometers, code, leaseMs }: WorkerWrite): Promise<boolean> {
@@ -105,5 +132,11 @@ export class MemoryWorkerStore implements WorkerStore {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  private get knownLayouts(): KnownLayouts {
+    const { rows, deleted, layouts } = this.table;
+    const used = [...rows.values(), ...deleted.values()].map(({ layout }) => layout).filter((layout) => layout !== '');
+    return { layouts: [...layouts], layoutsOfRows: [...new Set(used)] };
   }
 }

@@ -169,7 +169,7 @@ describe('close()', () => {
     expectGone(bench);
   });
 
-  it.each(['prepare', 'readTable', 'write', 'rememberLayout'] as const)(
+  it.each(['prepare', 'readSample', 'write', 'readRowAndLayouts', 'rememberLayout'] as const)(
     'during a start that is at %s ends it and leaves the row free',
     async (call) => {
       const bench = new KeeperBench(ONE_ROW);

@@ -40,7 +40,7 @@ const FOREIGN_DEAD_AFTER_MS = 120_000;
 const FOREIGN_AHEAD_MS = 60_000;
 
 /** Sorts a table's rows: those that are held, foreign or used up are counted, the others put into the order of trial. */
-export function selectRows(table: WorkerTable, basis: SelectionBasis): Selection {
+export function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
   const { layout, workers, options } = basis;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
   const [live, foreign, poisoned] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];

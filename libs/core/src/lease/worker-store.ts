@@ -41,6 +41,38 @@ export interface WorkerTable {
   readonly layouts: readonly string[];
 }
 
+/** Every layout that the table knows, as fingerprints. */
+export interface KnownLayouts {
+  /** Those that ever issued IDs from this table. */
+  readonly layouts: readonly string[];
+  /** Those of the last holders of all rows, deleted ones too. */
+  readonly layoutsOfRows: readonly string[];
+}
+
+/** Which rows a sample is to be of. */
+export interface SampleRequest {
+  readonly workers: WorkerRange;
+  /** The worker id to begin with among equals; after the highest one comes the lowest. */
+  readonly from: number;
+  readonly atMost: number;
+  /** A lease that ended that long ago is over. */
+  readonly graceMs: number;
+}
+
+/** A few rows that may be free, and what has to be known of the others, as they were at one moment. */
+export interface WorkerSample extends KnownLayouts {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /**
+   * Rows of the range that nobody holds and no other program wrote last: given back or never used first, then the
+   * longest expired. When there is none, some may still be found in the whole table.
+   */
+  readonly rows: readonly WorkerRow[];
+  /** How many rows the range has that are not marked deleted, and how many of them are held. */
+  readonly total: number;
+  readonly live: number;
+}
+
 /** The one statement that acquires, renews, extends, flips, heals and releases. */
 export interface WorkerWrite {
   readonly id: number;
@@ -70,8 +102,12 @@ export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */
   prepare(workers: WorkerRange): Promise<void>;
   readTable(): Promise<WorkerTable>;
+  /** What most starts need of the table. It refuses all that {@link readTable} refuses. */
+  readSample(request: SampleRequest): Promise<WorkerSample>;
   /** One row; undefined when it is missing or marked deleted. */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }>;
+  /** One row and all layouts as they were at one moment. */
+  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }>;
   /** False when the row was not as expected. A rejection leaves open whether it was, or will be, written. */
   write(write: WorkerWrite): Promise<boolean>;
   /** Notes that this layout issues IDs; doing so again changes nothing. */

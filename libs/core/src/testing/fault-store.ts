@@ -1,10 +1,19 @@
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../lease/memory-worker-store.js';
-import type { WorkerStore, WorkerTable, WorkerRow, WorkerWrite } from '../lease/worker-store.js';
+import type {
+  KnownLayouts,
+  SampleRequest,
+  WorkerRow,
+  WorkerSample,
+  WorkerStore,
+  WorkerTable,
+  WorkerWrite,
+} from '../lease/worker-store.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** The calls of a store that reach the database. */
-export type StoreCall = 'prepare' | 'readTable' | 'readRow' | 'write' | 'rememberLayout';
+export type StoreCall =
+  'prepare' | 'readTable' | 'readSample' | 'readRow' | 'readRowAndLayouts' | 'write' | 'rememberLayout';
 
 /** What may happen to one call on its way. */
 export type Fault =
@@ -71,8 +80,16 @@ export class FaultStore implements WorkerStore {
     return this.through('readTable', () => this.memory.readTable());
   }
 
+  readSample(request: SampleRequest): Promise<WorkerSample> {
+    return this.through('readSample', () => this.memory.readSample(request));
+  }
+
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.through('readRow', () => this.memory.readRow(id));
+  }
+
+  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
+    return this.through('readRowAndLayouts', () => this.memory.readRowAndLayouts(id));
   }
 
   write(write: WorkerWrite): Promise<boolean> {

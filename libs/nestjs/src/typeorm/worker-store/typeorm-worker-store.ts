@@ -1,16 +1,26 @@
-import { RaindropError, type WorkerRange, type WorkerRow, type WorkerStore } from '@raindrop/core';
-import type { WorkerTable, WorkerWrite } from '@raindrop/core';
+import {
+  RaindropError,
+  type KnownLayouts,
+  type SampleRequest,
+  type WorkerRange,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
+} from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
 import { DatabaseCallError } from './database-call-error.js';
 import { DatabaseRefusedError } from './database-refused-error.js';
 import type { Dialect, SqlValue, Statement } from './dialect.js';
 import { LeaseConnection } from './lease-connection.js';
 import { leaseDataSourceOptions } from './lease-data-source.js';
+import { selectRowAndLayouts, selectSample } from './look-statements.js';
 import { addMissingRows, createMissingTables } from './prepare-worker-table.js';
 import type { RunSql, SqlResult } from './run-sql.js';
 import { dialectOf } from './supported-database.js';
 import { parseTableName, type TableName } from './table-name.js';
-import { isMarkedDeleted, readDeletedRow, readWorkerRow, safeInteger } from './worker-row-reader.js';
+import { rowAndLayoutsOf, rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface TypeormWorkerStoreOptions {
@@ -78,21 +88,22 @@ export class TypeormWorkerStore implements WorkerStore {
 
   /** @throws CorruptWorkerRowError */
   readTable(): Promise<WorkerTable> {
-    return this.call(async (run) => {
-      const { records } = await execute(run, selectTable(this.dialect, this.table));
-      // Whatever it is that stands there: what is no fingerprint is a layout nobody knows, and in the way.
-      const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
-      return { ...rowsOf(records), layouts: layouts.map(String) };
-    });
+    return this.select(selectTable(this.dialect, this.table), tableOf);
+  }
+
+  /** @throws CorruptWorkerRowError */
+  readSample(request: SampleRequest): Promise<WorkerSample> {
+    return this.select(selectSample(this.dialect, this.table, request), sampleOf);
   }
 
   /** @throws CorruptWorkerRowError */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
-    return this.call(async (run) => {
-      const { records } = await execute(run, selectRow(this.dialect, this.table, id));
-      const { nowMs, rows } = rowsOf(records);
-      return { nowMs, row: rows[0] };
-    });
+    return this.select(selectRow(this.dialect, this.table, id), rowOf);
+  }
+
+  /** @throws CorruptWorkerRowError */
+  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
+    return this.select(selectRowAndLayouts(this.dialect, this.table, id), rowAndLayoutsOf);
   }
 
   write(write: WorkerWrite): Promise<boolean> {
@@ -137,6 +148,10 @@ export class TypeormWorkerStore implements WorkerStore {
     return this.closing;
   }
 
+  private select<T>(statement: Statement, read: (records: SqlResult['records']) => T): Promise<T> {
+    return this.call(async (run) => read((await execute(run, statement)).records));
+  }
+
   /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */
   private call<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -177,18 +192,6 @@ export class TypeormWorkerStore implements WorkerStore {
     connection?.destroy(reason);
     if (this.connection === connection) this.connection = undefined;
   }
-}
-
-/** The clock and the rows of what was selected; records of other things have no id. */
-function rowsOf(records: SqlResult['records']): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'> {
-  const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms']);
-  if (nowMs === undefined) throw new DatabaseCallError("the database's clock could not be read", '');
-  const present = records.filter(({ id }) => id !== null);
-  return {
-    nowMs,
-    rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
-    deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
-  };
 }
 
 function execute(run: RunSql, { sql, values }: Statement): Promise<SqlResult> {

@@ -35,6 +35,23 @@ export function workerRowColumns(dialect: Dialect, alias: string): string {
 }
 
 /**
+ * True of a row that {@link readWorkerRow} refuses, as far as SQL can tell: all but what only SQLite stores, fractions in
+ * a column of integers and bytes in one of texts.
+ */
+export function isUnreadable(dialect: Dialect, alias: string): string {
+  const column = (name: string): string => `${alias}.${dialect.quote(name)}`;
+  const isSafe = (sql: string): string => `${sql} BETWEEN ${-Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  const isReadable = [
+    ...NUMBERS.map((name) => isSafe(column(name))),
+    `${column('lane')} IN (0, 1)`,
+    isSafe(dialect.timeAsMs(column('heartbeat_time'))),
+    ...TEXTS.map((name) => `${column(name)} IS NOT NULL`),
+  ];
+  // What is compared with NULL is neither true nor false.
+  return `CASE WHEN ${isReadable.join(' AND ')} THEN 0 ELSE 1 END = 1`;
+}
+
+/**
  * A record as a worker row. Drivers give 64-bit integers as strings, numbers or BigInts, depending on their settings.
  *
  * @throws CorruptWorkerRowError for a value that is missing, no integer, or beyond 2^53

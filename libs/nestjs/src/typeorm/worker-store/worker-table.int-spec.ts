@@ -163,6 +163,37 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
     expect((await store.readRow(2)).row).toMatchObject({ id: 2 });
   });
 
+  it.each([
+    ['version', '9007199254740993'],
+    ['own_version', '-9007199254740993'],
+    ['lease_until', '9223372036854775807'],
+    ['lane', '2'],
+    ['odo0_ms', '9007199254740993'],
+    ['odo1_seq', '-9223372036854775807'],
+  ])(
+    'with %s = %s in a row outside the sample refuses the sample, unless the row is deleted',
+    async (column, value) => {
+      const store = open();
+      await store.prepare(RANGE);
+      const request = { workers: { min: 1, max: 1 }, from: 1, atMost: 1, graceMs: 0 };
+      expect((await store.readSample(request)).rows).toHaveLength(1);
+      await admin.query(`UPDATE soc_raindrop_worker SET ${column} = ${value} WHERE id = 3`);
+      const corrupt = { errorCode: 'CORRUPT_WORKER_ROW', workerId: 3, column, retryable: false };
+      await expect(store.readSample(request)).rejects.toMatchObject(corrupt);
+      await admin.query('UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = 3');
+      expect((await store.readSample(request)).rows).toHaveLength(1);
+    },
+  );
+
+  it('whose rows name layouts that differ by a space tells of both', async () => {
+    const store = open();
+    await store.prepare(RANGE);
+    await admin.query("UPDATE soc_raindrop_worker SET layout = 'other' WHERE id = 2");
+    await admin.query("UPDATE soc_raindrop_worker SET layout = 'other ' WHERE id = 3");
+    const { layoutsOfRows } = await store.readRowAndLayouts(1);
+    expect([...layoutsOfRows].sort()).toEqual(['other', 'other ']);
+  });
+
   it('comes and goes with a migration, and is no difference to TypeORM', async () => {
     const migrations = [
       workerTableMigration(),

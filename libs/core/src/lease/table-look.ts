@@ -1,0 +1,105 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { BEFORE_ALL, type Position } from '../generator/position.js';
+import { glanceAt, type Glance } from './clock-watch.js';
+import { areHarmless, judgeLayouts } from './layout-conflicts.js';
+import { validatedNow, type LeaseContext } from './lease-context.js';
+import type { WorkerCensus } from './lease-errors.js';
+import { selectRows, type Candidate } from './row-selection.js';
+import type { WorkerRow, WorkerTable } from './worker-store.js';
+
+/** What a look at the table has shown. */
+export interface Look {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** Clock and process when they were held against the database. */
+  readonly trusted: Glance;
+  /** In the order in which they should be tried. */
+  readonly candidates: readonly Candidate[];
+  /** The rows of our range as they were found. */
+  readonly census: WorkerCensus;
+}
+
+/** Our own row once more, and what the layouts on the table say now. */
+export interface SecondLook {
+  readonly row: WorkerRow | undefined;
+  /** Nothing up to here may be issued; see judgeLayouts. */
+  readonly floor: Position;
+  /** Whether our layout is remembered. */
+  readonly isNoted: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Rows of one sample: a crowd of starters needs some to lose, and each costs a cold process 10 to 20 µs. */
+const SAMPLE_SIZE = 16;
+
+/**
+ * A look at a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
+ * when more of the table has to be known: a layout that could repeat our IDs, a preferred code, an end in sight.
+ *
+ * Only the number of all and of the held ones is right in its census.
+ *
+ * @throws ClockSkewError, StoreUnavailableError
+ */
+export async function lookAtSample(ctx: LeaseContext): Promise<Look | undefined> {
+  const { session, resolved, options, ports } = ctx;
+  if (options.priorityEqualCodeWorkId) return undefined;
+  const { min, max } = resolved.workers;
+  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
+  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
+  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
+  const sample = await session.run('reading the workers', (store) => store.readSample(request));
+  const wallMs = validatedNow(ctx, sample.nowMs, true);
+  if (endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
+  const { total, live } = sample;
+  const look = select(ctx, sample, wallMs, BEFORE_ALL);
+  return { ...look, census: { ...look.census, total, live } };
+}
+
+/** @throws LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError */
+export async function lookAtTable(ctx: LeaseContext): Promise<Look> {
+  const table = await ctx.session.run('reading the workers', (store) => store.readTable());
+  const wallMs = validatedNow(ctx, table.nowMs, true);
+  refuseShortLifeOfNewTable(ctx, table);
+  return select(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
+}
+
+/** @throws LayoutConflictError, StoreUnavailableError */
+export async function lookAgain({ session, resolved, options }: LeaseContext, id: number): Promise<SecondLook> {
+  const { layout } = resolved;
+  const seen = await session.run('confirming the layout', (store) => store.readRowAndLayouts(id));
+  if (areHarmless(seen, layout)) {
+    return { row: seen.row, floor: BEFORE_ALL, isNoted: seen.layouts.includes(layout.fingerprint) };
+  }
+  const table = await session.run('confirming the layout', (store) => store.readTable());
+  return {
+    row: table.rows.find((row) => row.id === id),
+    floor: judgeLayouts(table, layout, options.graceMs),
+    isNoted: table.layouts.includes(layout.fingerprint),
+  };
+}
+
+function select(
+  { resolved, options, identity, ports }: LeaseContext,
+  found: Pick<WorkerTable, 'nowMs' | 'rows'>,
+  wallMs: number,
+  floor: Position,
+): Look {
+  const { code } = identity;
+  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
+  return { nowMs: found.nowMs, trusted: glanceAt(wallMs, ports), ...selectRows(found, basis) };
+}
+
+/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
+function refuseShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void {
+  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
+  if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
+  const { layout, minLifetimeDays } = ctx.resolved;
+  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
+}
+
+function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
+  const { layout, minLifetimeDays } = resolved;
+  return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
+}

@@ -1,0 +1,64 @@
+import type { SampleRequest } from '@raindrop/core';
+import { quoteTable, type Dialect, type SqlValue, type Statement } from './dialect.js';
+import { layoutTableOf, type TableName } from './table-name.js';
+import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
+
+/** What a record of a look is about, in its column `kind`. */
+export const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
+
+/** The columns beside those of a row; a record has NULL where one does not concern it. */
+const BEFORE_ROW = ['now_ms', 'total', 'live'];
+
+/**
+ * In one statement: the clock and both numbers of rows, with the rows of the sample or one record of empty columns; every
+ * row of the table that cannot be read; all layouts.
+ */
+export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
+  const { workers, from, atMost, graceMs } = request;
+  const values: SqlValue[] = [];
+  const value = (given: SqlValue): string => dialect.placeholder(values.push(given));
+  const column = (name: string): string => `r.${dialect.quote(name)}`;
+  const [id, token, leaseUntil] = [column('id'), column('token'), column('lease_until')];
+  const source = `FROM ${quoteTable(dialect, table)} r`;
+  const inRange = (): string =>
+    `${column('del_flag')} = 2 AND ${id} BETWEEN ${value(workers.min)} AND ${value(workers.max)}`;
+  const isFree = (): string => `(${token} = '' OR ${leaseUntil} <= ${dialect.nowMs} - ${value(graceMs)})`;
+
+  const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
+  const counts = `SELECT ${dialect.nowMs} AS now_ms, COUNT(*) AS total, ${live} AS live ${source} WHERE ${inRange()}`;
+  // Never stricter than the rules of who chooses: what is left out here is looked at only in the whole table.
+  const free =
+    `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
+    ` AND (${column('code')} = '' OR ${column('own_version')} = ${column('version')})` +
+    ` ORDER BY CASE WHEN ${token} = '' THEN 0 ELSE ${leaseUntil} END,` +
+    ` CASE WHEN ${id} < ${value(from)} THEN 1 ELSE 0 END, ${id} LIMIT ${value(atMost)}`;
+  const rows = `SELECT ${KIND.row} AS kind, c.now_ms, c.total, c.live, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
+
+  const unreadable =
+    `SELECT ${KIND.unreadable}, ${nulls(BEFORE_ROW)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +
+    ` WHERE ${column('del_flag')} = 2 AND ${isUnreadable(dialect, 'r')}`;
+  return { sql: [rows, unreadable, ...selectLayouts(dialect, table)].join(' UNION ALL '), values };
+}
+
+/** The clock and one row, if it is there and not marked deleted, and all layouts. */
+export function selectRowAndLayouts(dialect: Dialect, table: TableName, id: number): Statement {
+  const condition = `w.${dialect.quote('del_flag')} = 2 AND w.${dialect.quote('id')} = ${dialect.placeholder(1)}`;
+  const row =
+    `SELECT ${KIND.row} AS kind, c.now_ms, NULL AS total, NULL AS live, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint` +
+    ` FROM (SELECT ${dialect.nowMs} AS now_ms) c LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`;
+  return { sql: [row, ...selectLayouts(dialect, table)].join(' UNION ALL '), values: [id] };
+}
+
+function selectLayouts(dialect: Dialect, table: TableName): string[] {
+  const layout = dialect.quote('layout');
+  const nothing = nulls([...BEFORE_ROW, ...WORKER_ROW_FIELDS]);
+  return [
+    `SELECT ${KIND.noted}, ${nothing}, ${dialect.quote('fingerprint')} FROM ${quoteTable(dialect, layoutTableOf(table))}`,
+    // By length too: to MySQL a text and the same one with a space behind it are equal.
+    `SELECT ${KIND.ofRow}, ${nothing}, ${layout} FROM ${quoteTable(dialect, table)} GROUP BY ${layout}, LENGTH(${layout})`,
+  ];
+}
+
+function nulls(columns: readonly string[]): string {
+  return columns.map(() => 'NULL').join(', ');
+}

@@ -1,0 +1,61 @@
+import type { KnownLayouts, WorkerRow, WorkerSample, WorkerTable } from '@raindrop/core';
+import { DatabaseCallError } from './database-call-error.js';
+import { KIND } from './look-statements.js';
+import type { SqlResult } from './run-sql.js';
+import { isMarkedDeleted, readDeletedRow, readWorkerRow, safeInteger } from './worker-row-reader.js';
+
+type Records = SqlResult['records'];
+
+/** The answer to selectTable. */
+export function tableOf(records: Records): WorkerTable {
+  // Whatever it is that stands there: what is no fingerprint is a layout nobody knows, and in the way.
+  const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
+  return { ...rowsOf(records), layouts: layouts.map(String) };
+}
+
+/**
+ * The answer to selectSample.
+ * @throws CorruptWorkerRowError for any row of the table, in the sample or not
+ */
+export function sampleOf(records: Records): WorkerSample {
+  for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
+  const found = ofKind(records, KIND.row);
+  const { nowMs, rows } = rowsOf(found);
+  const [total, live] = [Number(found[0]?.['total']), Number(found[0]?.['live'])];
+  return { nowMs, rows, total, live, ...layoutsOf(records) };
+}
+
+/** The answer to selectRow. */
+export function rowOf(records: Records): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
+  const { nowMs, rows } = rowsOf(records);
+  return { nowMs, row: rows[0] };
+}
+
+/** The answer to selectRowAndLayouts. */
+export function rowAndLayoutsOf(records: Records): KnownLayouts & { readonly row: WorkerRow | undefined } {
+  return { row: rowOf(ofKind(records, KIND.row)).row, ...layoutsOf(records) };
+}
+
+/** The clock and the rows of what was selected; records of other things have no id. */
+function rowsOf(records: Records): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'> {
+  const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms']);
+  if (nowMs === undefined) throw new DatabaseCallError("the database's clock could not be read", '');
+  const present = records.filter(({ id }) => id !== null);
+  return {
+    nowMs,
+    rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
+    deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
+  };
+}
+
+function layoutsOf(records: Records): KnownLayouts {
+  const fingerprints = (kind: number): string[] => ofKind(records, kind).map(({ fingerprint }) => String(fingerprint));
+  return {
+    layouts: fingerprints(KIND.noted),
+    layoutsOfRows: fingerprints(KIND.ofRow).filter((fingerprint) => fingerprint !== ''),
+  };
+}
+
+function ofKind(records: Records, kind: number): Records {
+  return records.filter((record) => safeInteger(record['kind']) === kind);
+}
