@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
 
 const root = join(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -23,7 +23,7 @@ function optionNames(): string[] {
       },
     },
   );
-  expect(() => resolveRaindropOptions(spy, Date.now())).toThrow('startTimeStamp');
+  expect(() => resolveSnowflakeOptions(spy, Date.now())).toThrow('startTimeStamp');
   return [...asked].sort();
 }
 

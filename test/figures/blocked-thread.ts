@@ -1,5 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openWorker } from './open-worker.js';
@@ -26,7 +26,7 @@ export interface BlockedReport {
 
 /** What {@link BlockedReport} is asked of. */
 export interface BlockedSetup {
-  readonly options: RaindropModuleOptions;
+  readonly options: SnowflakeModuleOptions;
   readonly leaseMs: number;
   readonly blocks: number;
 }

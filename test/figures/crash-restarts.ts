@@ -1,5 +1,5 @@
 import { RaindropError, type LeaseEvent, type SnowflakeGenerator, type WorkerStore } from '@raindrop/core';
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../servers/test-databases.js';
 import type { Bench, Figure, Measurement } from './figure.js';
@@ -15,7 +15,7 @@ const ROOM_MS = 150_000;
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 20_000;
 
-const LAYOUTS: readonly { readonly title: string; readonly options: () => RaindropModuleOptions }[] = [
+const LAYOUTS: readonly { readonly title: string; readonly options: () => SnowflakeModuleOptions }[] = [
   {
     title: 'one hour tick',
     options: () => ({ timeUnit: 'hour', startTimeStamp: '2026-01-01', timeStampLength: 20, workIdLength: 5 }),
@@ -131,7 +131,7 @@ class Life {
   }
 }
 
-async function startWhenFree(options: RaindropModuleOptions): Promise<{ life: Life; opened: OpenedWorker }> {
+async function startWhenFree(options: SnowflakeModuleOptions): Promise<{ life: Life; opened: OpenedWorker }> {
   const life = new Life();
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {

@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { IdService, RaindropModule, type RaindropModuleOptions } from '@raindrop/nestjs';
+import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
 
@@ -11,14 +11,14 @@ export interface ModuleApp {
 }
 
 /** Starts an application that has the module and nothing else, with a database of the lease's. */
-export function startModule(dbConfig: DataSourceOptions, options: Partial<RaindropModuleOptions>): Promise<ModuleApp> {
+export function startModule(dbConfig: DataSourceOptions, options: Partial<SnowflakeModuleOptions>): Promise<ModuleApp> {
   return start([RaindropModule.forRoot({ ...OPTIONS, ...options, dbConfig })]);
 }
 
 /** Starts an application with the module on the DataSource of the application's own. */
 export function startModuleBesideTypeorm(
   database: DataSourceOptions,
-  options: Partial<RaindropModuleOptions>,
+  options: Partial<SnowflakeModuleOptions>,
 ): Promise<ModuleApp> {
   return start([typeorm(database), RaindropModule.forRoot({ ...OPTIONS, ...options })]);
 }

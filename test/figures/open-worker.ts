@@ -1,7 +1,7 @@
 import { SnowflakeGenerator, type LeaseEvent, type WorkerStore } from '@raindrop/core';
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { LeasedWorker } from '../../libs/nestjs/src/lease/leased-worker.js';
-import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
 import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
 import { openWorkerStore } from '../../libs/nestjs/src/typeorm/open-worker-store.js';
 
@@ -17,11 +17,11 @@ export interface OpenedWorker {
  * @param listener hears of everything from the start on
  */
 export async function openWorker(
-  options: RaindropModuleOptions,
+  options: SnowflakeModuleOptions,
   dressed: (store: WorkerStore) => WorkerStore = (store) => store,
   listener: (event: LeaseEvent) => void = () => {},
 ): Promise<OpenedWorker> {
-  const resolved = resolveRaindropOptions(options, Date.now());
+  const resolved = resolveSnowflakeOptions(options, Date.now());
   const ports = systemPorts(resolved.clock);
   const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
   const worker = new LeasedWorker(resolved, dressed(store), ports);

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
 import type { TestDatabase } from '../servers/test-databases.js';
 
@@ -14,7 +14,7 @@ export type StartReport = { readonly tookMs: number; readonly cpuMs: number } & 
 /** What it is told: to load its code against these databases, to acquire a worker, or to give it back. */
 type Order =
   | { readonly load: readonly DataSourceOptions[] }
-  | { readonly options: RaindropModuleOptions }
+  | { readonly options: SnowflakeModuleOptions }
   | { readonly release: true };
 
 /** A fresh process that has loaded its code, as an application has by then, and waits to be told to acquire a worker. */
@@ -30,7 +30,7 @@ export class StarterProcess {
   }
 
   /** Acquires a worker and issues an ID; the clock runs from before the store is made to after the ID. */
-  start({ options }: TestDatabase, more: Partial<RaindropModuleOptions>): Promise<StartReport> {
+  start({ options }: TestDatabase, more: Partial<SnowflakeModuleOptions>): Promise<StartReport> {
     const given = { startTimeStamp: '2026-01-01', timeStampLength: 33, ...more, dbConfig: options };
     return this.ask({ options: given }) as Promise<StartReport>;
   }

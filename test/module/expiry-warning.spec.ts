@@ -1,6 +1,6 @@
 import { MemoryWorkerStore, MemoryWorkerTable, SnowflakeGenerator, type LeaseEvent } from '@raindrop/core';
 import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
 import { LeasedWorker } from '../../libs/nestjs/src/lease/leased-worker.js';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ async function workerFrom(now: string): Promise<{ time: VirtualTime; worker: Lea
   const time = new VirtualTime(now);
   const lease = { heartbeatIntervalMs: 600_000, leaseMs: 3_600_000, minLifetimeDays: 0 };
   const layout = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 5 };
-  const options = resolveRaindropOptions({ ...layout, ...lease }, time.wall);
+  const options = resolveSnowflakeOptions({ ...layout, ...lease }, time.wall);
   const ports = { ...time, clock: time.clock, timers: time, processId: () => 1 };
   const worker = new LeasedWorker(options, new MemoryWorkerStore(new MemoryWorkerTable(), () => time.wall), ports);
   const warnings: string[] = [];

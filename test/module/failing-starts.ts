@@ -1,6 +1,6 @@
 import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RaindropModule, type RaindropModuleOptions, type RaindropOptionsFactory } from '@raindrop/nestjs';
+import { RaindropModule, type SnowflakeModuleOptions, type RaindropOptionsFactory } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
 import type { ServerOptions } from './limited-account.js';
 import { OPTIONS, typeorm } from './module-fixture.js';
@@ -27,7 +27,7 @@ class NoFactory {}
 
 @Injectable()
 class ThrowingFactory implements RaindropOptionsFactory {
-  createRaindropOptions(): RaindropModuleOptions {
+  createRaindropOptions(): SnowflakeModuleOptions {
     throw new Error('the vault is sealed');
   }
 }

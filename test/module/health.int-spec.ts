@@ -2,7 +2,7 @@ import { Injectable, Module, type INestApplicationContext } from '@nestjs/common
 import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, TerminusModule, type HealthIndicatorService } from '@nestjs/terminus';
 import type { LeaseEvent } from '@raindrop/core';
-import { IdService, RaindropModule, type RaindropModuleOptions } from '@raindrop/nestjs';
+import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
@@ -30,7 +30,7 @@ interface Running {
   readonly ids: IdService;
 }
 
-async function start(options: RaindropModuleOptions, database?: DataSourceOptions): Promise<Running> {
+async function start(options: SnowflakeModuleOptions, database?: DataSourceOptions): Promise<Running> {
   @Module({
     imports: [
       ...(database === undefined ? [] : [typeorm(database)]),

@@ -1,12 +1,12 @@
 import { Module, type DynamicModule, type INestApplicationContext, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 
 /** A layout and a lease for tests: few workers, so that a table is filled at once. */
-export const OPTIONS: RaindropModuleOptions = {
+export const OPTIONS: SnowflakeModuleOptions = {
   startTimeStamp: '2026-01-01',
   timeStampLength: 33,
   workIdLength: 5,

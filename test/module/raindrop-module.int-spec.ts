@@ -6,7 +6,7 @@ import {
   InjectIdService,
   RaindropModule,
   snowflakeColumn,
-  type RaindropModuleOptions,
+  type SnowflakeModuleOptions,
   type RaindropOptionsFactory,
 } from '@raindrop/nestjs';
 import { hostname } from 'node:os';
@@ -196,7 +196,7 @@ describe('The ways to configure RaindropModule', () => {
 
   @Injectable()
   class Settings implements RaindropOptionsFactory {
-    createRaindropOptions(): RaindropModuleOptions {
+    createRaindropOptions(): SnowflakeModuleOptions {
       return { ...OPTIONS, serviceMinWorkId: 3, serviceMaxWorkId: 5 };
     }
   }
@@ -225,7 +225,7 @@ describe('The ways to configure RaindropModule', () => {
     const wrong = { ...OPTIONS, timeStampLength: 12, leaseMs: '60000', serviceMaxWorkID: 7, tableName: 'x; drop' };
     const failure = await startApp([
       typeorm(database.options),
-      RaindropModule.forRoot(wrong as unknown as RaindropModuleOptions),
+      RaindropModule.forRoot(wrong as unknown as SnowflakeModuleOptions),
     ]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ConfigurationError);
     expect((failure as ConfigurationError).problems.map(({ option }) => option).sort()).toEqual([
@@ -288,7 +288,7 @@ describe('The ways to configure RaindropModule', () => {
   });
 
   it('refuses the segment mode, which is not there yet, instead of issuing snowflakes', async () => {
-    const options = { ...OPTIONS, idMode: 'NumberSection' } as unknown as RaindropModuleOptions;
+    const options = { ...OPTIONS, idMode: 'NumberSection' } as unknown as SnowflakeModuleOptions;
     const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
       (error: unknown) => error,
     );

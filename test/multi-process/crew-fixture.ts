@@ -1,4 +1,4 @@
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
 import { testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 import { Crew } from './crew.js';
@@ -8,7 +8,7 @@ import type { MemberSetup } from './member-messages.js';
 export const IDS = 20_000;
 
 /** Workers 1 to 31, with the usual lease. */
-export const OPTIONS: RaindropModuleOptions = {
+export const OPTIONS: SnowflakeModuleOptions = {
   startTimeStamp: '2026-01-01',
   timeStampLength: 33,
   workIdLength: 5,

@@ -1,4 +1,4 @@
-import type { RaindropModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
 
 /** Names the environment variable that holds a member's {@link MemberSetup}, as JSON. */
@@ -7,7 +7,7 @@ export const SETUP_VARIABLE = 'RAINDROP_TEST_MEMBER';
 /** What a member is to run: an application with the real module. */
 export interface MemberSetup {
   readonly database: DataSourceOptions;
-  readonly options: RaindropModuleOptions;
+  readonly options: SnowflakeModuleOptions;
   /** Ends on SIGINT as a Nest application does (`hooks`), or does not care (`ignore`). Default `hooks`. */
   readonly onSigint?: 'hooks' | 'ignore';
 }

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import type { IdServiceStatus } from '@raindrop/nestjs';
+import type { SnowflakeServiceStatus } from '@raindrop/nestjs';
 import type { DemoConfig } from './demo-config.js';
 
 /** What a started demo says about itself. */
 export function startLine(
-  status: Pick<IdServiceStatus, 'workerId' | 'fingerprint' | 'expiresAt'>,
+  status: Pick<SnowflakeServiceStatus, 'workerId' | 'fingerprint' | 'expiresAt'>,
   { workers }: Pick<DemoConfig, 'workers'>,
   address: Pick<AddressInfo, 'address' | 'port'>,
 ): string {

@@ -34,7 +34,7 @@ export {
   type ResolvedGeneratorOptions,
 } from './generator/generator-options.js';
 export { SnowflakeGenerator, type GeneratorCounters } from './generator/snowflake-generator.js';
-export type { BoundCode } from './generator/bound-code.js';
+export type { BoundIdCalls, IdCalls } from './generator/id-calls.js';
 export type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from './generator/issued-by-code.js';
 export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
 export type { GeneratorPorts } from './generator/generator-ports.js';

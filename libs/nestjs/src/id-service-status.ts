@@ -3,9 +3,13 @@ import type { GeneratorCounters, LeaseEvent, LeaseStatus } from '@raindrop/core'
 /** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
 export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
 
-/** A service at one moment. */
-export interface IdServiceStatus extends LeaseStatus {
+/** A service at one moment; `idMode` tells which of the two it is. */
+export type IdServiceStatus = SnowflakeServiceStatus;
+
+/** A service of snowflakes. */
+export interface SnowflakeServiceStatus extends LeaseStatus {
   readonly service: string;
+  readonly idMode: 'snowflake';
   readonly fingerprint: string;
   /** When the layout's timestamps run out; null when beyond what a Date can hold. */
   readonly expiresAt: Date | null;

@@ -1,22 +1,23 @@
 import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import type {
-  BoundCode,
-  IssuedByCode,
-  IssuedByCodeOptions,
-  Layout,
-  ParsedId,
-  RaindropError,
-  SnowflakeGenerator,
-  WaitOptions,
+import {
+  parseId,
+  type BoundIdCalls,
+  type IdCalls,
+  type IssuedByCode,
+  type IssuedByCodeOptions,
+  type Layout,
+  type ParsedId,
+  type RaindropError,
+  type WaitOptions,
 } from '@raindrop/core';
+import type { IdEngine } from './id-engine.js';
 import type { IdServiceEvents, IdServiceStatus } from './id-service-status.js';
-import { Saturation } from './lease/saturation.js';
-import { tellListeners } from './lease/tell-listeners.js';
-import type { Worker } from './lease/worker.js';
+import { NoLayoutError } from './no-layout-error.js';
 import { AttachedSnowflakes, type SnowflakeTarget } from './typeorm/generated-snowflake/attached-snowflakes.js';
 import type { EntityLint } from './typeorm/generated-snowflake/entity-lint.js';
+import type { SnowflakeSource } from './typeorm/generated-snowflake/snowflake-source.js';
 import type { AppDataSource } from './typeorm/open-worker-store.js';
 
 /**
@@ -34,104 +35,99 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
    */
   readonly events = new EventEmitter<IdServiceEvents>();
 
+  private readonly calls: IdCalls;
   private readonly attached: AttachedSnowflakes;
-  private readonly saturation: Saturation;
 
   constructor(
     /** The service's name; `default` when it has none. */
     readonly name: string,
-    private readonly generator: SnowflakeGenerator,
-    private readonly worker: Worker,
+    private readonly engine: IdEngine,
     lint?: EntityLint,
   ) {
-    this.attached = new AttachedSnowflakes(this, lint);
-    this.saturation = new Saturation(generator.layout.idsPerSecond, performance.now());
-    worker.onEvent((event) => {
-      if (event.type === 'lease-renewed') this.saturation.measure(generator.counters.issued, performance.now());
-      tellListeners(this.events, event);
-    });
+    this.calls = engine.calls;
+    this.attached = new AttachedSnowflakes(this.asSource(), lint);
+    engine.tell(this.events);
   }
 
-  /** The worker id of now; undefined while none is held. It changes when a lost one is replaced. */
+  /** The worker id of now; undefined while none is held, and for numbers from segments. It changes when a lost one is replaced. */
   get workerId(): number | undefined {
-    return this.worker.status().workerId;
+    const status = this.status();
+    return status.idMode === 'snowflake' ? status.workerId : undefined;
   }
 
+  /** @throws NoLayoutError for numbers from segments */
   get layout(): Layout {
-    return this.generator.layout;
+    const { layout } = this.engine;
+    if (layout === undefined) throw new NoLayoutError(this.name);
+    return layout;
   }
 
   nextId(code?: string): bigint {
-    return this.generator.nextId(code);
+    return this.calls.nextId(code);
   }
 
   /** The ID as decimal text: what belongs into JSON. */
   nextString(code?: string): string {
-    return this.generator.nextString(code);
+    return this.calls.nextString(code);
   }
 
   /** @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed */
   nextNumber(code?: string): number {
-    return this.generator.nextNumber(code);
+    return this.calls.nextNumber(code);
   }
 
   /** `count` IDs, 1 to `maxBatch`; all or nothing, without waiting. */
   nextIds(count: number, code?: string): bigint[] {
-    return this.generator.nextIds(count, code);
+    return this.calls.nextIds(count, code);
   }
 
   nextStrings(count: number, code?: string): string[] {
-    return this.generator.nextStrings(count, code);
+    return this.calls.nextStrings(count, code);
   }
 
   /** Fills an array of yours; all or nothing, without waiting. */
   fill(target: BigInt64Array, code?: string): BigInt64Array {
-    return this.generator.fill(target, code);
+    return this.calls.fill(target, code);
   }
 
   nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.generator.nextIdAsync(code, wait);
+    return this.calls.nextIdAsync(code, wait);
   }
 
   nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.generator.nextStringAsync(code, wait);
+    return this.calls.nextStringAsync(code, wait);
   }
 
   nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.generator.nextIdsAsync(count, code, wait);
+    return this.calls.nextIdsAsync(count, code, wait);
   }
 
   nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.generator.nextStringsAsync(count, code, wait);
+    return this.calls.nextStringsAsync(count, code, wait);
   }
 
   fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.generator.fillAsync(target, code, wait);
+    return this.calls.fillAsync(target, code, wait);
   }
 
   /** The calls above for one code, without the look-up. */
-  forCode(code: string): BoundCode {
-    return this.generator.forCode(code);
+  forCode(code: string): BoundIdCalls {
+    return this.calls.forCode(code);
   }
 
-  /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError */
+  /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError; NoLayoutError */
   parse(id: bigint | string | number): ParsedId {
-    return this.generator.parse(id);
+    return parseId(this.layout, id);
   }
 
   /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. @throws InvalidCodeError */
   refusal(code?: string): RaindropError | undefined {
-    return this.generator.refusal(code);
+    return this.calls.refusal(code);
   }
 
-  /** Worker, lease, lanes, clock, lifetime, load and counters. */
+  /** What it issues with, its health and counters. */
   status(): IdServiceStatus {
-    const { expiresAt, fingerprint } = this.layout;
-    const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000);
-    const { name: service, generator } = this;
-    const saturation = this.saturation.share;
-    const lease = this.worker.status();
-    return { service, fingerprint, expiresAt, daysLeft, saturation, ...lease, counters: generator.counters };
+    return this.engine.status(this.name);
   }
 
   /**
@@ -139,7 +135,7 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return this.generator.issuedByCode(options);
+    return this.calls.issuedByCode(options);
   }
 
   /** What a log shows of it, in either form: its status, and nothing of the databases behind it and their passwords. */
@@ -153,7 +149,7 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
   afterRestore(): void {
-    this.worker.afterRestore();
+    this.engine.afterRestore();
   }
 
   /**
@@ -171,7 +167,7 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`. */
   async onApplicationShutdown(): Promise<void> {
-    await this.worker.close();
+    await this.engine.close();
     this.attached.detachAll();
   }
 
@@ -195,5 +191,18 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
    */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
     return this.attached.assign(entity, target);
+  }
+
+  /** For the columns: straight to the generator, a layer less for each row. */
+  private asSource(): SnowflakeSource {
+    const { calls, name } = this;
+    return {
+      name,
+      layout: this.engine.layout,
+      nextId: (code) => calls.nextId(code),
+      nextString: (code) => calls.nextString(code),
+      nextIdAsync: (code) => calls.nextIdAsync(code),
+      onApplicationShutdown: () => this.onApplicationShutdown(),
+    };
   }
 }

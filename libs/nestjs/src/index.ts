@@ -1,9 +1,11 @@
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
 export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
+export type { SnowflakeModuleOptions } from './snowflake.options.js';
 export { OptionsFactoryError } from './options/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
 export { IdService } from './id.service.js';
-export type { IdServiceEvents, IdServiceStatus } from './id-service-status.js';
+export { NoLayoutError } from './no-layout-error.js';
+export type { IdServiceEvents, IdServiceStatus, SnowflakeServiceStatus } from './id-service-status.js';
 export { fenceWorkers, type WorkerFence } from './lease/fence-workers.js';
 
 export { GeneratedSnowflake } from './typeorm/generated-snowflake/generated-snowflake.decorator.js';

@@ -6,6 +6,7 @@ import { IdService } from './id.service.js';
 import { LeasedWorker } from './lease/leased-worker.js';
 import { logContext, logLease } from './lease/lease-log.js';
 import { ShutdownHooksCheck } from './lease/shutdown-hooks-check.js';
+import { SnowflakeEngine } from './lease/snowflake-engine.js';
 import { StaticWorker } from './lease/static-worker.js';
 import type { Worker } from './lease/worker.js';
 import {
@@ -112,7 +113,7 @@ async function openIdService(
   );
   worker.onEvent(logLease(logger, name));
   await worker.start(generator);
-  const service = new IdService(name, generator, worker, {
+  const service = new IdService(name, new SnowflakeEngine(generator, worker), {
     mode: options.lint,
     warn: (message) => void logger.warn(message, logContext(name)),
   });

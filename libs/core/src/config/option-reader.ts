@@ -93,11 +93,25 @@ export class OptionReader {
     return rule.fallback;
   }
 
+  /** Reads an object that is itself an option; its problems are reported as `name.option`. */
+  nested<Value>(name: string, raw: object, read: (inner: OptionReader) => Value): Value {
+    const inner = new OptionReader(raw);
+    const value = read(inner);
+    inner.reportUnknown();
+    this.found.push(...inner.found.map((each) => ({ ...each, option: `${name}.${each.option}` })));
+    return value;
+  }
+
   /**
    * Reports the names nobody asked for and throws when anything was wrong.
    * @throws ConfigurationError with every problem found
    */
   finish(): void {
+    this.reportUnknown();
+    if (this.found.length > 0) throw new ConfigurationError(this.found);
+  }
+
+  private reportUnknown(): void {
     const known = [...this.asked];
     for (const name of Object.keys(this.raw)) {
       if (this.asked.has(name)) continue;
@@ -106,7 +120,6 @@ export class OptionReader {
       // Its value stays out of the message: it may be a password that belongs elsewhere.
       this.found.push({ option: name, given: `(${typeof this.raw[name]})`, message });
     }
-    if (this.found.length > 0) throw new ConfigurationError(this.found);
   }
 }
 

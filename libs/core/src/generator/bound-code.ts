@@ -1,3 +1,4 @@
+import type { BoundIdCalls } from './id-calls.js';
 import type { Outputs } from './outputs.js';
 import type { Sequencer } from './sequencer.js';
 import type { WaitOptions } from './waiting.js';
@@ -6,7 +7,7 @@ import type { WaitOptions } from './waiting.js';
  * The generator's calls for one code, without the look-up. Kept as long as you like: when the code was evicted in
  * between, the handle goes on from the eviction floor like everybody else.
  */
-export class BoundCode {
+export class BoundCode implements BoundIdCalls {
   private sequencer: Sequencer;
   private readonly current = (): Sequencer => {
     if (this.sequencer.evicted) this.sequencer = this.find(this.code);

@@ -1,4 +1,12 @@
-import type { Sequencer } from './sequencer.js';
+/** Where something stands that counts up in equal steps, with what is known of its text. */
+export interface DecimalMark {
+  sequence: number;
+  /** The number at `sequence`, and what two neighbours differ by: 64-bit cells add without a bigint in between. */
+  readonly cell: BigInt64Array;
+  /** All of a number but its last four digits, for those whose number `tailBase` + offset has no more than four. */
+  head: string;
+  tailBase: number;
+}
 
 /** `0000` to `9999`. */
 const TAILS: readonly string[] = Array.from({ length: 10_000 }, (_, tail) => String(tail).padStart(4, '0'));
@@ -7,14 +15,14 @@ const TAILS: readonly string[] = Array.from({ length: 10_000 }, (_, tail) => Str
  * The ID at the mark as decimal text: a head that 10,000 neighbours share, and a tail from a table. About a quarter of
  * what `BigInt.prototype.toString` takes.
  */
-export function decimalText(s: Sequencer, sequenceStep: number): string {
+export function decimalText(s: DecimalMark, sequenceStep: number): string {
   const tail = s.tailBase + s.sequence * sequenceStep;
   return tail >= 0 && tail < 10_000 ? s.head + TAILS[tail]! : newHead(s, sequenceStep);
 }
 
 /** Writes the texts of the positions that follow the mark into a part of a list, and moves the mark to the last one. */
 export function writeNextTexts(
-  s: Sequencer,
+  s: DecimalMark,
   sequenceStep: number,
   { batch, from, end }: { readonly batch: string[]; readonly from: number; readonly end: number },
 ): void {
@@ -30,12 +38,12 @@ export function writeNextTexts(
   }
 }
 
-function pass(s: Sequencer, positions: number): void {
+function pass(s: DecimalMark, positions: number): void {
   s.sequence += positions;
   s.cell[0] = s.cell[0]! + s.cell[1]! * BigInt(positions);
 }
 
-function newHead(s: Sequencer, sequenceStep: number): string {
+function newHead(s: DecimalMark, sequenceStep: number): string {
   const text = s.cell[0]!.toString();
   if (text.length > 4) {
     s.head = text.slice(0, -4);

@@ -55,9 +55,13 @@ export class ReservationExhaustedError extends RaindropError {
 export class UnsafeIntegerError extends RaindropError {
   readonly errorCode = 'UNSAFE_INTEGER';
 
-  constructor(readonly safeUntil: Date | null) {
+  /** @param safeUntil since when; null when that does not depend on the time */
+  constructor(
+    readonly safeUntil: Date | null,
+    whose = `This layout's IDs`,
+  ) {
     super(
-      `This layout's IDs no longer fit a JavaScript number (2^53 - 1)` +
+      `${whose} no longer fit a JavaScript number (2^53 - 1)` +
         `${safeUntil === null ? '' : ` since ${safeUntil.toISOString()}`}: use nextString() or nextId().`,
       { retryable: false },
     );

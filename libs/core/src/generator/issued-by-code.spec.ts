@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
-import { IssuedByCode, type IssuedByCodeOptions, type IssuedCounts } from './issued-by-code.js';
+import { CodeTableCounts } from './code-table-counts.js';
+import type { IssuedByCodeOptions, IssuedCounts } from './issued-by-code.js';
 
 /** Counts as a plain object. */
 const shown = ({ plain, byCode, others }: IssuedCounts): object => ({
@@ -60,7 +61,7 @@ describe('IDs by code', () => {
 
   it('are read without using the codes: they may be evicted as before', () => {
     const table = new CodeTable(2);
-    const counts = new IssuedByCode(table, { codes: ['a'] });
+    const counts = new CodeTableCounts(table, { codes: ['a'] });
     const [a, b] = [table.of('a'), table.of('b')];
     counts.read();
     table.of('c');
@@ -69,7 +70,7 @@ describe('IDs by code', () => {
 
   it('are watched until that is ended', () => {
     const table = new CodeTable(2);
-    const counts = [new IssuedByCode(table), new IssuedByCode(table)];
+    const counts = [new CodeTableCounts(table), new CodeTableCounts(table)];
     expect(table.watchers.size).toBe(2);
     for (const each of counts) each.stop();
     expect(table.watchers.size).toBe(0);

@@ -1,6 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { isCode, type CodeTable, type CodeWatcher } from './code-table.js';
-import type { Sequencer } from './sequencer.js';
+import { isCode } from './code-table.js';
 
 /** Every code that is counted apart becomes a series of somebody's: they must stay few. */
 const MAX_CODES = 500;
@@ -23,72 +22,17 @@ export interface IssuedCounts {
   readonly others: number;
 }
 
-/**
- * IDs issued by code, for metrics. Issuing pays nothing for it; a read takes 0.1 ms, however many codes there are.
- *
- * A code that is counted apart stays so, also when the generator drops it for want of room and it comes back. What was
- * issued under a code that had been dropped before the counting began is among the others. So no number ever goes down,
- * and none goes from one part to another.
- */
-export class IssuedByCode {
-  private readonly apart = new Map<string, { evicted: number; current: Sequencer | undefined }>();
-  private readonly watcher: CodeWatcher = {
-    came: (code, fresh) => {
-      const known = this.apart.get(code);
-      if (known !== undefined) known.current = fresh;
-      else if (this.apart.size < this.room) this.apart.set(code, { evicted: 0, current: fresh });
-    },
-    gone: (code, evicted) => {
-      const known = this.apart.get(code);
-      if (known === undefined) return;
-      known.evicted += evicted.issued;
-      known.current = undefined;
-    },
-  };
-  private readonly room: number;
-
-  /** @throws ConfigurationError naming every option that is wrong */
-  constructor(
-    private readonly table: CodeTable,
-    options: IssuedByCodeOptions = {},
-  ) {
-    const { codes, firstCodes } = resolve(options);
-    for (const code of codes) this.apart.set(code, { evicted: 0, current: table.peek(code) });
-    this.room = this.apart.size + firstCodes;
-    for (const code of table.codes()) {
-      if (this.apart.size >= this.room) break;
-      if (!this.apart.has(code)) this.apart.set(code, { evicted: 0, current: table.peek(code) });
-    }
-    table.watchers.add(this.watcher);
-  }
-
-  /**
-   * How many reads in a row it takes until one leaves out nothing that was issued before the first: 1 with fewer than
-   * 10,000 codes. Only among the others something can be missing for a while.
-   */
-  get reads(): number {
-    return this.table.total.reads;
-  }
-
-  read(): IssuedCounts {
-    const { total, plain } = this.table;
-    const byCode = new Map<string, number>();
-    let apart = total.take(plain);
-    for (const [code, { evicted, current }] of this.apart) {
-      const issued = evicted + (current === undefined ? 0 : total.take(current));
-      byCode.set(code, issued);
-      apart += issued;
-    }
-    return { plain: plain.issued, byCode, others: total.read() - apart };
-  }
-
+/** Counts the IDs issued by code, for metrics. */
+export interface IssuedByCode {
+  /** How many reads in a row it takes until one leaves out nothing that was issued before the first. */
+  readonly reads: number;
+  read(): IssuedCounts;
   /** Ends the counting: what is read after it is of no use. */
-  stop(): void {
-    this.table.watchers.delete(this.watcher);
-  }
+  stop(): void;
 }
 
-function resolve(options: IssuedByCodeOptions): { codes: readonly string[]; firstCodes: number } {
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveIssuedByCodeOptions(options: IssuedByCodeOptions): Required<IssuedByCodeOptions> {
   const reader = new OptionReader(options);
   const codes = reader.value('codes') ?? [];
   const firstCodes = reader.integer('firstCodes', { min: 0, max: MAX_CODES, default: 20 });

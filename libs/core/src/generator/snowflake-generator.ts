@@ -4,9 +4,11 @@ import type { RaindropError } from '../raindrop-error.js';
 import type { Timers } from '../time/timers.js';
 import { BoundCode } from './bound-code.js';
 import { CodeTable } from './code-table.js';
+import { CodeTableCounts } from './code-table-counts.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
 import type { GeneratorPorts } from './generator-ports.js';
-import { IssuedByCode, type IssuedByCodeOptions } from './issued-by-code.js';
+import type { IdCalls } from './id-calls.js';
+import type { IssuedByCode, IssuedByCodeOptions } from './issued-by-code.js';
 import { Issuer } from './issuer.js';
 import { Outputs } from './outputs.js';
 import type { PlacementCounters } from './placement.js';
@@ -34,7 +36,7 @@ export interface GeneratorCounters extends Readonly<PlacementCounters> {
  * tenure, `SequenceExhaustedError`, `ClockMovedBackError`, `ReservationExhaustedError`, `TimestampOverflowError`,
  * `ClockBeforeEpochError`, `InvalidCodeError`. The async calls wait instead where waiting helps.
  */
-export class SnowflakeGenerator {
+export class SnowflakeGenerator implements IdCalls {
   readonly layout: Layout;
   private readonly issuer: Issuer;
   private readonly codes: CodeTable;
@@ -157,7 +159,7 @@ export class SnowflakeGenerator {
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return new IssuedByCode(this.codes, options);
+    return new CodeTableCounts(this.codes, options);
   }
 
   private sequencer(code: string | undefined): Sequencer {

@@ -35,6 +35,19 @@ export interface WaitLimit {
   readonly signal: AbortSignalLike | undefined;
 }
 
+/**
+ * How long somebody wants to wait, with the default in place.
+ * @throws InvalidTimeoutError when `timeoutMs` is not a number of milliseconds
+ */
+export function checkedWait(
+  wait: WaitOptions = {},
+  asyncTimeoutMs: number,
+): Pick<WaitLimit, 'timeoutMs' | 'signal'> {
+  const { timeoutMs = asyncTimeoutMs, signal } = wait;
+  if (!(typeof timeoutMs === 'number' && timeoutMs >= 0)) throw new InvalidTimeoutError(timeoutMs);
+  return { timeoutMs, signal };
+}
+
 /** Lets async calls wait until a refusal may be over: a tick begins, the clock catches up, the tenure changes. */
 export class Waiting {
   private readonly sleepers = new Set<() => void>();
@@ -50,8 +63,8 @@ export class Waiting {
   }
 
   /** @throws InvalidTimeoutError when `timeoutMs` is not a number of milliseconds */
-  limit({ timeoutMs = this.options.asyncTimeoutMs, signal }: WaitOptions = {}): WaitLimit {
-    if (!(typeof timeoutMs === 'number' && timeoutMs >= 0)) throw new InvalidTimeoutError(timeoutMs);
+  limit(wait?: WaitOptions): WaitLimit {
+    const { timeoutMs, signal } = checkedWait(wait, this.options.asyncTimeoutMs);
     return { timeoutMs, giveUpAt: this.ports.monotonic.now() + timeoutMs, signal };
   }
 

@@ -69,7 +69,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'CLOSED',
     retryable: false,
     fields: {},
-    says: ['is closed', 'has been given back'],
+    says: ['is closed', 'has been given back', 'nothing is issued'],
   },
   {
     error: new ClockSkewError(31_000, 30_000),

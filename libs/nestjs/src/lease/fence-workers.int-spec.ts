@@ -4,11 +4,11 @@ import { OPTIONS, startApp, useDatabase } from '../../../../test/module/module-f
 import { databaseKinds } from '../../../../test/servers/test-databases.js';
 import { IdService } from '../id.service.js';
 import { RaindropModule } from '../raindrop.module.js';
-import type { RaindropModuleOptions } from '../raindrop.options.js';
+import type { SnowflakeModuleOptions } from '../snowflake.options.js';
 import { fenceWorkers } from './fence-workers.js';
 
 /** A lease so short that a test can wait for its end. */
-const LEASE: RaindropModuleOptions = {
+const LEASE: SnowflakeModuleOptions = {
   ...OPTIONS,
   ...{ timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
   ...{ heartbeatIntervalMs: 200, opTimeoutMs: 100, leaseMs: 600, horizonMs: 800, maxClockSkewMs: 200 },

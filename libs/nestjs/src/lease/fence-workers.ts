@@ -1,4 +1,4 @@
-import { resolveRaindropOptions, type RaindropModuleOptions } from '../raindrop.options.js';
+import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../snowflake.options.js';
 import { openWorkerStore, type AppDataSource } from '../typeorm/open-worker-store.js';
 
 /** What a fence has done. */
@@ -22,8 +22,8 @@ export interface WorkerFence {
  * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach: nothing was changed then,
  * unless the connection broke before the answer; fencing twice does no harm
  */
-export async function fenceWorkers(options: RaindropModuleOptions, dataSource?: AppDataSource): Promise<WorkerFence> {
-  const resolved = resolveRaindropOptions(options, Date.now());
+export async function fenceWorkers(options: SnowflakeModuleOptions, dataSource?: AppDataSource): Promise<WorkerFence> {
+  const resolved = resolveSnowflakeOptions(options, Date.now());
   const barredMs = resolved.lease.maxClockSkewMs + resolved.lease.horizonMs;
   const store = openWorkerStore(resolved, dataSource, () => Date.now());
   try {

@@ -8,7 +8,7 @@ import {
   type Tenure,
   type WorkerStore,
 } from '@raindrop/core';
-import type { ResolvedRaindropOptions } from '../raindrop.options.js';
+import type { ResolvedSnowflakeOptions } from '../snowflake.options.js';
 import { workerIdentity } from '../system/worker-identity.js';
 import { ExpiryWatch } from './expiry-watch.js';
 import { guarded } from './tell-listeners.js';
@@ -20,7 +20,7 @@ export class LeasedWorker implements Worker {
   private readonly listeners: ((event: LeaseEvent) => void)[] = [];
   private readonly expiry: ExpiryWatch;
 
-  constructor(options: ResolvedRaindropOptions, store: WorkerStore, ports: LeasePorts) {
+  constructor(options: ResolvedSnowflakeOptions, store: WorkerStore, ports: LeasePorts) {
     const { unitMs } = options.layout.layout;
     const context = {
       resolved: options.layout,

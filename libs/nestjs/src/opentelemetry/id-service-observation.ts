@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
-import type { IdServiceStatus } from '../id-service-status.js';
+import type { SnowflakeServiceStatus } from '../id-service-status.js';
 import type { IdService } from '../id.service.js';
 import { IdServiceInstruments } from './id-service-instruments.js';
 import { LeaseEventCounts } from './lease-event-counts.js';
@@ -10,7 +10,7 @@ import { LeaseEventCounts } from './lease-event-counts.js';
 const OTHER = '_OTHER';
 
 /** All states that a lease can be in, so that each has a series from the beginning. */
-const STATES: Record<IdServiceStatus['state'], true> = {
+const STATES: Record<SnowflakeServiceStatus['state'], true> = {
   starting: true,
   held: true,
   suspect: true,
@@ -67,7 +67,7 @@ export class IdServiceObservation {
     }
   };
 
-  private observe(result: BatchObservableResult, status: IdServiceStatus, issued: IssuedCounts): void {
+  private observe(result: BatchObservableResult, status: SnowflakeServiceStatus, issued: IssuedCounts): void {
     const { attributes, instruments } = this;
     for (const [code, count] of seriesOf(issued)) {
       result.observe(instruments.issued, count, code === undefined ? attributes : withOne('raindrop.code', code));

@@ -5,6 +5,7 @@ import { ConfigurationError, createLayout, SnowflakeGenerator, type GeneratorOpt
 import fc from 'fast-check';
 import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
 import { IdService } from '../id.service.js';
+import { SnowflakeEngine } from '../lease/snowflake-engine.js';
 import { StaticWorker } from '../lease/static-worker.js';
 import { systemPorts } from '../system/system-ports.js';
 import { observeIdService, type IdServiceMetricsOptions } from './observe-id-service.js';
@@ -26,7 +27,8 @@ class ServiceBench {
       clock: { now: () => this.wall, refresh: () => this.wall },
       monotonic: { now: () => this.monotonic },
     };
-    this.ids = new IdService(name, new SnowflakeGenerator({ layout, tenure: worker.tenure, options }, ports), worker);
+    const generator = new SnowflakeGenerator({ layout, tenure: worker.tenure, options }, ports);
+    this.ids = new IdService(name, new SnowflakeEngine(generator, worker));
   }
 }
 

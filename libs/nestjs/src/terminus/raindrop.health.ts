@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
-import type { IdServiceStatus } from '../id-service-status.js';
+import type { SnowflakeServiceStatus } from '../id-service-status.js';
 import { IdService } from '../id.service.js';
 
 /** Days of life left below which health is degraded. */
@@ -59,7 +59,7 @@ export class RaindropHealthIndicator {
   }
 }
 
-function detailsOf(status: IdServiceStatus): RaindropHealthDetails {
+function detailsOf(status: SnowflakeServiceStatus): RaindropHealthDetails {
   const { service, state, lane, leaseLeftMs, daysLeft, saturation } = status;
   return {
     service,

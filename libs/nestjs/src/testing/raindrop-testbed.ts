@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { SnowflakeGenerator, type RaindropError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
 import { logContext } from '../lease/lease-log.js';
+import { SnowflakeEngine } from '../lease/snowflake-engine.js';
 import { ManualClock, type TestClock } from './manual-clock.js';
 import { SeededRandom } from './seeded-random.js';
 import { SteeredWorker } from './steered-worker.js';
@@ -33,7 +34,7 @@ export class RaindropTestbed {
     );
     void worker.start(generator);
     const warn = (message: string): void => void logger.warn(message, logContext(name));
-    this.ids = new IdService(name, generator, worker, { mode: lint, warn });
+    this.ids = new IdService(name, new SnowflakeEngine(generator, worker), { mode: lint, warn });
     this.clock = clock;
     this.startMs = startMs;
     this.worker = worker;

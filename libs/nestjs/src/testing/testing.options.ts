@@ -1,9 +1,9 @@
 import { OptionReader, type WorkerRange } from '@raindrop/core';
 import {
-  resolveRaindropOptions,
-  type RaindropModuleOptions,
-  type ResolvedRaindropOptions,
-} from '../raindrop.options.js';
+  resolveSnowflakeOptions,
+  type SnowflakeModuleOptions,
+  type ResolvedSnowflakeOptions,
+} from '../snowflake.options.js';
 import { DEFAULT_SERVICE } from '../raindrop.tokens.js';
 import { MAX_DATE_MS, momentOf } from './moment-of.js';
 
@@ -11,7 +11,7 @@ import { MAX_DATE_MS, momentOf } from './moment-of.js';
  * What a test's service takes: the options of `RaindropModule.forRoot`, so that a test can be given those of production.
  * What they say about lease, database and clock is checked and has no effect.
  */
-export interface TestIdServiceOptions extends RaindropModuleOptions {
+export interface TestIdServiceOptions extends SnowflakeModuleOptions {
   /** The service's name. Default: none. */
   name?: string;
   /**
@@ -23,14 +23,14 @@ export interface TestIdServiceOptions extends RaindropModuleOptions {
   workerId?: number;
 }
 
-export interface ResolvedTestOptions extends Pick<ResolvedRaindropOptions, 'layout' | 'generator' | 'lint' | 'logger'> {
+export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'lint' | 'logger'> {
   readonly name: string;
   readonly startMs: number;
   readonly workerId: number;
 }
 
 /** Must never change: the IDs in users' snapshots follow from it. They are past 2^53, as in production. */
-const TEST_LAYOUT: RaindropModuleOptions = {
+const TEST_LAYOUT: SnowflakeModuleOptions = {
   timeUnit: 'second',
   startTimeStamp: '2024-01-01',
   timeStampLength: 33,
@@ -45,7 +45,7 @@ const YEAR_MS = 365 * 86_400_000;
 export function resolveTestOptions(given: TestIdServiceOptions): ResolvedTestOptions {
   const { name = DEFAULT_SERVICE, now, workerId, ...options } = given;
   const startMs = now === undefined ? undefined : momentOf('now', now);
-  const resolved = resolveRaindropOptions(
+  const resolved = resolveSnowflakeOptions(
     // The default assigner: with it every option of production is legal.
     { ...(options.layout === undefined && TEST_LAYOUT), ...options, workerIdAssigner: 'database' },
     // Without a start of its own the test starts after the layout's epoch, whatever the real clock says.

@@ -6,7 +6,7 @@ import {
   RaindropError,
   type WorkerStore,
 } from '@raindrop/core';
-import type { ResolvedRaindropOptions } from '../raindrop.options.js';
+import type { ResolvedSnowflakeOptions } from '../snowflake.options.js';
 import { isVolatile } from './worker-store/lease-data-source.js';
 import { TypeormWorkerStore } from './worker-store/typeorm-worker-store.js';
 
@@ -40,7 +40,7 @@ const memoryTables: Map<string, MemoryWorkerTable> = ((globalThis as Record<symb
  * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
  */
 export function openWorkerStore(
-  options: ResolvedRaindropOptions,
+  options: ResolvedSnowflakeOptions,
   appDataSource: AppDataSource | undefined,
   now: () => number,
 ): WorkerStore {
@@ -58,7 +58,7 @@ export function openWorkerStore(
   return new MemoryWorkerStore(table, now);
 }
 
-function databaseOf({ dbConfig }: ResolvedRaindropOptions, appDataSource?: AppDataSource): DataSourceOptions {
+function databaseOf({ dbConfig }: ResolvedSnowflakeOptions, appDataSource?: AppDataSource): DataSourceOptions {
   if (dbConfig !== undefined) return dbConfig;
   if (appDataSource !== undefined) return appDataSource.options;
   const message =

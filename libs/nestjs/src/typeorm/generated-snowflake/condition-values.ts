@@ -2,12 +2,14 @@ import type { Layout } from '@raindrop/core';
 import type { EntityMetadata, FindOperator, ValueTransformer } from 'typeorm';
 import type { ColumnMetadata } from './column-values.js';
 import { isSnowflakeRange } from './snowflake-between.js';
+import { UnresolvedRangeError } from './snowflake-errors.js';
 import type { SnowflakeForm } from './snowflake-form.js';
 
 /** A column that holds IDs, to conditions. */
 export interface ComparedColumn {
   readonly form: SnowflakeForm;
-  readonly layout: Layout;
+  /** Undefined for numbers from segments, which say no time. */
+  readonly layout: Layout | undefined;
   /** `Entity.property`. */
   readonly place: string;
 }
@@ -15,10 +17,13 @@ export interface ComparedColumn {
 /**
  * What is compared with a column: values as they are bound, find operators (which stay as they are: a user may use one
  * twice) with such values.
- * @throws UnsafeSnowflakeError; InvalidIdError
+ * @throws UnsafeSnowflakeError; InvalidIdError; UnresolvedRangeError
  */
 export function conditionValue(value: unknown, column: ComparedColumn): unknown {
-  if (isSnowflakeRange(value)) return value.within(column.layout);
+  if (isSnowflakeRange(value)) {
+    if (column.layout === undefined) throw new UnresolvedRangeError();
+    return value.within(column.layout);
+  }
   if (Array.isArray(value)) return value.map((each) => conditionValue(each, column));
   if (!isOperator(value)) return column.form.compare(value, column.place);
   if (NO_ID.has(value.type)) return value;

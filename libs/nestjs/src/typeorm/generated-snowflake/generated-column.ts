@@ -19,7 +19,7 @@ export class GeneratedColumn implements ColumnValues, ComparedColumn {
   constructor(
     readonly column: ColumnMetadata,
     readonly mark: SnowflakeMark,
-    readonly layout: Layout,
+    readonly layout: Layout | undefined,
   ) {
     this.code = mark.code;
     this.form = new SnowflakeForm(mark.as, mark.prefix);
@@ -65,7 +65,7 @@ export class GeneratedColumn implements ColumnValues, ComparedColumn {
 /** A column that holds the ID of a generated one: a foreign key, or part of a junction or closure table. */
 export class ReferenceColumn implements ColumnValues, ComparedColumn {
   readonly form: SnowflakeForm;
-  readonly layout: Layout;
+  readonly layout: Layout | undefined;
   readonly place: string;
 
   constructor(

@@ -58,7 +58,7 @@ function columnFaults({ column }: GeneratedColumn): Fault[] {
 }
 
 function numberFaults({ mark, layout }: GeneratedColumn, nowMs: number): Fault[] {
-  const { safeUntil } = layout;
+  const safeUntil = layout?.safeUntil ?? null;
   if (mark.as !== 'number' || safeUntil === null || safeUntil.getTime() - nowMs > YEAR_MS) return [];
   const cure = 'Make the property a string';
   if (safeUntil.getTime() <= nowMs) {

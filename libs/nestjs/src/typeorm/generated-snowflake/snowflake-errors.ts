@@ -77,7 +77,7 @@ const MEANING = {
     'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
   application:
     'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits. Pass IDs as strings or bigints.',
-  source: 'does not fit a JavaScript number: the layout has passed 2^53 - 1. Make the property a string.',
+  source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1. Make the property a string.',
 } as const;
 
 /** `attachSnowflakes` was given a DataSource that has no metadata yet. */
@@ -129,7 +129,7 @@ export class UnresolvedRangeError extends RaindropError {
   constructor() {
     super(
       `SnowflakeBetween() works on @GeneratedSnowflake() columns, and foreign keys that hold their IDs, of a DataSource ` +
-        `that a service is attached to. Elsewhere compare with ids.layout.idFloor(from) and ids.layout.idCeil(to).`,
+        `that a service of snowflakes is attached to. Elsewhere compare with ids.layout.idFloor(from) and ids.layout.idCeil(to).`,
       { retryable: false },
     );
   }

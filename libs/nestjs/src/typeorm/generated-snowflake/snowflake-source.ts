@@ -4,7 +4,8 @@ import type { Layout } from '@raindrop/core';
 export interface SnowflakeSource {
   /** The service's name, `default` when it has none: it serves the columns that name this service. */
   readonly name: string;
-  readonly layout: Layout;
+  /** Undefined for numbers from segments. */
+  readonly layout: Layout | undefined;
   /**
    * The next ID, at once.
    * @throws RaindropError; when it is `retryable`, {@link nextIdAsync} is asked instead

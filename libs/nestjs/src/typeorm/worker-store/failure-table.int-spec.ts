@@ -10,14 +10,14 @@ import { startMariadb } from '../../../../../test/servers/private-servers.js';
 import { databaseKinds, testDatabase } from '../../../../../test/servers/test-databases.js';
 import { IdService } from '../../id.service.js';
 import { RaindropModule } from '../../raindrop.module.js';
-import type { RaindropModuleOptions } from '../../raindrop.options.js';
+import type { SnowflakeModuleOptions } from '../../snowflake.options.js';
 import { mysqlDialect } from './mysql-dialect.js';
 import { postgresDialect } from './postgres-dialect.js';
 
 /** The lines of the failure table that only a real database, or a real host, can show. */
 
 /** One row of an hour layout: IDs come in small blocks, each of which is a write. */
-const HOURS: RaindropModuleOptions = {
+const HOURS: SnowflakeModuleOptions = {
   ...OPTIONS,
   ...{ timeUnit: 'hour', timeStampLength: 40, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
   ...{ heartbeatIntervalMs: 100, opTimeoutMs: 500, leaseMs: 5_000, graceMs: 0, horizonMs: 5_000 },

@@ -1,12 +1,12 @@
 import { ConfigurationError, createLayout } from '@raindrop/core';
-import { resolveRaindropOptions, type RaindropModuleOptions } from './raindrop.options.js';
+import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from './snowflake.options.js';
 
 const NOW = Date.parse('2026-03-01');
-const GOOD: RaindropModuleOptions = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 };
+const GOOD: SnowflakeModuleOptions = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 };
 
 function problemsOf(options: object): { option: string; message: string }[] {
   try {
-    resolveRaindropOptions({ ...GOOD, ...options }, NOW);
+    resolveSnowflakeOptions({ ...GOOD, ...options }, NOW);
     return [];
   } catch (error) {
     return [...(error as ConfigurationError).problems];
@@ -14,7 +14,7 @@ function problemsOf(options: object): { option: string; message: string }[] {
 }
 
 it('fills in the defaults and freezes the result', () => {
-  const resolved = resolveRaindropOptions(GOOD, NOW);
+  const resolved = resolveSnowflakeOptions(GOOD, NOW);
   expect(resolved).toMatchObject({
     staticWorkerId: undefined,
     servicePort: 0,
@@ -64,7 +64,7 @@ it.each([
 });
 
 it.each([undefined, null, 'mysql://root:geheim@host/db', 7, []])('refuses %j in place of options', (given) => {
-  const failing = (): unknown => resolveRaindropOptions(given as never, NOW);
+  const failing = (): unknown => resolveSnowflakeOptions(given as never, NOW);
   expect(failing).toThrow(ConfigurationError);
   expect(failing).toThrow(/options = (?!.*geheim).*: must be an object/);
 });
@@ -82,7 +82,7 @@ it('accepts mode and assigner in any case', () => {
 
 it('takes a ready layout in place of the bit options, and not beside them', () => {
   const layout = createLayout(GOOD as never, NOW);
-  expect(resolveRaindropOptions({ layout, serviceMaxWorkId: 9 }, NOW).layout).toMatchObject({
+  expect(resolveSnowflakeOptions({ layout, serviceMaxWorkId: 9 }, NOW).layout).toMatchObject({
     layout,
     workers: { min: 1, max: 9 },
   });

@@ -1,0 +1,17 @@
+import type { EventEmitter } from 'node:events';
+import type { IdCalls, Layout } from '@raindrop/core';
+import type { IdServiceStatus } from './id-service-status.js';
+
+/** What stands behind a service: snowflakes of a worker, or numbers from segments. */
+export interface IdEngine {
+  /** The generator itself, without a layer between: each costs a nanosecond. */
+  readonly calls: IdCalls;
+  /** Of snowflakes only. */
+  readonly layout: Layout | undefined;
+  /** Emits the engine's events here, from now on. */
+  tell(events: EventEmitter): void;
+  status(service: string): IdServiceStatus;
+  afterRestore(): void;
+  /** Gives back what is held. Never rejects. */
+  close(): Promise<void>;
+}
