@@ -362,7 +362,16 @@ describe('The demo', () => {
       paths: Record<string, Record<string, { summary?: string }>>;
       components: { schemas: Record<string, { properties: Record<string, { type: string; format?: string }> }> };
     };
-    expect(Object.keys(paths).sort()).toEqual(['/health', '/v1/ids', '/v1/ids/{id}', '/v1/orders', '/v1/orders/{id}']);
+    expect(Object.keys(paths).sort()).toEqual([
+      '/health',
+      '/v1/business-numbers',
+      '/v1/ids',
+      '/v1/ids/{id}',
+      '/v1/numbers/{code}',
+      '/v1/orders',
+      '/v1/orders/{id}',
+      '/v1/sharded-ids',
+    ]);
     const operations = Object.values(paths).flatMap((path) => Object.values(path));
     expect(operations.every(({ summary }) => (summary ?? '') !== '')).toBe(true);
     for (const name of ['DecodedId', 'OrderView', 'OrderItemView']) {

@@ -3,6 +3,7 @@ import type { SqlServerKind } from '../servers/database-admin.js';
 import { isServer, type Bench, type Figure, type Measurement } from './figure.js';
 import { startModuleBesideTypeorm } from './module-app.js';
 import { SteadyCaller } from './steady-caller.js';
+import { leaseStatus } from '../module/lease-status.js';
 
 const LEASE = { leaseMs: 2_000, heartbeatIntervalMs: 500, opTimeoutMs: 500 };
 const SLEEP_S = 3;
@@ -31,7 +32,7 @@ async function measureOne(kind: SqlServerKind, bench: Bench): Promise<Measuremen
   await Promise.all(queries);
   const lastedMs = performance.now() - beganMs;
   caller.stop();
-  const { renewals, failures } = ids.status();
+  const { renewals, failures } = leaseStatus(ids);
   await close();
   const { good, failed } = caller;
   // Had the pool been larger, the queries would have been done sooner.

@@ -3,6 +3,7 @@ import type { Figure, Measurement } from './figure.js';
 import { startModule } from './module-app.js';
 import { inEveryOutage, type OutageKind, type Outage } from './outage.js';
 import { SteadyCaller } from './steady-caller.js';
+import { leaseStatus } from '../module/lease-status.js';
 
 const LEASE = { leaseMs: 8_000, heartbeatIntervalMs: 1_000, opTimeoutMs: 500 };
 const OUTAGE_MS = 0.75 * LEASE.leaseMs;
@@ -19,7 +20,7 @@ async function measureOne(outage: Outage, how: OutageKind, kind: DatabaseKind): 
   const { lastedMs } = await outage.happen(OUTAGE_MS);
   await new Promise((settle) => ids.events.once('lease-renewed', settle));
   caller.stop();
-  const { failures } = ids.status();
+  const { failures } = leaseStatus(ids);
   await close();
   const { good, failed } = caller;
   return {

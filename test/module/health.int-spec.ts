@@ -7,6 +7,7 @@ import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
 import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
+import { leaseStatus } from './lease-status.js';
 
 @Injectable()
 class Health {
@@ -83,7 +84,7 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     expect(await health.check()).toEqual({
       status: 'up',
       ...{ service: 'default', state: 'held', workerId, lane: 0, leaseLeftMs: expect.any(Number) as number },
-      ...{ clockOffsetMs: expect.any(Number) as number, daysLeft: ids.status().daysLeft, saturation: null },
+      ...{ clockOffsetMs: expect.any(Number) as number, daysLeft: leaseStatus(ids).daysLeft, saturation: null },
       ...{ issued: 0, lastError: null },
     });
 
@@ -132,8 +133,8 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     const tiny = { timeStampLength: 52, workIdLength: 3, endBitsLength: 5, onExhausted: 'wait' } as const;
     const { app, health, ids } = await start({ ...QUICK, ...tiny }, database.options);
     await Promise.all(Array.from({ length: 8 }, (_, code) => ids.nextIdAsync(`code ${code}`)));
-    await next(ids, 'lease-renewed', () => ids.status().saturation !== null);
-    const { saturation } = ids.status();
+    await next(ids, 'lease-renewed', () => leaseStatus(ids).saturation !== null);
+    const { saturation } = leaseStatus(ids);
     expect(saturation).toBeGreaterThan(0);
     expect(await health.check()).toMatchObject({ status: 'up', saturation: expect.any(Number) as number });
     await app.close();

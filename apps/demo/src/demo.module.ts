@@ -9,6 +9,9 @@ import { demoLayout } from './demo-layout.js';
 import { DatabaseHealthIndicator } from './health/database.health.js';
 import { HealthController } from './health/health.controller.js';
 import { IdsController } from './ids/ids.controller.js';
+import { BusinessNumbersService } from './numbers/business-numbers.service.js';
+import { NUMBER_CODES, NUMBERS } from './numbers/number-codes.js';
+import { NumbersController } from './numbers/numbers.controller.js';
 import { Order } from './orders/order.entity.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
@@ -30,10 +33,16 @@ export class DemoModule {
           serviceMinWorkId: workers.min,
           serviceMaxWorkId: workers.max,
         }),
+        RaindropModule.forRoot({
+          name: NUMBERS,
+          idMode: 'numberSection',
+          codes: NUMBER_CODES,
+          sharded: { apps: [{ id: 1, name: 'demo', description: 'What the demo issues for the public' }] },
+        }),
         TerminusModule,
       ],
-      controllers: [IdsController, OrdersController, HealthController],
-      providers: [OrdersService, DatabaseHealthIndicator, RaindropHealthIndicator],
+      controllers: [IdsController, OrdersController, NumbersController, HealthController],
+      providers: [OrdersService, BusinessNumbersService, DatabaseHealthIndicator, RaindropHealthIndicator],
     };
   }
 }

@@ -17,7 +17,7 @@ async function start(config: DemoConfig): Promise<void> {
     await app.close();
     throw error;
   }
-  console.log(startLine(app.get(IdService).status(), config, app.getHttpServer().address() as AddressInfo));
+  console.log(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo));
 }
 
 async function main(): Promise<void> {

@@ -1,16 +1,19 @@
 import type { AddressInfo } from 'node:net';
-import type { SnowflakeServiceStatus } from '@raindrop/nestjs';
+import type { Layout } from '@raindrop/core';
 import type { DemoConfig } from './demo-config.js';
 
 /** What a started demo says about itself. */
 export function startLine(
-  status: Pick<SnowflakeServiceStatus, 'workerId' | 'fingerprint' | 'expiresAt'>,
+  {
+    workerId,
+    layout,
+  }: { readonly workerId: number | undefined; readonly layout: Pick<Layout, 'fingerprint' | 'expiresAt'> },
   { workers }: Pick<DemoConfig, 'workers'>,
   address: Pick<AddressInfo, 'address' | 'port'>,
 ): string {
-  const until = status.expiresAt?.toISOString().slice(0, 10) ?? 'beyond the calendar';
+  const until = layout.expiresAt?.toISOString().slice(0, 10) ?? 'beyond the calendar';
   return (
-    `Raindrop demo: worker ${status.workerId} of ${workers.min}..${workers.max}, layout ${status.fingerprint}; ` +
+    `Raindrop demo: worker ${workerId} of ${workers.min}..${workers.max}, layout ${layout.fingerprint}; ` +
     `IDs until ${until}; click ${urlOf(address)}/docs`
   );
 }

@@ -100,3 +100,52 @@ export type { LeaseEvent } from './lease/lease-events.js';
 export type { LeaseStatus } from './lease/lease-status.js';
 export { StoreSession } from './lease/store-session.js';
 export { LeaseKeeper } from './lease/lease-keeper.js';
+
+export type {
+  ReservedSegment,
+  Segment,
+  SegmentRequest,
+  SegmentSource,
+  SegmentStore,
+} from './segment/segment-store.js';
+export type { App, AppSegmentStore } from './segment/app-segment-store.js';
+export { MemorySegmentStore, MemorySegmentTable, type MemorySegmentOptions } from './segment/memory-segment-store.js';
+export {
+  readSegmentOptions,
+  resolveSegmentOptions,
+  type ChainOptions,
+  type ResolvedSegmentOptions,
+  type SegmentOptions,
+} from './segment/segment-options.js';
+export {
+  SegmentExhaustedError,
+  SegmentNotReadyError,
+  SegmentRegressionError,
+  SegmentStoreUnavailableError,
+  TooManyCodesError,
+  UnknownCodeError,
+} from './segment/segment-errors.js';
+export type { SegmentPorts } from './segment/segment-ports.js';
+export type { SegmentStatus, SegmentTally } from './segment/segment-status.js';
+export { SegmentGenerator, type SegmentCounters } from './segment/segment-generator.js';
+
+export { SHARDS, shardOf } from './segment/sharded/gate-pass.js';
+export {
+  checkApp,
+  composeShardedId,
+  InvalidShardedIdPartError,
+  MAX_APP,
+  MAX_INDEX,
+  parseShardedId,
+  type ShardedIdParts,
+} from './segment/sharded/sharded-id.js';
+export { MemoryAppSegmentStore, MemoryAppSegmentTable } from './segment/sharded/memory-app-segment-store.js';
+export {
+  InvalidAppError,
+  InvalidGatePassError,
+  NoShardedIdLeftError,
+  ShardedIdsNotReadyError,
+  UnknownAppError,
+  UnknownShardError,
+} from './segment/sharded/sharded-errors.js';
+export { ShardedGenerator, type ShardedIdRequest, type ShardedIdsStatus } from './segment/sharded/sharded-generator.js';

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { IdCalls, Layout } from '@raindrop/core';
+import type { IdCalls, Layout, ShardedGenerator } from '@raindrop/core';
 import type { IdServiceStatus } from './id-service-status.js';
 
 /** What stands behind a service: snowflakes of a worker, or numbers from segments. */
@@ -8,6 +8,8 @@ export interface IdEngine {
   readonly calls: IdCalls;
   /** Of snowflakes only. */
   readonly layout: Layout | undefined;
+  /** Of segments, when they were asked for. */
+  readonly sharded: ShardedGenerator | undefined;
   /** Emits the engine's events here, from now on. */
   tell(events: EventEmitter): void;
   status(service: string): IdServiceStatus;

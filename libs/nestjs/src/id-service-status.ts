@@ -1,10 +1,18 @@
-import type { GeneratorCounters, LeaseEvent, LeaseStatus } from '@raindrop/core';
+import type {
+  GeneratorCounters,
+  LeaseEvent,
+  LeaseStatus,
+  RaindropError,
+  SegmentCounters,
+  SegmentStatus,
+  ShardedIdsStatus,
+} from '@raindrop/core';
 
 /** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
 export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
 
 /** A service at one moment; `idMode` tells which of the two it is. */
-export type IdServiceStatus = SnowflakeServiceStatus;
+export type IdServiceStatus = SnowflakeServiceStatus | SegmentServiceStatus;
 
 /** A service of snowflakes. */
 export interface SnowflakeServiceStatus extends LeaseStatus {
@@ -18,4 +26,18 @@ export interface SnowflakeServiceStatus extends LeaseStatus {
   /** The load between the last two renewals, 1 is all that one code can have; null without any. See `docs/errors.md`. */
   readonly saturation: number | null;
   readonly counters: GeneratorCounters;
+}
+
+/** A service of numbers from segments. */
+export interface SegmentServiceStatus {
+  readonly service: string;
+  readonly idMode: 'numberSection';
+  readonly state: 'ready' | 'closed';
+  /** The codes in use, in the order in which they came. */
+  readonly codes: readonly SegmentStatus[];
+  /** Undefined without sharded IDs. */
+  readonly sharded: ShardedIdsStatus | undefined;
+  /** Why the last reservation of some code failed; undefined when all of them succeeded. */
+  readonly lastError: RaindropError | undefined;
+  readonly counters: SegmentCounters;
 }

@@ -3,22 +3,21 @@ import { inspect } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   parseId,
-  type BoundIdCalls,
-  type IdCalls,
-  type IssuedByCode,
-  type IssuedByCodeOptions,
   type Layout,
   type ParsedId,
-  type RaindropError,
+  type ShardedGenerator,
+  type ShardedIdRequest,
   type WaitOptions,
 } from '@raindrop/core';
 import type { IdEngine } from './id-engine.js';
 import type { IdServiceEvents, IdServiceStatus } from './id-service-status.js';
+import { IssuingCalls } from './issuing-calls.js';
 import { NoLayoutError } from './no-layout-error.js';
+import { NoShardedIdsError } from './no-sharded-ids-error.js';
 import { AttachedSnowflakes, type SnowflakeTarget } from './typeorm/generated-snowflake/attached-snowflakes.js';
 import type { EntityLint } from './typeorm/generated-snowflake/entity-lint.js';
 import type { SnowflakeSource } from './typeorm/generated-snowflake/snowflake-source.js';
-import type { AppDataSource } from './typeorm/open-worker-store.js';
+import type { AppDataSource } from './typeorm/application-database.js';
 
 /**
  * Issues IDs, from the moment it can be injected until the application has shut down.
@@ -28,14 +27,13 @@ import type { AppDataSource } from './typeorm/open-worker-store.js';
  * with a sequence of its own: the same ID may appear under two codes.
  */
 @Injectable()
-export class IdService implements OnApplicationBootstrap, OnApplicationShutdown {
+export class IdService extends IssuingCalls implements OnApplicationBootstrap, OnApplicationShutdown {
   /**
    * Events of the lease, from the moment the service can be injected; what happens during the start is in the log. A
    * listener that throws or rejects is reported as a process warning; the others are told all the same.
    */
   readonly events = new EventEmitter<IdServiceEvents>();
 
-  private readonly calls: IdCalls;
   private readonly attached: AttachedSnowflakes;
 
   constructor(
@@ -44,7 +42,7 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly engine: IdEngine,
     lint?: EntityLint,
   ) {
-    this.calls = engine.calls;
+    super(engine.calls);
     this.attached = new AttachedSnowflakes(this.asSource(), lint);
     engine.tell(this.events);
   }
@@ -62,57 +60,28 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
     return layout;
   }
 
-  nextId(code?: string): bigint {
-    return this.calls.nextId(code);
+  /**
+   * A number for the public, whose steps are blurred: sharded by who asks. Needs `sharded`.
+   * @param request the app, 0-255, and a user name, a phone number or the like
+   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextAsync}
+   */
+  next(request: ShardedIdRequest): bigint {
+    return this.sharded().next(request);
   }
 
-  /** The ID as decimal text: what belongs into JSON. */
-  nextString(code?: string): string {
-    return this.calls.nextString(code);
+  /** As {@link next}, but waits for numbers to come. */
+  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+    return this.sharded().nextAsync(request, wait);
   }
 
-  /** @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed */
-  nextNumber(code?: string): number {
-    return this.calls.nextNumber(code);
-  }
-
-  /** `count` IDs, 1 to `maxBatch`; all or nothing, without waiting. */
-  nextIds(count: number, code?: string): bigint[] {
-    return this.calls.nextIds(count, code);
-  }
-
-  nextStrings(count: number, code?: string): string[] {
-    return this.calls.nextStrings(count, code);
-  }
-
-  /** Fills an array of yours; all or nothing, without waiting. */
-  fill(target: BigInt64Array, code?: string): BigInt64Array {
-    return this.calls.fill(target, code);
-  }
-
-  nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.calls.nextIdAsync(code, wait);
-  }
-
-  nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.calls.nextStringAsync(code, wait);
-  }
-
-  nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.calls.nextIdsAsync(count, code, wait);
-  }
-
-  nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.calls.nextStringsAsync(count, code, wait);
-  }
-
-  fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.calls.fillAsync(target, code, wait);
-  }
-
-  /** The calls above for one code, without the look-up. */
-  forCode(code: string): BoundIdCalls {
-    return this.calls.forCode(code);
+  /**
+   * Makes an app known for {@link next}: here at once, in other processes within two minutes. Its numbers go on when it
+   * was known before.
+   * @param app 0-255
+   * @throws NoShardedIdsError; InvalidAppError; SegmentStoreUnavailableError
+   */
+  async registerApp(app: number, name: string, description?: string): Promise<void> {
+    await this.sharded().registerApp(app, name, description);
   }
 
   /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError; NoLayoutError */
@@ -120,22 +89,9 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
     return parseId(this.layout, id);
   }
 
-  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. @throws InvalidCodeError */
-  refusal(code?: string): RaindropError | undefined {
-    return this.calls.refusal(code);
-  }
-
   /** What it issues with, its health and counters. */
   status(): IdServiceStatus {
     return this.engine.status(this.name);
-  }
-
-  /**
-   * Begins to count the IDs of some codes apart, those issued so far included: for metrics of your own.
-   * @throws ConfigurationError naming every option that is wrong
-   */
-  issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return this.calls.issuedByCode(options);
   }
 
   /** What a log shows of it, in either form: its status, and nothing of the databases behind it and their passwords. */
@@ -191,6 +147,12 @@ export class IdService implements OnApplicationBootstrap, OnApplicationShutdown 
    */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
     return this.attached.assign(entity, target);
+  }
+
+  private sharded(): ShardedGenerator {
+    const { sharded } = this.engine;
+    if (sharded === undefined) throw new NoShardedIdsError(this.name);
+    return sharded;
   }
 
   /** For the columns: straight to the generator, a layer less for each row. */

@@ -1,11 +1,19 @@
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
 export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
 export type { SnowflakeModuleOptions } from './snowflake.options.js';
+export type { SegmentModuleOptions, ShardedOptions } from './segment/segment.options.js';
+export type { SegmentBuffer } from './segment/segment-buffer.js';
 export { OptionsFactoryError } from './options/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
 export { IdService } from './id.service.js';
 export { NoLayoutError } from './no-layout-error.js';
-export type { IdServiceEvents, IdServiceStatus, SnowflakeServiceStatus } from './id-service-status.js';
+export { NoShardedIdsError } from './no-sharded-ids-error.js';
+export type {
+  IdServiceEvents,
+  IdServiceStatus,
+  SegmentServiceStatus,
+  SnowflakeServiceStatus,
+} from './id-service-status.js';
 export { fenceWorkers, type WorkerFence } from './lease/fence-workers.js';
 
 export { GeneratedSnowflake } from './typeorm/generated-snowflake/generated-snowflake.decorator.js';
@@ -28,7 +36,7 @@ export {
 } from './typeorm/generated-snowflake/snowflake-errors.js';
 
 export { databaseOptionsOf, type DatabaseConfig, type DatabaseOptions } from './typeorm/database-config.js';
-export { VolatileDatabaseError, type AppDataSource } from './typeorm/open-worker-store.js';
+export { VolatileDatabaseError, type AppDataSource } from './typeorm/application-database.js';
 export {
   workerTableMigration,
   type WorkerTableMigrationOptions,
@@ -54,3 +62,34 @@ export {
 export type { IdTextOptions } from './http/id-text.js';
 export { BigIntInterceptor } from './http/big-int.interceptor.js';
 export { bigIntsToStrings } from './http/big-ints-to-strings.js';
+
+export { segmentTableSql, appSegmentTableSql } from './typeorm/segment-store/segment-table-sql.js';
+export {
+  appSegmentTableMigration,
+  segmentTableMigration,
+  type SegmentTableMigration,
+  type SegmentTableMigrationOptions,
+} from './typeorm/segment-store/segment-table-migration.js';
+export { NotASegmentTableError, SegmentTableMissingError } from './typeorm/segment-store/missing-segment-table.js';
+export { CorruptSegmentRowError } from './typeorm/segment-store/segment-row.js';
+export { SegmentStoreClosedError } from './typeorm/segment-store/segment-database.js';
+export { UnstorableCodeError } from './typeorm/segment-store/typeorm-segment-store.js';
+
+export { businessNumber } from './typeorm/business-number/business-number.js';
+export type { BusinessNumberOptions, ResetBy } from './typeorm/business-number/business-number-options.js';
+export { transactionWithRetries, type RetryOptions } from './typeorm/business-number/transaction-with-retries.js';
+export { prepareBusinessNumbers } from './typeorm/business-number/prepare-business-numbers.js';
+export {
+  businessNumberTableMigration,
+  type BusinessNumberTableMigration,
+  type BusinessNumberTableMigrationOptions,
+} from './typeorm/business-number/business-number-table-migration.js';
+export { businessNumberTableSql } from './typeorm/business-number/number-table.js';
+export {
+  BusinessNumberConflictError,
+  BusinessNumbersExhaustedError,
+  BusinessNumberTableMissingError,
+  InvalidNumberTemplateError,
+  NumberResetChangedError,
+  TransactionRequiredError,
+} from './typeorm/business-number/business-number-errors.js';

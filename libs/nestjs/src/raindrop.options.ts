@@ -1,11 +1,17 @@
 import {
+  isSegmentMode,
+  resolveSegmentModuleOptions,
+  type ResolvedSegmentModuleOptions,
+  type SegmentModuleOptions,
+} from './segment/segment.options.js';
+import {
   resolveSnowflakeOptions,
   type ResolvedSnowflakeOptions,
   type SnowflakeModuleOptions,
 } from './snowflake.options.js';
 
 /** Everything `RaindropModule.forRoot` takes, besides `name`, `isGlobal` and `dataSource`; `idMode` tells which. */
-export type RaindropModuleOptions = SnowflakeModuleOptions;
+export type RaindropModuleOptions = SnowflakeModuleOptions | SegmentModuleOptions;
 
 /** What is said where the module is imported, apart from the options themselves. */
 export interface RaindropModuleExtras {
@@ -21,12 +27,12 @@ export interface RaindropModuleExtras {
 }
 
 /** The options, checked and complete. Nothing downstream reads raw options. */
-export type ResolvedRaindropOptions = ResolvedSnowflakeOptions;
+export type ResolvedRaindropOptions = ResolvedSnowflakeOptions | ResolvedSegmentModuleOptions;
 
 /**
  * Checks all options at once.
  * @throws ConfigurationError naming every option that is wrong
  */
 export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: number): ResolvedRaindropOptions {
-  return resolveSnowflakeOptions(options, nowMs);
+  return isSegmentMode(options) ? resolveSegmentModuleOptions(options) : resolveSnowflakeOptions(options, nowMs);
 }

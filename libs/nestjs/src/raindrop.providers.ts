@@ -1,14 +1,12 @@
 import { Logger, type FactoryProvider, type InjectionToken, type LoggerService, type Provider } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import { ConfigurationError, SnowflakeGenerator, type ConfigurationProblem, type LeasePorts } from '@raindrop/core';
+import { ConfigurationError, type ConfigurationProblem } from '@raindrop/core';
+import type { IdEngine } from './id-engine.js';
 import { IdService } from './id.service.js';
-import { LeasedWorker } from './lease/leased-worker.js';
-import { logContext, logLease } from './lease/lease-log.js';
+import { logContext } from './lease/lease-log.js';
+import { openSnowflakeEngine } from './lease/open-snowflake-engine.js';
 import { ShutdownHooksCheck } from './lease/shutdown-hooks-check.js';
-import { SnowflakeEngine } from './lease/snowflake-engine.js';
-import { StaticWorker } from './lease/static-worker.js';
-import type { Worker } from './lease/worker.js';
 import {
   resolveRaindropOptions,
   type RaindropModuleExtras,
@@ -17,8 +15,9 @@ import {
 } from './raindrop.options.js';
 import { refuseSecondImport } from './options/refuse-second-import.js';
 import { DEFAULT_SERVICE, getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
+import { openSegmentEngine } from './segment/open-segment-engine.js';
 import { systemPorts } from './system/system-ports.js';
-import { openWorkerStore, type AppDataSource } from './typeorm/open-worker-store.js';
+import type { AppDataSource } from './typeorm/application-database.js';
 
 /** What the options come to, inside the module. */
 const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');
@@ -60,13 +59,13 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
 }
 
 function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdService): ShutdownHooksCheck {
-  const { checkShutdownHooks, staticWorkerId, clock } = options;
-  const isNeeded = checkShutdownHooks && staticWorkerId === undefined;
+  const holdsNothing = options.idMode === 'snowflake' && options.staticWorkerId !== undefined;
+  const isNeeded = options.checkShutdownHooks && !holdsNothing;
   const warn = (message: string): void => {
     // Closed already, by an application that did not start.
     if (service.status().state !== 'closed') loggerOf(options).warn(message, logContext(service.name));
   };
-  return new ShutdownHooksCheck(systemPorts(clock).timers, isNeeded ? warn : undefined);
+  return new ShutdownHooksCheck(systemPorts('exact').timers, isNeeded ? warn : undefined);
 }
 
 function loggerOf({ logger }: ResolvedRaindropOptions): LoggerService {
@@ -105,20 +104,10 @@ async function openIdService(
   dataSources: readonly AppDataSource[],
 ): Promise<IdService> {
   const logger = loggerOf(options);
-  const ports = systemPorts(options.clock);
-  const worker = openWorker(options, ports, dataSources[0]);
-  const generator = new SnowflakeGenerator(
-    { layout: options.layout.layout, tenure: worker.tenure, options: options.generator },
-    ports,
-  );
-  worker.onEvent(logLease(logger, name));
-  await worker.start(generator);
-  const service = new IdService(name, new SnowflakeEngine(generator, worker), {
-    mode: options.lint,
-    warn: (message) => void logger.warn(message, logContext(name)),
-  });
+  const warn = (message: string): void => void logger.warn(message, logContext(name));
+  const engine = await openEngine(name, options, dataSources[0], logger);
+  const service = new IdService(name, engine, { mode: options.lint, warn });
   try {
-    for (const message of warningsOf(options, dataSources[0])) logger.warn(message, logContext(name));
     for (const each of dataSources) service.attach(each);
     return service;
   } catch (error) {
@@ -128,28 +117,14 @@ async function openIdService(
   }
 }
 
-/** What works, and should be looked at before it is relied on. */
-function warningsOf(options: ResolvedRaindropOptions, dataSource?: AppDataSource): string[] {
-  const warnings = options.layout.warnings.map(({ message }) => message);
-  if (options.staticWorkerId !== undefined) {
-    warnings.push(
-      `worker ${options.staticWorkerId} was given by hand: nothing checks that it is the only one, nor that the clock ` +
-        `is past the IDs of the last run`,
-    );
-  } else if (options.dbConfig === undefined && dataSource?.options.dropSchema === true) {
-    warnings.push(
-      `dropSchema: true drops the worker table at every start, and with it the memory of what was issued: IDs repeat ` +
-        `while another process runs, or after a quick restart. Give dbConfig another database`,
-    );
-  }
-  return warnings;
-}
-
-function openWorker(options: ResolvedRaindropOptions, ports: LeasePorts, dataSource?: AppDataSource): Worker {
-  if (options.staticWorkerId !== undefined) return new StaticWorker(options.staticWorkerId, options.layout.firstLane);
-  return new LeasedWorker(
-    options,
-    openWorkerStore(options, dataSource, () => ports.clock.refresh()),
-    ports,
-  );
+function openEngine(
+  name: string,
+  options: ResolvedRaindropOptions,
+  dataSource: AppDataSource | undefined,
+  logger: LoggerService,
+): Promise<IdEngine> {
+  if (options.idMode === 'snowflake') return openSnowflakeEngine(name, options, dataSource, logger);
+  return openSegmentEngine(options, dataSource, systemPorts('exact'), (message) => {
+    logger.warn(message, logContext(name));
+  });
 }

@@ -72,7 +72,7 @@ const MAX_DEFAULT_WORKERS = 1_023;
 export function resolveSnowflakeOptions(options: SnowflakeModuleOptions, nowMs: number): ResolvedSnowflakeOptions {
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
-  reader.oneOf('idMode', ['snowflake'], 'snowflake');
+  reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
   const layout = readAnyLayout(reader, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);

@@ -1,7 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { NUMBERS } from '../numbers/number-codes.js';
 import { DatabaseHealthIndicator } from './database.health.js';
 
 @ApiTags('health')
@@ -11,6 +13,7 @@ export class HealthController {
     private readonly health: HealthCheckService,
     private readonly database: DatabaseHealthIndicator,
     private readonly raindrop: RaindropHealthIndicator,
+    @InjectIdService(NUMBERS) private readonly numbers: IdService,
   ) {}
 
   /** 503 when the database does not answer or no IDs can be issued. */
@@ -18,6 +21,10 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether the database answers and IDs can be issued' })
   @HealthCheck()
   check(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.database.check('database'), () => this.raindrop.check('raindrop')]);
+    return this.health.check([
+      () => this.database.check('database'),
+      () => this.raindrop.check('raindrop'),
+      () => this.raindrop.check('numbers', this.numbers),
+    ]);
   }
 }

@@ -1,12 +1,12 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
-import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError } from '@raindrop/core';
+import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/core';
 import type { ErrorBody } from './error-body.js';
 
 const RETRY_AFTER_SECONDS = '1';
 
 /**
- * Raindrop's errors as HTTP: 400 for what the client can mend, 503 for what passes by itself, else 500.
+ * Raindrop's errors as HTTP: 400 and 404 for what the client can mend, 503 for what passes by itself, else 500.
  *
  * Messages of the last two go to the log only: they may quote the database driver.
  */
@@ -19,7 +19,7 @@ export class RaindropErrorFilter implements ExceptionFilter<RaindropError> {
   catch(error: RaindropError, host: ArgumentsHost): void {
     const response: unknown = host.switchToHttp().getResponse();
     const body = bodyOf(error);
-    if (body.statusCode !== 400) this.logger.error(`${error.errorCode}: ${error.message}`);
+    if (body.statusCode >= 500) this.logger.error(`${error.errorCode}: ${error.message}`);
     if (body.statusCode === 503) this.adapter.setHeader(response, 'retry-after', RETRY_AFTER_SECONDS);
     this.adapter.reply(response, body, body.statusCode);
   }
@@ -31,6 +31,7 @@ export function bodyOf(error: RaindropError): ErrorBody {
   if (error instanceof InvalidIdError || error instanceof InvalidBatchError || error instanceof InvalidCodeError) {
     return { statusCode: 400, errorCode, message };
   }
+  if (error instanceof UnknownAppError) return { statusCode: 404, errorCode, message };
   if (error.retryable) {
     return { statusCode: 503, errorCode, message: 'No ID can be issued right now. Try again in a moment.' };
   }

@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { transactionWithRetries } from '@raindrop/nestjs';
 import { LessThan, Repository } from 'typeorm';
-import { OneAtATime } from '../database/one-at-a-time.js';
 import type { NewOrder } from './new-order.js';
 import { Order } from './order.entity.js';
 
 @Injectable()
 export class OrdersService {
-  private readonly line: OneAtATime | undefined;
-
-  constructor(@InjectRepository(Order) private readonly orders: Repository<Order>) {
-    if (orders.manager.dataSource.options.type === 'better-sqlite3') this.line = new OneAtATime();
-  }
+  constructor(@InjectRepository(Order) private readonly orders: Repository<Order>) {}
 
   /** Saves an order with its items in one transaction; all of them get their IDs on the way. */
   create({ customer, items }: NewOrder): Promise<Order> {
-    const save = (): Promise<Order> =>
-      this.orders.save(this.orders.create({ customer, items: items.map(({ sku, quantity }) => ({ sku, quantity })) }));
-    return this.line === undefined ? save() : this.line.run(save);
+    const order = this.orders.create({ customer, items: items.map(({ sku, quantity }) => ({ sku, quantity })) });
+    return transactionWithRetries(this.orders.manager.dataSource, (manager) => manager.save(order));
   }
 
   find(id: string): Promise<Order | null> {

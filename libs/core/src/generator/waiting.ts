@@ -39,10 +39,7 @@ export interface WaitLimit {
  * How long somebody wants to wait, with the default in place.
  * @throws InvalidTimeoutError when `timeoutMs` is not a number of milliseconds
  */
-export function checkedWait(
-  wait: WaitOptions = {},
-  asyncTimeoutMs: number,
-): Pick<WaitLimit, 'timeoutMs' | 'signal'> {
+export function checkedWait(wait: WaitOptions = {}, asyncTimeoutMs: number): Pick<WaitLimit, 'timeoutMs' | 'signal'> {
   const { timeoutMs = asyncTimeoutMs, signal } = wait;
   if (!(typeof timeoutMs === 'number' && timeoutMs >= 0)) throw new InvalidTimeoutError(timeoutMs);
   return { timeoutMs, signal };

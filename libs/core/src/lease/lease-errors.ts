@@ -43,7 +43,9 @@ export class ClosedError extends RaindropError {
   readonly errorCode = 'CLOSED';
 
   constructor() {
-    super('The ID service is closed: what it held has been given back, and nothing is issued any more.', { retryable: false });
+    super('The ID service is closed: what it held has been given back, and nothing is issued any more.', {
+      retryable: false,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../snowflake.options.js';
-import { openWorkerStore, type AppDataSource } from '../typeorm/open-worker-store.js';
+import type { AppDataSource } from '../typeorm/application-database.js';
+import { openWorkerStore } from '../typeorm/open-worker-store.js';
 
 /** What a fence has done. */
 export interface WorkerFence {

@@ -8,6 +8,7 @@ import type { Worker } from './worker.js';
 
 /** Snowflakes, and the worker id they are made with. */
 export class SnowflakeEngine implements IdEngine {
+  readonly sharded = undefined;
   private readonly saturation: Saturation;
 
   constructor(

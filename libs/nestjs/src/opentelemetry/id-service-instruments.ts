@@ -17,6 +17,9 @@ export class IdServiceInstruments {
   readonly renewals: Observable;
   readonly events: Observable;
   readonly daysLeft: Observable;
+  readonly numbersLeft: Observable;
+  readonly reservations: Observable;
+  readonly starved: Observable;
   readonly renewalDuration: Histogram;
 
   constructor(meter: Meter) {
@@ -69,6 +72,18 @@ export class IdServiceInstruments {
     this.daysLeft = meter.createObservableGauge(
       'raindrop.layout.remaining',
       whole('d', 'Whole days until the timestamps of the layout run out'),
+    );
+    this.numbersLeft = meter.createObservableGauge(
+      'raindrop.segment.remaining',
+      whole('{id}', 'Numbers at hand, by code'),
+    );
+    this.reservations = meter.createObservableCounter(
+      'raindrop.segment.reservations',
+      whole('{attempt}', 'Attempts to reserve a segment, by outcome'),
+    );
+    this.starved = meter.createObservableCounter(
+      'raindrop.segment.starved',
+      whole('{call}', 'Calls that found too few numbers at hand'),
     );
     this.renewalDuration = meter.createHistogram('raindrop.lease.renewal.duration', {
       unit: 's',

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
-import type { SnowflakeServiceStatus } from '../id-service-status.js';
+import type { IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '../id-service-status.js';
 import type { IdService } from '../id.service.js';
 import { IdServiceInstruments } from './id-service-instruments.js';
 import { LeaseEventCounts } from './lease-event-counts.js';
@@ -67,13 +67,19 @@ export class IdServiceObservation {
     }
   };
 
-  private observe(result: BatchObservableResult, status: SnowflakeServiceStatus, issued: IssuedCounts): void {
+  private observe(result: BatchObservableResult, status: IdServiceStatus, issued: IssuedCounts): void {
     const { attributes, instruments } = this;
     for (const [code, count] of seriesOf(issued)) {
-      result.observe(instruments.issued, count, code === undefined ? attributes : withOne('raindrop.code', code));
+      result.observe(instruments.issued, count, code === undefined ? attributes : this.with('raindrop.code', code));
     }
-    result.observe(instruments.exhausted, status.counters.exhausted, attributes);
     result.observe(instruments.codes, status.counters.codes, attributes);
+    if (status.idMode === 'snowflake') this.observeLease(result, status);
+    else this.observeSegments(result, status, issued);
+  }
+
+  private observeLease(result: BatchObservableResult, status: SnowflakeServiceStatus): void {
+    const { attributes, instruments } = this;
+    result.observe(instruments.exhausted, status.counters.exhausted, attributes);
     result.observe(instruments.flips, status.counters.flips, attributes);
     result.observe(instruments.holds, status.counters.holds, attributes);
     if (status.clockOffsetMs !== undefined) {
@@ -81,21 +87,32 @@ export class IdServiceObservation {
     }
     result.observe(instruments.workerId, status.workerId ?? -1, attributes);
     for (const state of Object.keys(STATES)) {
-      result.observe(instruments.state, state === status.state ? 1 : 0, withOne('raindrop.lease.state', state));
+      result.observe(instruments.state, state === status.state ? 1 : 0, this.with('raindrop.lease.state', state));
     }
     if (Number.isFinite(status.leaseLeftMs)) {
       result.observe(instruments.leaseLeft, status.leaseLeftMs / 1_000, attributes);
     }
-    result.observe(instruments.renewals, status.renewals, withOne('raindrop.lease.outcome', 'success'));
-    result.observe(instruments.renewals, status.failures, withOne('raindrop.lease.outcome', 'failure'));
+    result.observe(instruments.renewals, status.renewals, this.with('raindrop.lease.outcome', 'success'));
+    result.observe(instruments.renewals, status.failures, this.with('raindrop.lease.outcome', 'failure'));
     for (const [event, count] of this.events.counts) {
-      result.observe(instruments.events, count, withOne('raindrop.lease.event', event));
+      result.observe(instruments.events, count, this.with('raindrop.lease.event', event));
     }
     if (status.daysLeft !== null) result.observe(instruments.daysLeft, status.daysLeft, attributes);
+  }
 
-    function withOne(name: string, value: string): Record<string, string> {
-      return { ...attributes, [name]: value };
+  private observeSegments(result: BatchObservableResult, status: SegmentServiceStatus, issued: IssuedCounts): void {
+    const { attributes, instruments } = this;
+    const { reservations, failures, starved } = status.counters;
+    result.observe(instruments.reservations, reservations, this.with('raindrop.segment.outcome', 'success'));
+    result.observe(instruments.reservations, failures, this.with('raindrop.segment.outcome', 'failure'));
+    result.observe(instruments.starved, starved, attributes);
+    for (const { idCode, left } of status.codes) {
+      if (issued.byCode.has(idCode)) result.observe(instruments.numbersLeft, left, this.with('raindrop.code', idCode));
     }
+  }
+
+  private with(name: string, value: string): Record<string, string> {
+    return { ...this.attributes, [name]: value };
   }
 }
 

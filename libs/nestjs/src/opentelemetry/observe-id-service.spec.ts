@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { diag, DiagLogLevel, metrics, type DiagLogger } from '@opentelemetry/api';
-import { ConfigurationError, createLayout, SnowflakeGenerator, type GeneratorOptions } from '@raindrop/core';
+import {
+  ConfigurationError,
+  createLayout,
+  MemorySegmentStore,
+  MemorySegmentTable,
+  SegmentGenerator,
+  SnowflakeGenerator,
+  type GeneratorOptions,
+} from '@raindrop/core';
 import fc from 'fast-check';
 import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
 import { IdService } from '../id.service.js';
@@ -9,6 +17,8 @@ import { SnowflakeEngine } from '../lease/snowflake-engine.js';
 import { StaticWorker } from '../lease/static-worker.js';
 import { systemPorts } from '../system/system-ports.js';
 import { observeIdService, type IdServiceMetricsOptions } from './observe-id-service.js';
+import { SegmentEngine } from '../segment/segment-engine.js';
+import { leaseStatus } from '../../../../test/module/lease-status.js';
 
 const root = join(__dirname, '../../../..');
 const START = Date.parse('2026-06-01');
@@ -30,6 +40,14 @@ class ServiceBench {
     const generator = new SnowflakeGenerator({ layout, tenure: worker.tenure, options }, ports);
     this.ids = new IdService(name, new SnowflakeEngine(generator, worker));
   }
+}
+
+/** A service of numbers from segments of 1,000. */
+async function numbersService(name: string, ...codes: string[]): Promise<IdService> {
+  const store = new MemorySegmentStore(new MemorySegmentTable());
+  const generator = new SegmentGenerator(store, systemPorts('exact'), { prefetchBelow: 0 });
+  await generator.start(codes.length > 0 ? codes : ['default']);
+  return new IdService(name, new SegmentEngine(generator, undefined));
 }
 
 let otel: CollectedMetrics;
@@ -115,7 +133,7 @@ describe('The counter of issued IDs', () => {
         await sdk.collect();
         const now = sdk.by('raindrop.code', 'raindrop.ids.issued');
         for (const [code, count] of Object.entries(last)) expect(now[code]).toBeGreaterThanOrEqual(count);
-        expect(sum(now)).toBe(ids.status().counters.issued);
+        expect(sum(now)).toBe(leaseStatus(ids).counters.issued);
         last = now;
       }
       end();
@@ -153,7 +171,7 @@ describe('The metrics of a service', () => {
     bench.wall -= 10_000;
     bench.ids.nextId();
     await otel.collect();
-    const { exhausted, holds, flips } = bench.ids.status().counters;
+    const { exhausted, holds, flips } = leaseStatus(bench.ids).counters;
     expect({ flips, holds }).toEqual({ flips: 1, holds: 1 });
     expect(exhausted).toBeGreaterThan(0);
     expect(otel.value('raindrop.ids.exhausted')).toBe(exhausted);
@@ -168,7 +186,7 @@ describe('The metrics of a service', () => {
     await otel.collect();
     expect(otel.value('raindrop.worker.id')).toBe(7);
     expect(otel.value('raindrop.codes')).toBe(1);
-    expect(otel.value('raindrop.layout.remaining')).toBe(ids.status().daysLeft);
+    expect(otel.value('raindrop.layout.remaining')).toBe(leaseStatus(ids).daysLeft);
     const held = { starting: 0, held: 1, suspect: 0, lost: 0, closed: 0 };
     expect(otel.by('raindrop.lease.state', 'raindrop.lease.state')).toEqual(held);
     expect(otel.names).not.toContain('raindrop.lease.remaining');
@@ -226,10 +244,11 @@ describe('The metrics of a service', () => {
 
   it('are those that docs/metrics.md lists, with their kinds and units', async () => {
     const { ids } = new ServiceBench();
-    const status = ids.status();
+    const status = leaseStatus(ids);
     jest.spyOn(ids, 'status').mockReturnValue({ ...status, leaseLeftMs: 5_000, clockOffsetMs: 3 });
     observe(ids);
     ids.events.emit('lease-renewed', { type: 'lease-renewed', workerId: 7, tookMs: 1 });
+    observe(await numbersService('numbers'));
     await otel.collect();
     const row = /^\| `(raindrop\.[\w.]+)` \| ([\w-]+) \| (\S*) \|/gm;
     const rows = [...readFileSync(join(root, 'docs/metrics.md'), 'utf8').matchAll(row)].map(([, ...cells]) => cells);
@@ -240,6 +259,23 @@ describe('The metrics of a service', () => {
       return [name, kind, descriptor.unit];
     });
     expect(kinds).toEqual(rows.sort((one, other) => (one[0]! < other[0]! ? -1 : 1)));
+  });
+});
+
+describe('A service of numbers from segments', () => {
+  it('tells what it has issued and what is left, by code', async () => {
+    const ids = await numbersService('default', 'order', 'invoice');
+    observe(ids, { codes: ['order'], firstCodes: 0 });
+    ids.nextIds(10, 'order');
+    ids.nextId('invoice');
+    expect(() => ids.nextIds(2_000, 'order')).toThrow();
+    await otel.collect();
+    expect(issuedByCode()).toEqual({ '-': 0, order: 10, _OTHER: 1 });
+    expect(otel.by('raindrop.code', 'raindrop.segment.remaining')).toEqual({ order: 990 });
+    expect(otel.by('raindrop.segment.outcome', 'raindrop.segment.reservations')).toMatchObject({ failure: 0 });
+    // Two of them are the start's, one for each code.
+    expect(otel.value('raindrop.segment.starved')).toBe(3);
+    expect(otel.value('raindrop.codes')).toBe(2);
   });
 });
 

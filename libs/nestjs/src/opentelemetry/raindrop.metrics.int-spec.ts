@@ -7,6 +7,7 @@ import { RAINDROP_METRICS_OPTIONS, RaindropMetrics } from '@raindrop/nestjs/open
 import { DataSource } from 'typeorm';
 import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../../../test/module/module-fixture.js';
+import { leaseStatus } from '../../../../test/module/lease-status.js';
 
 const STATIC = { ...OPTIONS, workerIdAssigner: 'static' as const, workerId: 3 };
 
@@ -49,7 +50,7 @@ describe('RaindropMetrics', () => {
     const renewals = otel.by('raindrop.lease.outcome', 'raindrop.lease.renewals');
     expect(renewals['failure']).toBe(0);
     expect(renewals['success']).toBeGreaterThanOrEqual(2);
-    expect(renewals['success']).toBeLessThanOrEqual(ids.status().renewals);
+    expect(renewals['success']).toBeLessThanOrEqual(leaseStatus(ids).renewals);
 
     let whileLost: Promise<unknown> | undefined;
     const lost = new Promise<void>((resolve) => {

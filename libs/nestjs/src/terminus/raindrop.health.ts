@@ -3,6 +3,7 @@ import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/term
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import type { SnowflakeServiceStatus } from '../id-service-status.js';
 import { IdService } from '../id.service.js';
+import { judgeSegments, type SegmentHealthDetails } from './segment-health.js';
 
 /** Days of life left below which health is degraded. */
 const DEGRADED_BELOW_DAYS = 365;
@@ -34,8 +35,9 @@ export type RaindropHealthDetails = {
  *
  * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt (`lastError`
  * says what keeps it from coming back), the clock is off, an hour is used up, the layout has expired. Degraded (where
- * terminus knows it; up elsewhere) while renewals fail and in the last year of a layout. It tells whether the process is
- * ready, not whether it is alive: a restart helps against none of this.
+ * terminus knows it; up elsewhere) while renewals fail and in the last year of a layout. For numbers from segments: down
+ * when a code has none left and no more come, degraded while reservations fail. It tells whether the process is ready,
+ * not whether it is alive: a restart helps against none of this.
  */
 @Injectable()
 export class RaindropHealthIndicator {
@@ -46,17 +48,35 @@ export class RaindropHealthIndicator {
 
   /** @param service a named service; default the one without a name. */
   check<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
-    const session = this.health.check(key);
+    const session = this.health.check(key) as unknown as Session<Key>;
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
-    const status = service.status();
-    const details = detailsOf(status);
-    const refusal = refusalOf(service);
+    const { details, refusal, concern } = judge(service);
     if (refusal !== undefined) return session.down({ ...details, reason: refusal });
-    const concern = concernOf(details);
     if (concern === undefined) return session.up(details);
-    // Terminus 11 does not know `degraded`.
-    return 'degraded' in session ? session.degraded({ ...details, reason: concern }) : up(session, details, concern);
+    const withReason = { ...details, reason: concern };
+    return session.degraded?.(withReason) ?? session.up(withReason);
   }
+}
+
+/** What is used of a session; terminus 11 knows no `degraded`. */
+interface Session<Key extends string> {
+  up(details: object): HealthIndicatorResult<Key>;
+  down(details: object): HealthIndicatorResult<Key>;
+  degraded?(details: object): HealthIndicatorResult<Key>;
+}
+
+/** What is told of a service, why it is down, and what is to be looked after. */
+interface Judgement {
+  readonly details: RaindropHealthDetails | SegmentHealthDetails;
+  readonly refusal: string | undefined;
+  readonly concern: string | undefined;
+}
+
+function judge(service: IdService): Judgement {
+  const status = service.status();
+  if (status.idMode === 'numberSection') return judgeSegments(status);
+  const details = detailsOf(status);
+  return { details, refusal: refusalOf(service), concern: concernOf(details) };
 }
 
 function detailsOf(status: SnowflakeServiceStatus): RaindropHealthDetails {
@@ -84,14 +104,6 @@ function refusalOf(service: IdService): string | undefined {
   if (refusal instanceof ReservationExhaustedError) return undefined;
   const isBrief = refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - Date.now() <= BRIEF_MS;
   return isBrief ? undefined : refusal?.errorCode;
-}
-
-function up<Key extends string>(
-  session: ReturnType<HealthIndicatorService['check']>,
-  details: RaindropHealthDetails,
-  reason: string,
-): HealthIndicatorResult<Key> {
-  return session.up({ ...details, reason });
 }
 
 function concernOf({ daysLeft, lastError }: RaindropHealthDetails): string | undefined {

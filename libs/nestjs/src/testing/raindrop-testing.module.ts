@@ -4,7 +4,7 @@ import type { IdService } from '../id.service.js';
 import type { RaindropModuleExtras } from '../raindrop.options.js';
 import { createRaindropProviders } from '../raindrop.providers.js';
 import { getIdServiceToken } from '../raindrop.tokens.js';
-import type { AppDataSource } from '../typeorm/open-worker-store.js';
+import type { AppDataSource } from '../typeorm/application-database.js';
 import { RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
 import { getTestbedToken } from './testing.tokens.js';

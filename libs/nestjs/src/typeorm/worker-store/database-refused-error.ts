@@ -20,7 +20,7 @@ export class DatabaseRefusedError extends RaindropError {
     readonly driverCode: string,
     configuredBy: string,
   ) {
-    super(`The worker table's database refuses: ${reason} (${driverCode}). ${adviceFor(refusal, configuredBy)}.`, {
+    super(`The database refuses: ${reason} (${driverCode}). ${adviceFor(refusal, configuredBy)}.`, {
       retryable: false,
     });
   }
@@ -29,5 +29,5 @@ export class DatabaseRefusedError extends RaindropError {
 function adviceFor(refusal: DatabaseRefusal, configuredBy: string): string {
   if (refusal === 'account') return `Check user and password in ${configuredBy}`;
   if (refusal === 'database') return `Create what is missing, or correct its name in ${configuredBy} or in tableName`;
-  return `Grant the account SELECT, INSERT and UPDATE on the worker table, or name another account in ${configuredBy}`;
+  return `Grant the account SELECT, INSERT and UPDATE on the table, or name another account in ${configuredBy}`;
 }

@@ -25,6 +25,8 @@ export interface Dialect {
   readonly inlineIndexes: boolean;
   /** Whether one ALTER TABLE can add several columns. */
   readonly addsColumnsTogether: boolean;
+  /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) tells a number that it has written. */
+  readonly hasReturning: boolean;
   /** Sent first on every new connection. */
   readonly session: readonly string[];
   readonly durability: DurabilityCheck;
@@ -36,6 +38,8 @@ export interface Dialect {
   bind(value: SqlValue): unknown;
   /** A column's type and default as CREATE TABLE and ALTER TABLE want them. */
   definition(column: WorkerColumn): string;
+  /** An integer column as text, which no driver rounds; NULL for what is no integer, which only SQLite stores. */
+  exactInteger(column: string): string;
   /** The Unix ms of a time column. */
   timeAsMs(column: string): string;
   /** INSERT that leaves a row alone whose key is taken. `rows` are lists of SQL expressions. */

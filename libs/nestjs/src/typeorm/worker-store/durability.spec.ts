@@ -30,6 +30,6 @@ describe('durability settings', () => {
     { check: sqliteDurability, settings: { ...SAFE.sqlite, synchronous: '1' }, names: ['synchronous'] },
     { check: sqliteDurability, settings: { ...SAFE.sqlite, journal_mode: 'memory' }, names: ['journal_mode'] },
   ])('$settings: warns of $names', ({ check, settings, names }) => {
-    expect(check.judge(settings).map((problem) => problem.split(' ')[0])).toEqual(names);
+    expect(check.judge(settings, '').map((problem) => problem.split(' ')[0])).toEqual(names);
   });
 });

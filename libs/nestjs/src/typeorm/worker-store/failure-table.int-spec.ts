@@ -13,6 +13,7 @@ import { RaindropModule } from '../../raindrop.module.js';
 import type { SnowflakeModuleOptions } from '../../snowflake.options.js';
 import { mysqlDialect } from './mysql-dialect.js';
 import { postgresDialect } from './postgres-dialect.js';
+import { leaseStatus } from '../../../../../test/module/lease-status.js';
 
 /** The lines of the failure table that only a real database, or a real host, can show. */
 
@@ -76,11 +77,11 @@ describe.each(servers)("a transaction of the application's on %s, on the only co
     const runner = app.get(DataSource).createQueryRunner();
     await runner.query('CREATE TABLE orders (id bigint)');
     await runner.startTransaction();
-    const before = ids.status().renewals;
+    const before = leaseStatus(ids).renewals;
     const issued = await ids.nextIdsAsync(5_000);
     await runner.query(`INSERT INTO orders VALUES (${issued[0]!})`);
     await runner.rollbackTransaction();
-    expect(ids.status().renewals).toBeGreaterThan(before);
+    expect(leaseStatus(ids).renewals).toBeGreaterThan(before);
     expect(await runner.query('SELECT id FROM orders')).toEqual([]);
     await runner.release();
     const admin = await new DataSource(database.options).initialize();

@@ -85,7 +85,7 @@ describe("the lease's DataSource", () => {
 
   it.each(['aurora-mysql', 'cockroachdb', 'mongodb', 'mssql', 'sqljs'])('is refused for %s', (type) => {
     expect(() => derived({ type })).toThrow(UnsupportedDatabaseError);
-    expect(() => derived({ type })).toThrow(`'${type}' cannot keep worker ids. Supported are 'mysql', 'mariadb',`);
+    expect(() => derived({ type })).toThrow(`'${type}' cannot keep worker ids and numbers. Supported are 'mysql', 'mariadb',`);
   });
 
   it('is refused for a database in memory', () => {

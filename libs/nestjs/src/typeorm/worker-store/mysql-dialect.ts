@@ -22,6 +22,7 @@ export function mysqlDialect(zone: string): Dialect {
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci',
     inlineIndexes: true,
     addsColumnsTogether: true,
+    hasReturning: false,
     session: [
       // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
       // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
@@ -32,6 +33,7 @@ export function mysqlDialect(zone: string): Dialect {
     placeholder: () => '?',
     bind: (value) => value,
     definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+    exactInteger: (column) => `CAST(${column} AS CHAR)`,
     timeAsMs: (column) => `(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',${column}) DIV 1000${signed(-zoneMs)})`,
     insertMissing: (table, columns, _key, rows) =>
       `INSERT IGNORE INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')}`,
@@ -60,11 +62,16 @@ const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
 
 function typeOf(kind: ColumnKind): string {
   if (kind === 'bigint') return 'bigint';
+  if (kind === 'int') return 'int';
   if (kind === 'small') return 'smallint';
   if (kind === 'time') return 'datetime(6)';
   if ('text' in kind) return `varchar(${kind.text})`;
+  if ('key' in kind) return `varchar(${kind.key}) CHARACTER SET utf8mb4 ${EXACT_COLLATION}`;
   return `varchar(${kind.exact}) CHARACTER SET ascii COLLATE ascii_bin`;
 }
+
+/** To utf8mb4_bin a text and the same one with a space behind it are equal; what does better has a name for each server. */
+const EXACT_COLLATION = '/*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */';
 
 function defaultOf({ defaultValue }: WorkerColumn): string {
   if (defaultValue === undefined) return '';

@@ -12,6 +12,7 @@ export const postgresDialect: Dialect = {
   tableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: true,
+  hasReturning: true,
   // With `off` a server that crashes loses grants it has acknowledged.
   session: [`SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`],
   durability: postgresDurability,
@@ -19,6 +20,7 @@ export const postgresDialect: Dialect = {
   placeholder: (position) => `$${position}`,
   bind: (value) => value,
   definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  exactInteger: (column) => `CAST(${column} AS text)`,
   timeAsMs: (column) => `(FLOOR(EXTRACT(EPOCH FROM ${column})*1000))::bigint`,
   insertMissing: (table, columns, key, rows) =>
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')} ON CONFLICT (${key}) DO NOTHING`,
@@ -52,8 +54,10 @@ function quoted(identifier: string): string {
 
 function typeOf(kind: ColumnKind): string {
   if (kind === 'bigint') return 'bigint';
+  if (kind === 'int') return 'integer';
   if (kind === 'small') return 'smallint';
   if (kind === 'time') return 'timestamptz';
+  if ('key' in kind) return `varchar(${kind.key})`;
   return `varchar(${'text' in kind ? kind.text : kind.exact})`;
 }
 

@@ -1,5 +1,5 @@
-import { RaindropError, type WorkerRange } from '@raindrop/core';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkerRange } from '@raindrop/core';
+import { retried } from '../database/retried.js';
 import { DatabaseRefusedError } from './database-refused-error.js';
 import { quoteTable, type Dialect } from './dialect.js';
 import { findMissingTables, WorkerTableMissingError } from './missing-tables.js';
@@ -11,10 +11,6 @@ export interface WorkerTableContext {
   readonly dialect: Dialect;
   readonly table: TableName;
 }
-
-/** Eight processes that created one table at once needed three tries at most; each looks before it acts. */
-const TRIES = 5;
-const FIRST_PAUSE_MS = 20;
 
 /** One statement's worth of rows. */
 const CHUNK = 256;
@@ -66,17 +62,4 @@ async function insertRows({ run, dialect, table }: WorkerTableContext, ids: read
   const columns = ['id', 'heartbeat_time', 'version', 'own_version'].map((column) => dialect.quote(column));
   const rows = ids.map((_, index) => `(${dialect.placeholder(index + 1)}, ${dialect.unusedTime}, 1, 1)`);
   await run(dialect.insertMissing(quoteTable(dialect, table), columns, dialect.quote('id'), rows), ids);
-}
-
-/** Tries again, with a growing and random pause, what failed because others did the same at the same time. */
-async function retried(attempt: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isFinal = error instanceof RaindropError && !error.retryable;
-      if (isFinal || tries === TRIES) throw error;
-      await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
-    }
-  }
 }

@@ -12,6 +12,7 @@ export const sqliteDialect: Dialect = {
   tableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: false,
+  hasReturning: true,
   // The application's own hook for new connections may have set a time-out: it would stop the event loop. In a WAL file
   // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
   session: ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
@@ -20,6 +21,7 @@ export const sqliteDialect: Dialect = {
   placeholder: () => '?',
   bind: (value) => (typeof value === 'number' ? BigInt(value) : value),
   definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  exactInteger: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS text) END`,
   timeAsMs: (column) => `CAST(round((julianday(${column})-2440587.5)*86400000.0) AS INTEGER)`,
   insertMissing: (table, columns, key, rows) =>
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')} ON CONFLICT (${key}) DO NOTHING`,
@@ -41,8 +43,10 @@ function quoted(identifier: string): string {
 
 function typeOf(kind: ColumnKind): string {
   if (kind === 'bigint') return 'bigint';
+  if (kind === 'int') return 'integer';
   if (kind === 'small') return 'smallint';
   if (kind === 'time') return 'text';
+  if ('key' in kind) return `varchar(${kind.key})`;
   return `varchar(${'text' in kind ? kind.text : kind.exact})`;
 }
 

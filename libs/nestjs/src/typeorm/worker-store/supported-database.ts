@@ -4,23 +4,23 @@ import { mysqlDialect } from './mysql-dialect.js';
 import { postgresDialect } from './postgres-dialect.js';
 import { sqliteDialect } from './sqlite-dialect.js';
 
-/** The TypeORM `type`s whose databases can keep worker rows. */
+/** The TypeORM `type`s whose databases can keep worker ids and numbers. */
 export const SUPPORTED_DATABASES = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'] as const;
 
 export type SupportedDatabase = (typeof SUPPORTED_DATABASES)[number];
 
-/** Worker rows cannot be kept in this database. */
+/** Worker ids and numbers cannot be kept in this database. */
 export class UnsupportedDatabaseError extends RaindropError {
   readonly errorCode = 'UNSUPPORTED_DATABASE';
 
   constructor(
     /** The DataSource's `type`. */
     readonly type: string,
-    reason = `a DataSource of type '${type}' cannot keep worker ids`,
+    reason = `a DataSource of type '${type}' cannot keep worker ids and numbers`,
   ) {
     super(
       `${reason}. Supported are ${SUPPORTED_DATABASES.map((each) => `'${each}'`).join(', ')}: give dbConfig a ` +
-        `DataSource of one of them for the worker table, or assign worker ids in another way (workerIdAssigner).`,
+        `DataSource of one of them, or assign worker ids in another way (workerIdAssigner).`,
       { retryable: false },
     );
   }

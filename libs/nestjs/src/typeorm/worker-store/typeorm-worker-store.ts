@@ -10,15 +10,12 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
+import { OwnDatabase } from '../database/own-database.js';
 import { DatabaseCallError } from './database-call-error.js';
-import { DatabaseRefusedError } from './database-refused-error.js';
-import type { Dialect, SqlValue, Statement } from './dialect.js';
-import { LeaseConnection } from './lease-connection.js';
-import { leaseDataSourceOptions } from './lease-data-source.js';
+import type { Dialect, Statement } from './dialect.js';
 import { selectRowAndLayouts, selectSample } from './look-statements.js';
 import { addMissingRows, createMissingTables } from './prepare-worker-table.js';
 import type { RunSql, SqlResult } from './run-sql.js';
-import { dialectOf } from './supported-database.js';
 import { parseTableName, type TableName } from './table-name.js';
 import { rowAndLayoutsOf, rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
@@ -53,12 +50,9 @@ export class WorkerStoreClosedError extends RaindropError {
  * with DatabaseRefusedError.
  */
 export class TypeormWorkerStore implements WorkerStore {
-  private readonly dataSource: DataSourceOptions;
+  private readonly database: OwnDatabase;
   private readonly dialect: Dialect;
   private readonly table: TableName;
-  private readonly pending = new Set<(reason: Error) => void>();
-  private connection: LeaseConnection | undefined;
-  private closing: Promise<void> | undefined;
 
   /**
    * @param dataSource the application's options; the store opens one connection of its own, see leaseDataSourceOptions
@@ -68,9 +62,14 @@ export class TypeormWorkerStore implements WorkerStore {
     dataSource: DataSourceOptions,
     private readonly options: TypeormWorkerStoreOptions,
   ) {
-    const { tableName, opTimeoutMs, foreignTimeZone } = options;
-    this.dataSource = leaseDataSourceOptions(dataSource, { opTimeoutMs });
-    this.dialect = dialectOf(dataSource.type, foreignTimeZone);
+    const { tableName, opTimeoutMs, foreignTimeZone, configuredBy } = options;
+    this.database = new OwnDatabase(dataSource, {
+      opTimeoutMs,
+      ...(foreignTimeZone !== undefined && { timeZone: foreignTimeZone }),
+      ...(configuredBy !== undefined && { configuredBy }),
+      closedError: () => new WorkerStoreClosedError(),
+    });
+    this.dialect = this.database.dialect;
     this.table = parseTableName(tableName, (dataSource as { schema?: string }).schema);
   }
 
@@ -79,7 +78,7 @@ export class TypeormWorkerStore implements WorkerStore {
    * @throws NotAWorkerTableError when a table of that name is somebody else's
    */
   prepare(workers: WorkerRange): Promise<void> {
-    return this.call(async (run) => {
+    return this.database.call(async (run) => {
       const context = { run, dialect: this.dialect, table: this.table };
       await createMissingTables(context, this.options.autoCreateTable);
       await addMissingRows(context, workers);
@@ -107,7 +106,7 @@ export class TypeormWorkerStore implements WorkerStore {
   }
 
   write(write: WorkerWrite): Promise<boolean> {
-    return this.call(async (run) => {
+    return this.database.call(async (run) => {
       const { affected } = await execute(run, updateRow(this.dialect, this.table, write));
       if (affected !== 0 && affected !== 1) {
         throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
@@ -117,80 +116,32 @@ export class TypeormWorkerStore implements WorkerStore {
   }
 
   rememberLayout(fingerprint: string): Promise<void> {
-    return this.call(async (run) => {
+    return this.database.call(async (run) => {
       await execute(run, insertLayout(this.dialect, this.table, fingerprint));
     });
   }
 
   fence(aheadMs: number): Promise<number> {
-    return this.call(async (run) => (await execute(run, fenceRows(this.dialect, this.table, aheadMs))).affected ?? 0);
+    return this.database.call(
+      async (run) => (await execute(run, fenceRows(this.dialect, this.table, aheadMs))).affected ?? 0,
+    );
   }
 
   durabilityWarnings(): Promise<readonly string[]> {
-    return this.call(async (run) => {
-      const settings: Record<string, string> = {};
-      for (const sql of this.dialect.durability.sql) {
-        for (const [name, value] of Object.entries((await run(sql)).records[0] ?? {})) settings[name] = String(value);
-      }
-      return this.dialect.durability.judge(settings);
-    });
+    return this.database.durabilityWarnings(', or commitLossWindowMs to longer than what can be lost');
   }
 
   abandon(): void {
-    const reason = new DatabaseCallError('the connection was dropped before there was an answer', '');
-    this.drop(this.connection, reason);
-    for (const reject of this.pending) reject(reason);
+    this.database.abandon();
   }
 
   /** Safe to call more than once. Never rejects: a connection that cannot be closed in time is dropped. */
   close(): Promise<void> {
-    this.closing ??= this.connection?.close() ?? Promise.resolve();
-    return this.closing;
+    return this.database.close();
   }
 
   private select<T>(statement: Statement, read: (records: SqlResult['records']) => T): Promise<T> {
-    return this.call(async (run) => read((await execute(run, statement)).records));
-  }
-
-  /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */
-  private call<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let over: Error | undefined;
-      const abandon = (reason: Error): void => {
-        over = reason;
-        reject(reason);
-      };
-      const run: RunSql = (sql, values) => (over === undefined ? this.run(sql, values) : Promise.reject(over));
-      this.pending.add(abandon);
-      work(run)
-        .then(resolve, reject)
-        .finally(() => this.pending.delete(abandon));
-    });
-  }
-
-  private async run(sql: string, values?: readonly SqlValue[]): Promise<SqlResult> {
-    if (this.closing !== undefined) throw new WorkerStoreClosedError();
-    if (this.connection?.isUsable === false) this.drop(this.connection, new Error('the connection was lost'));
-    this.connection ??= new LeaseConnection(this.dataSource, this.dialect, this.options.opTimeoutMs);
-    const { connection } = this;
-    try {
-      return await connection.run(sql, values);
-    } catch (error) {
-      // Whatever went wrong: a new connection has no state of the old one, and finds the new primary after a failover.
-      this.drop(connection, new Error('the connection had failed'));
-      throw this.refusalOf(error as DatabaseCallError) ?? error;
-    }
-  }
-
-  private refusalOf({ reason, driverCode }: DatabaseCallError): DatabaseRefusedError | undefined {
-    const { configuredBy = "the DataSource's options" } = this.options;
-    const refusal = this.dialect.refusal(driverCode);
-    return refusal && new DatabaseRefusedError(refusal, reason, driverCode, configuredBy);
-  }
-
-  private drop(connection: LeaseConnection | undefined, reason: Error): void {
-    connection?.destroy(reason);
-    if (this.connection === connection) this.connection = undefined;
+    return this.database.call(async (run) => read((await execute(run, statement)).records));
   }
 }
 

@@ -1,5 +1,15 @@
-/** What a column can hold; each dialect has its type for it. `exact` text is compared byte by byte. */
-export type ColumnKind = 'bigint' | 'small' | 'time' | { readonly text: number } | { readonly exact: number };
+/**
+ * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text is
+ * any and told apart by every character: by case, accents and trailing blanks.
+ */
+export type ColumnKind =
+  | 'bigint'
+  | 'int'
+  | 'small'
+  | 'time'
+  | { readonly text: number }
+  | { readonly exact: number }
+  | { readonly key: number };
 
 export interface WorkerColumn {
   readonly name: string;

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
-import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
-import type { Dialect, SqlValue } from './dialect.js';
-import { LeaseSockets } from './lease-sockets.js';
-import type { SqlResult } from './run-sql.js';
+import { DatabaseCallError, driverCodeOf } from '../worker-store/database-call-error.js';
+import type { Dialect, SqlValue } from '../worker-store/dialect.js';
+import { LeaseSockets } from '../worker-store/lease-sockets.js';
+import type { SqlResult } from '../worker-store/run-sql.js';
 
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
 
 /**
  * What TypeORM would ask PostgreSQL for at every new connection, a round trip each. It wants them for entities and
- * schemas, which the lease has none of.
+ * schemas, which we have none of.
  */
 const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not asked' };
 
@@ -22,8 +22,14 @@ interface DriverConnection {
   readonly connection?: { readonly stream?: Parameters<LeaseSockets['add']>[0] };
 }
 
+/** What a statement answers. */
+export interface StatementResult extends SqlResult {
+  /** MySQL and MariaDB: the argument of the statement's LAST_INSERT_ID(...), from the answer itself. */
+  readonly insertId: unknown;
+}
+
 /** One connection to the database, opened by the first statement and good until the first failure. */
-export class LeaseConnection {
+export class DatabaseConnection {
   private readonly sockets = new LeaseSockets();
   private readonly dataSource: DataSource;
   private opening: Promise<QueryRunner> | undefined;
@@ -54,7 +60,7 @@ export class LeaseConnection {
    *
    * @throws DatabaseCallError
    */
-  async run(sql: string, values: readonly SqlValue[] = []): Promise<SqlResult> {
+  async run(sql: string, values: readonly SqlValue[] = []): Promise<StatementResult> {
     this.sockets.hold();
     const turn = this.last.then(() => this.query(sql, values));
     this.last = turn.then(
@@ -90,14 +96,16 @@ export class LeaseConnection {
     this.destroy(new Error('the connection was closed'));
   }
 
-  private async query(sql: string, values: readonly SqlValue[]): Promise<SqlResult> {
+  private async query(sql: string, values: readonly SqlValue[]): Promise<StatementResult> {
     const bound = values.map((value) => this.dialect.bind(value));
     const giveUpAt = performance.now() + this.opTimeoutMs;
     for (;;) {
       try {
         const runner = await this.open();
-        const { records, affected } = await runner.query(sql, bound, true);
-        return { records: records as Record<string, unknown>[], affected };
+        const result = await runner.query(sql, bound, true);
+        const answer = result.raw as { insertId?: unknown } | undefined;
+        const records = result.records as Record<string, unknown>[];
+        return { records, affected: result.affected, insertId: answer?.insertId };
       } catch (error) {
         const isBusy = this.dialect.isBusy(driverCodeOf(error));
         if (!isBusy || this.isDestroyed || performance.now() >= giveUpAt) throw error;

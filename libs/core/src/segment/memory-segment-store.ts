@@ -1,0 +1,95 @@
+import { OptionReader } from '../config/option-reader.js';
+import { MAX_ID } from '../codec/max-id.js';
+import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
+import type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from './segment-store.js';
+
+/** One code's row. */
+export interface SegmentRow {
+  maxId: bigint;
+  step: number;
+  /** No number above it; 0n for none. */
+  maxLimitId: bigint;
+}
+
+/** How unknown codes are treated. */
+export interface MemorySegmentOptions {
+  /** Whether they get a row. Default true. */
+  readonly autoCreateCode?: boolean;
+  /** The step of these rows, 1-100,000,000. Default 1,000. */
+  readonly step?: number;
+}
+
+/** What several {@link MemorySegmentStore} share: the table itself. */
+export class MemorySegmentTable {
+  readonly rows = new Map<string, SegmentRow>();
+}
+
+/**
+ * Segments in this process's memory: for databases that live in memory themselves, and for tests.
+ *
+ * It promises uniqueness inside this process and as long as it lives, nothing more.
+ */
+export class MemorySegmentStore implements SegmentStore {
+  private readonly autoCreateCode: boolean;
+  private readonly step: number;
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  constructor(
+    private readonly table: MemorySegmentTable,
+    options: MemorySegmentOptions = {},
+  ) {
+    const reader = new OptionReader(options);
+    this.autoCreateCode = reader.boolean('autoCreateCode', true);
+    this.step = reader.integer('step', { min: 1, max: 100_000_000, default: 1_000 });
+    reader.finish();
+  }
+
+  prepare(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  source(code: string): SegmentSource {
+    return {
+      reserve: (request) => settled(() => reserve(code, this.rowOf(code), request)),
+      giveBack: (unused) => settled(() => giveBack(this.rowOf(code), unused)),
+    };
+  }
+
+  /** None: memory that is gone is gone with everybody who used it. */
+  durabilityWarnings(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private rowOf(code: string): SegmentRow {
+    const { rows } = this.table;
+    const known = rows.get(code);
+    if (known !== undefined) return known;
+    if (!this.autoCreateCode) throw new UnknownCodeError(code);
+    const created = { maxId: 0n, step: this.step, maxLimitId: 0n };
+    rows.set(code, created);
+    return created;
+  }
+}
+
+function settled<T>(call: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(call()));
+}
+
+function reserve(code: string, row: SegmentRow, { count = row.step, above }: SegmentRequest): ReservedSegment {
+  const limit = row.maxLimitId === 0n ? MAX_ID : row.maxLimitId;
+  const start = row.maxId > above ? row.maxId : above;
+  if (start >= limit) throw new SegmentExhaustedError(code, limit);
+  const end = start + BigInt(count);
+  row.maxId = end < limit ? end : limit;
+  return { first: start + 1n, last: row.maxId, step: row.step };
+}
+
+function giveBack(row: SegmentRow, { first, last }: Segment): boolean {
+  if (row.maxId !== last) return false;
+  row.maxId = first - 1n;
+  return true;
+}

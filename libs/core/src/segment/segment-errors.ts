@@ -1,0 +1,90 @@
+import { RaindropError } from '../raindrop-error.js';
+
+/** No number of this code is in memory right now; the next ones are being fetched. The async calls wait for them. */
+export class SegmentNotReadyError extends RaindropError {
+  readonly errorCode = 'SEGMENT_NOT_READY';
+
+  /** @param cause why the last attempt to fetch some failed; undefined when none did */
+  constructor(
+    readonly idCode: string,
+    cause?: RaindropError,
+  ) {
+    super(
+      `No number of '${idCode}' is at hand${cause === undefined ? '' : ` (${cause.message})`}. Use an async call to ` +
+        `wait for the next ones, or name the code in codes to have some from the start.`,
+      { retryable: true, cause },
+    );
+  }
+}
+
+/** All numbers up to the row's limit have been reserved. Nothing is ever reused. */
+export class SegmentExhaustedError extends RaindropError {
+  readonly errorCode = 'SEGMENT_EXHAUSTED';
+
+  constructor(
+    readonly idCode: string,
+    readonly maxLimitId: bigint,
+  ) {
+    super(
+      `The numbers of '${idCode}' are used up: max_limit_id is ${maxLimitId}. Raise it in the table (0 for none), or take another code.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The table has no row for this code, and `autoCreateCode` is false. */
+export class UnknownCodeError extends RaindropError {
+  readonly errorCode = 'UNKNOWN_CODE';
+
+  constructor(readonly idCode: string) {
+    super(`There are no numbers for the code '${idCode}': insert its row, or set autoCreateCode.`, {
+      retryable: false,
+    });
+  }
+}
+
+/** More codes than `maxCodes` were asked for in this process. A code that is dropped would lose its numbers. */
+export class TooManyCodesError extends RaindropError {
+  readonly errorCode = 'TOO_MANY_CODES';
+
+  constructor(
+    readonly idCode: string,
+    readonly maxCodes: number,
+  ) {
+    super(
+      `'${idCode}' would be one code more than maxCodes (${maxCodes}) allows. Codes are business kinds, few and known: ` +
+        `do not make them of what users send. Otherwise raise maxCodes.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The store answered with numbers that it, or this process, had passed already. None of them is used. */
+export class SegmentRegressionError extends RaindropError {
+  readonly errorCode = 'SEGMENT_REGRESSION';
+
+  constructor(
+    readonly idCode: string,
+    /** The highest number that had come before. */
+    readonly above: bigint,
+    readonly answered: { readonly first: bigint; readonly last: bigint },
+  ) {
+    super(
+      `The store answered ${answered.first} to ${answered.last} for '${idCode}', from which numbers up to ${above} had ` +
+        `come before: none of them is used. If it stays, check the store and the database's durability settings.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The segment table cannot be read or written right now. */
+export class SegmentStoreUnavailableError extends RaindropError {
+  readonly errorCode = 'SEGMENT_STORE_UNAVAILABLE';
+
+  constructor(what: string, cause: unknown) {
+    super(`The segment table is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
+      retryable: true,
+      cause,
+    });
+  }
+}

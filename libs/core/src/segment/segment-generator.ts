@@ -1,0 +1,200 @@
+import { isCode } from '../generator/code-table.js';
+import { InvalidCodeError } from '../generator/generator-errors.js';
+import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
+import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-code.js';
+import type { WaitOptions } from '../generator/waiting.js';
+import { ClosedError } from '../lease/lease-errors.js';
+import { RaindropError } from '../raindrop-error.js';
+import { AllocatorCounts } from './allocator-counts.js';
+import { withDeadline } from './deadline.js';
+import { SegmentAllocator } from './segment-allocator.js';
+import type { SegmentContext } from './segment-context.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError, TooManyCodesError } from './segment-errors.js';
+import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
+import type { SegmentPorts } from './segment-ports.js';
+import { SegmentTally, type SegmentStatus } from './segment-status.js';
+import type { SegmentStore } from './segment-store.js';
+
+/** What the generator has done since it was made. */
+export interface SegmentCounters extends Readonly<SegmentTally> {
+  /** Numbers that were handed out. */
+  readonly issued: number;
+  /** Codes that are in use. */
+  readonly codes: number;
+}
+
+/**
+ * Issues dense, increasing numbers by code, from segments that are reserved in a store ahead of need. No clock is asked.
+ *
+ * Inside one process the numbers of a code increase strictly; processes take turns by whole segments. The same number
+ * appears under several codes. Calls without a code are calls for `defaultCode`. A code is kept for good, since its
+ * numbers would be lost otherwise.
+ *
+ * Every call throws (the async ones reject with) a typed error when there is no number: `SegmentNotReadyError`, which the
+ * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
+ * `ClosedError`.
+ */
+export class SegmentGenerator implements IdCalls {
+  private readonly ctx: SegmentContext;
+  private readonly allocators = new Map<string, SegmentAllocator>();
+  /** Of calls without a code. */
+  private plain: SegmentAllocator | undefined;
+  private closing: Promise<void> | undefined;
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  constructor(
+    private readonly store: SegmentStore,
+    ports: SegmentPorts,
+    options?: SegmentOptions,
+  ) {
+    this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+  }
+
+  /**
+   * Creates the table where it is missing, and fetches first numbers of these codes, all at once.
+   * @throws SegmentStoreUnavailableError when the table cannot be prepared; as the async calls do when numbers do not come
+   */
+  async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
+    const { options, ports } = this.ctx;
+    const allocators = codes.map((code) => this.of(code));
+    try {
+      // Creating takes several statements: it gets the time of ten.
+      await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
+    } catch (error) {
+      throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
+    }
+    await Promise.all(allocators.map((each) => each.ready(wait)));
+  }
+
+  nextId(code?: string): bigint {
+    return this.of(code).nextId();
+  }
+
+  /** The number as decimal text. */
+  nextString(code?: string): string {
+    return this.of(code).nextString();
+  }
+
+  /** @throws UnsafeIntegerError above 2^53 - 1, before a number is consumed */
+  nextNumber(code?: string): number {
+    return this.of(code).nextNumber();
+  }
+
+  /**
+   * `count` numbers, strictly increasing, with gaps where others took a segment in between. All or nothing: a batch that
+   * is larger than what is at hand throws, and makes the next fetch large enough.
+   * @throws InvalidBatchError when `count` is not an integer from 1 to `maxBatch`
+   */
+  nextIds(count: number, code?: string): bigint[] {
+    return this.of(code).nextIds(count);
+  }
+
+  /** As {@link nextIds}, as decimal text. */
+  nextStrings(count: number, code?: string): string[] {
+    return this.of(code).nextStrings(count);
+  }
+
+  /** As {@link nextIds}, into an array of yours; it is zeroed when the batch does not fit. */
+  fill(target: BigInt64Array, code?: string): BigInt64Array {
+    return this.of(code).fill(target);
+  }
+
+  /**
+   * As {@link nextId}, but waits for numbers to come; first come, first served.
+   * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
+   */
+  async nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
+    return this.of(code).nextIdAsync(wait);
+  }
+
+  /** As {@link nextIdAsync}, as decimal text. */
+  async nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
+    return this.of(code).nextStringAsync(wait);
+  }
+
+  /** As {@link nextIds}, but waits for all of them to be at hand. When it gives up, none was taken. */
+  async nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
+    return this.of(code).nextIdsAsync(count, wait);
+  }
+
+  /** As {@link nextIdsAsync}, as decimal text. */
+  async nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
+    return this.of(code).nextStringsAsync(count, wait);
+  }
+
+  /** As {@link nextIdsAsync}, into an array of yours. */
+  async fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
+    return this.of(code).fillAsync(target, wait);
+  }
+
+  /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
+  forCode(code: string): BoundIdCalls {
+    return this.of(code);
+  }
+
+  /** Why a number would be refused at this moment; undefined when it would not be. Nothing is issued or fetched. */
+  refusal(code = this.ctx.options.defaultCode): RaindropError | undefined {
+    const known = this.allocators.get(code);
+    return known === undefined ? (this.obstacle(code) ?? new SegmentNotReadyError(code)) : known.refusal();
+  }
+
+  /**
+   * Counts the numbers of some codes apart, those issued so far included.
+   * @throws ConfigurationError naming every option that is wrong
+   */
+  issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
+    return new AllocatorCounts(this.allocators, options);
+  }
+
+  get counters(): SegmentCounters {
+    let issued = 0;
+    for (const each of this.allocators.values()) issued += each.issued;
+    return { ...this.ctx.tally, issued, codes: this.allocators.size };
+  }
+
+  /** How the codes in use stand, in the order in which they came. */
+  status(): SegmentStatus[] {
+    return [...this.allocators.values()].map((each) => each.status);
+  }
+
+  /** To be called when this process may be a copy of another: what is at hand or under way is never used. */
+  afterRestore(): void {
+    for (const each of this.allocators.values()) each.afterRestore();
+  }
+
+  /**
+   * Waits for the fetches under way, gives back what was not used, and closes the store. From the first moment on every
+   * call throws ClosedError. Never rejects.
+   */
+  close(): Promise<void> {
+    return (this.closing ??= this.closeAll());
+  }
+
+  private async closeAll(): Promise<void> {
+    await Promise.all([...this.allocators.values()].map((each) => each.close()));
+    await this.store.close();
+  }
+
+  private of(code: string | undefined): SegmentAllocator {
+    if (code === undefined) return (this.plain ??= this.named(this.ctx.options.defaultCode));
+    return this.allocators.get(code) ?? this.named(code);
+  }
+
+  private named(code: string): SegmentAllocator {
+    const known = this.allocators.get(code);
+    if (known !== undefined) return known;
+    const obstacle = this.obstacle(code);
+    if (obstacle !== undefined) throw obstacle;
+    const fresh = new SegmentAllocator(code, this.store.source(code), this.ctx);
+    this.allocators.set(code, fresh);
+    return fresh;
+  }
+
+  /** Why a code that is not in use cannot come into use. */
+  private obstacle(code: string): RaindropError | undefined {
+    if (!isCode(code)) return new InvalidCodeError(code);
+    if (this.closing !== undefined) return new ClosedError();
+    const { maxCodes } = this.ctx.options;
+    return this.allocators.size < maxCodes ? undefined : new TooManyCodesError(code, maxCodes);
+  }
+}

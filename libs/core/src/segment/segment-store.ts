@@ -1,0 +1,52 @@
+/** Numbers that were reserved: from `first` to `last`, both included. */
+export interface Segment {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** What a reservation answers. */
+export interface ReservedSegment extends Segment {
+  /** The row's own step: how many numbers a reservation takes that says nothing else. */
+  readonly step: number;
+}
+
+export interface SegmentRequest {
+  /** How many numbers; fewer are answered when the limit is near. The row's own step when left out. */
+  readonly count?: number;
+  /**
+   * Only numbers above this one: the highest that this process ever got from the source. It heals a store that lost
+   * committed writes.
+   */
+  readonly above: bigint;
+}
+
+/** Where the segments of one key come from: a code's row, or the row of an app's shard. */
+export interface SegmentSource {
+  /**
+   * Reserves the next numbers in one step, outside any transaction of the application, and settles only when that is
+   * durable. A rejection leaves open whether something was reserved; what was is never reserved again.
+   *
+   * @throws SegmentExhaustedError at the row's limit; UnknownCodeError; SegmentStoreUnavailableError
+   */
+  reserve(request: SegmentRequest): Promise<ReservedSegment>;
+
+  /**
+   * Gives unused numbers back, provided that nothing was reserved after them. To be called once at most for a segment,
+   * and nothing of it may be used afterwards.
+   *
+   * @returns whether they went back
+   */
+  giveBack(unused: Segment): Promise<boolean>;
+}
+
+/** Where the segments of codes live. */
+export interface SegmentStore {
+  /** Creates the table where it is missing; any number of processes may do so at once. */
+  prepare(): Promise<void>;
+  /** @param code 1 to 128 characters; told apart by case and accents */
+  source(code: string): SegmentSource;
+  /** What of the database's settings can lose a committed reservation, for the log. */
+  durabilityWarnings(): Promise<readonly string[]>;
+  /** Safe to call more than once. Never rejects. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,108 @@
+import { MAX_ID } from '../../codec/max-id.js';
+import type { App, AppSegmentStore } from '../app-segment-store.js';
+import { SegmentExhaustedError } from '../segment-errors.js';
+import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '../segment-store.js';
+import { SHARDS } from './gate-pass.js';
+import { UnknownAppError, UnknownShardError } from './sharded-errors.js';
+import { checkApp, composeShardedId, MAX_INDEX } from './sharded-id.js';
+
+/** One shard's row. */
+export interface AppSegmentRow {
+  /** The highest index that was reserved. */
+  maxId: bigint;
+  step: number;
+  /** No whole ID above it; 0n for none. */
+  maxLimitId: bigint;
+}
+
+/** What several {@link MemoryAppSegmentStore} share: the table itself. */
+export class MemoryAppSegmentTable {
+  /** By app, then by shard. */
+  readonly rows = new Map<number, { app: App; readonly shards: Map<number, AppSegmentRow> }>();
+}
+
+const STEP = 1_000;
+
+/**
+ * Indexes of apps and their shards in this process's memory: for databases that live in memory themselves, and for tests.
+ *
+ * It promises uniqueness inside this process and as long as it lives, nothing more.
+ */
+export class MemoryAppSegmentStore implements AppSegmentStore {
+  constructor(private readonly table: MemoryAppSegmentTable) {}
+
+  prepare(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  registerApp(appId: number, name: string, description: string): Promise<void> {
+    return answer(() => this.register({ id: appId, name, description }));
+  }
+
+  apps(): Promise<App[]> {
+    const apps = [...this.table.rows.values()].map(({ app }) => app);
+    return Promise.resolve(apps.sort((one, other) => one.id - other.id));
+  }
+
+  source(app: number, shard: number): SegmentSource {
+    const lowest = composeShardedId({ index: 0n, shard, app });
+    return {
+      reserve: (request) => answer(() => reserve(this.rowOf(app, shard), request, { app, shard, lowest })),
+      giveBack: (unused) => answer(() => giveBack(this.rowOf(app, shard), unused)),
+    };
+  }
+
+  /** None: memory that is gone is gone with everybody who used it. */
+  durabilityWarnings(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private register(app: App): void {
+    checkApp(app.id);
+    const { rows } = this.table;
+    const shards = rows.get(app.id)?.shards ?? new Map<number, AppSegmentRow>();
+    for (let shard = 0; shard < SHARDS; shard++) {
+      if (!shards.has(shard)) shards.set(shard, { maxId: 0n, step: STEP, maxLimitId: 0n });
+    }
+    rows.set(app.id, { app, shards });
+  }
+
+  private rowOf(app: number, shard: number): AppSegmentRow {
+    const known = this.table.rows.get(app);
+    if (known === undefined) throw new UnknownAppError(app);
+    const row = known.shards.get(shard);
+    if (row === undefined) throw new UnknownShardError(app, shard);
+    return row;
+  }
+}
+
+function reserve(
+  row: AppSegmentRow,
+  { count = row.step, above }: SegmentRequest,
+  { app, shard, lowest }: { app: number; shard: number; lowest: bigint },
+): ReservedSegment {
+  const { maxLimitId } = row;
+  const highest = maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) >> 14n;
+  const start = row.maxId > above ? row.maxId : above;
+  if (start >= highest) {
+    throw new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId);
+  }
+  const end = start + BigInt(count);
+  row.maxId = end < highest ? end : highest;
+  return { first: start + 1n, last: row.maxId, step: row.step };
+}
+
+function giveBack(row: AppSegmentRow, { first, last }: Segment): boolean {
+  if (row.maxId !== last) return false;
+  row.maxId = first - 1n;
+  return true;
+}
+
+/** Rejects where the work throws. */
+function answer<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()));
+}

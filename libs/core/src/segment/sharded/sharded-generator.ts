@@ -1,0 +1,194 @@
+import { WaitTimeoutError } from '../../generator/generator-errors.js';
+import type { WaitOptions } from '../../generator/waiting.js';
+import { ClosedError } from '../../lease/lease-errors.js';
+import { RaindropError } from '../../raindrop-error.js';
+import type { App, AppSegmentStore } from '../app-segment-store.js';
+import { withDeadline } from '../deadline.js';
+import { SegmentAllocator } from '../segment-allocator.js';
+import type { SegmentContext } from '../segment-context.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
+import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
+import type { SegmentPorts } from '../segment-ports.js';
+import { SegmentTally } from '../segment-status.js';
+import { AppDirectory } from './app-directory.js';
+import { SHARDS, shardOf } from './gate-pass.js';
+import { NoShardedIdLeftError, UnknownAppError } from './sharded-errors.js';
+import { checkApp, composeShardedId } from './sharded-id.js';
+
+/** For whom an ID is. */
+export interface ShardedIdRequest {
+  /** 0 to 255, registered. */
+  readonly app: number;
+  /** A user name, a phone number, an e-mail address: 1 to 512 UTF-16 units. It chooses the shard and is not kept. */
+  readonly gatePass: string;
+}
+
+/** How the sharded IDs are doing. */
+export interface ShardedIdsStatus {
+  /** Whether the apps have been read. */
+  readonly isReady: boolean;
+  readonly apps: readonly App[];
+  /** Shards of any app that numbers are at hand for, or were. */
+  readonly shardsInUse: number;
+  /** Why the apps could not be read the last time; undefined when they were. */
+  readonly lastError: RaindropError | undefined;
+}
+
+/**
+ * Issues IDs for the public: `index * 16384 + shard * 256 + app`, the index dense within an app's shard, the shard drawn
+ * from whoever asks. What an app issues in total is blurred, not hidden: one gate pass sees consecutive indexes.
+ *
+ * Calls throw, or reject with, InvalidAppError, InvalidGatePassError, ShardedIdsNotReadyError before `start`,
+ * UnknownAppError, UnknownShardError, NoShardedIdLeftError, SegmentExhaustedError at the whole ID's limit, ClosedError.
+ */
+export class ShardedGenerator {
+  private readonly directory: AppDirectory;
+  private readonly allocators = new Map<number, SegmentAllocator>();
+  private readonly ctx: SegmentContext;
+  /** By allocators that are gone with their app. */
+  private issuedBefore = 0;
+  private closing: Promise<void> | undefined;
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  constructor(
+    private readonly store: AppSegmentStore,
+    ports: SegmentPorts,
+    options?: SegmentOptions,
+  ) {
+    this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
+    this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
+  }
+
+  /**
+   * Makes the table where it is missing and reads the apps. From then on they are read again every two minutes.
+   * @throws SegmentStoreUnavailableError
+   */
+  async start(): Promise<void> {
+    const { options, ports } = this.ctx;
+    try {
+      // Creating takes several statements: it gets the time of ten.
+      await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
+    } catch (error) {
+      throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
+    }
+    await this.directory.start();
+  }
+
+  /** From memory, at once. */
+  next(request: ShardedIdRequest): bigint {
+    const { app, shard } = this.placeOf(request);
+    let index: bigint;
+    try {
+      index = this.allocator(app, shard).nextId();
+    } catch (error) {
+      throw this.named(error, app, shard);
+    }
+    return composeShardedId({ index, shard, app });
+  }
+
+  /** As {@link next}, as decimal text. */
+  nextString(request: ShardedIdRequest): string {
+    return this.next(request).toString();
+  }
+
+  /** As {@link next}, but waits for the next numbers, at most `timeoutMs`. */
+  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+    const { app, shard } = this.placeOf(request);
+    let index: bigint;
+    try {
+      index = await this.allocator(app, shard).nextIdAsync(wait);
+    } catch (error) {
+      throw this.named(error, app, shard);
+    }
+    return composeShardedId({ index, shard, app });
+  }
+
+  async nextStringAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<string> {
+    return (await this.nextAsync(request, wait)).toString();
+  }
+
+  /**
+   * Makes an app known: its 64 rows where they are missing, its name and description. Here it can be used at once, in
+   * other processes within two minutes.
+   * @throws InvalidAppError; SegmentStoreUnavailableError
+   */
+  async registerApp(appId: number, name: string, description = ''): Promise<void> {
+    checkApp(appId);
+    if (this.closing !== undefined) throw new ClosedError();
+    await this.store.registerApp(appId, name, description);
+    await this.directory.look();
+  }
+
+  /** To be called when this process may be a copy of another: numbers at hand are never used. */
+  afterRestore(): void {
+    for (const allocator of this.allocators.values()) allocator.afterRestore();
+  }
+
+  /**
+   * Gives back what was not used, as far as it is the last that was reserved, and closes the store. From the first moment
+   * on every call throws ClosedError. Never rejects.
+   */
+  close(): Promise<void> {
+    return (this.closing ??= this.closeAll());
+  }
+
+  get status(): ShardedIdsStatus {
+    const { isReady, apps, lastError } = this.directory;
+    return { isReady, apps, shardsInUse: this.allocators.size, lastError };
+  }
+
+  /** Counted since the start, indexes as numbers. */
+  get counters(): Readonly<SegmentTally> & { readonly issued: number } {
+    let issued = this.issuedBefore;
+    for (const allocator of this.allocators.values()) issued += allocator.issued;
+    return { issued, ...this.ctx.tally };
+  }
+
+  private async closeAll(): Promise<void> {
+    this.directory.stop();
+    await Promise.all([...this.allocators.values()].map((allocator) => allocator.close()));
+    await this.store.close();
+  }
+
+  private placeOf({ app, gatePass }: ShardedIdRequest): { app: number; shard: number } {
+    checkApp(app);
+    const shard = shardOf(gatePass);
+    if (this.closing !== undefined) throw new ClosedError();
+    this.directory.require(app);
+    return { app, shard };
+  }
+
+  private allocator(app: number, shard: number): SegmentAllocator {
+    const key = app * SHARDS + shard;
+    let allocator = this.allocators.get(key);
+    if (allocator === undefined) {
+      const source = this.store.source(app, shard);
+      allocator = new SegmentAllocator(`app ${app}, shard ${shard}`, source, this.ctx);
+      this.allocators.set(key, allocator);
+    }
+    return allocator;
+  }
+
+  /** What is at hand for an app that was removed is never used; its rows are gone. */
+  private closeApp(app: number): void {
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const key = app * SHARDS + shard;
+      const allocator = this.allocators.get(key);
+      if (allocator === undefined) continue;
+      this.issuedBefore += allocator.issued;
+      this.allocators.delete(key);
+      void allocator.close();
+    }
+  }
+
+  /** An allocator's error in the words of sharded IDs. */
+  private named(error: unknown, app: number, shard: number): unknown {
+    if (error instanceof SegmentNotReadyError || error instanceof WaitTimeoutError) {
+      return new NoShardedIdLeftError(app, shard, error);
+    }
+    // Its app was removed while the call waited.
+    if (error instanceof ClosedError && this.closing === undefined) return new UnknownAppError(app);
+    return error;
+  }
+}

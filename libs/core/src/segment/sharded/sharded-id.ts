@@ -1,0 +1,65 @@
+import { toId, type IdLike } from '../../codec/to-id.js';
+import { showValue } from '../../show-value.js';
+import { RaindropError } from '../../raindrop-error.js';
+import { SHARDS } from './gate-pass.js';
+import { InvalidAppError } from './sharded-errors.js';
+
+/** The highest app; the lowest is 0. */
+export const MAX_APP = 255;
+/** The highest index, 2^49 - 1; the lowest that is issued is 1. */
+export const MAX_INDEX = 2n ** 49n - 1n;
+
+/** What a sharded ID consists of: `index << 14 | shard << 8 | app`. */
+export interface ShardedIdParts {
+  /** Counts an app's IDs within a shard, 0 to 2^49 - 1. */
+  readonly index: bigint;
+  /** 0 to 63. */
+  readonly shard: number;
+  /** 0 to 255. */
+  readonly app: number;
+}
+
+/** The distance between the IDs of one app and shard. */
+const INDEX_STEP = 16_384n;
+const SHARD_STEP = 256;
+
+/** Parts that make no sharded ID. */
+export class InvalidShardedIdPartError extends RaindropError {
+  readonly errorCode = 'INVALID_SHARDED_ID_PART';
+
+  constructor(
+    readonly part: 'index' | 'shard',
+    readonly given: unknown,
+  ) {
+    const legal = part === 'index' ? 'a bigint from 0 to 2^49 - 1' : `an integer from 0 to ${SHARDS - 1}`;
+    super(`${part} must be ${legal}, not ${showValue(given)}.`, { retryable: false });
+  }
+}
+
+/** @throws InvalidAppError when `app` is not an integer from 0 to 255 */
+export function checkApp(app: number): void {
+  if (!Number.isInteger(app) || app < 0 || app > MAX_APP) throw new InvalidAppError(app);
+}
+
+/**
+ * Puts a sharded ID together. IDs of different apps are never equal, nor are those of different shards.
+ *
+ * @throws InvalidAppError, InvalidShardedIdPartError
+ */
+export function composeShardedId({ index, shard, app }: ShardedIdParts): bigint {
+  checkApp(app);
+  if (!Number.isInteger(shard) || shard < 0 || shard >= SHARDS) throw new InvalidShardedIdPartError('shard', shard);
+  if (typeof index !== 'bigint' || index < 0n || index > MAX_INDEX) throw new InvalidShardedIdPartError('index', index);
+  return index * INDEX_STEP + BigInt(shard * SHARD_STEP + app);
+}
+
+/**
+ * Takes a sharded ID apart. Every ID has parts: whether it was issued as a sharded one can't be seen.
+ *
+ * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
+ */
+export function parseShardedId(id: IdLike): ShardedIdParts {
+  const value = toId(id);
+  const low = Number(value % INDEX_STEP);
+  return { index: value / INDEX_STEP, shard: Math.floor(low / SHARD_STEP), app: low % SHARD_STEP };
+}

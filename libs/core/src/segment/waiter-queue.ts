@@ -1,0 +1,85 @@
+import { WaitTimeoutError } from '../generator/generator-errors.js';
+import type { WaitLimit } from '../generator/waiting.js';
+import type { RaindropError } from '../raindrop-error.js';
+import type { Timer } from '../time/timers.js';
+import type { SegmentPorts } from './segment-ports.js';
+import { Waiter, type Order } from './waiter.js';
+
+/** So many are answered before others get a turn of the event loop (well under a millisecond). */
+const SLICE = 250;
+
+/** Callers who wait for numbers, served in the order in which they came. */
+export class WaiterQueue {
+  /** How many numbers all of them want together. */
+  demand = 0;
+  private readonly waiters = new Set<Waiter>();
+  private refusal: RaindropError | undefined;
+  private continuation: Timer | undefined;
+
+  private readonly expired = (waiter: Waiter): void => {
+    this.lose(waiter, new WaitTimeoutError(waiter.limit.timeoutMs, this.shortage()));
+  };
+  private readonly aborted = (waiter: Waiter): void => this.lose(waiter, waiter.limit.signal!.reason);
+
+  /** @param left how many numbers are at hand. @param shortage why no more came, for those who give up */
+  constructor(
+    private readonly ports: Pick<SegmentPorts, 'monotonic' | 'timers'>,
+    private readonly left: () => number,
+    private readonly shortage: () => RaindropError,
+  ) {}
+
+  get size(): number {
+    return this.waiters.size;
+  }
+
+  /** @throws WaitTimeoutError; the signal's reason; what {@link refuse} is told */
+  wait<T>(order: Order<T>, limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>): Promise<T> {
+    return new Promise<unknown>((resolve, reject) => {
+      const { expired, aborted } = this;
+      this.waiters.add(new Waiter<unknown>(order, limit, this.ports, { resolve, reject, expired, aborted }));
+      this.demand += order.count;
+    }) as Promise<T>;
+  }
+
+  /** Numbers have come: serves those at the front for whom there are enough. */
+  serve(): void {
+    this.refusal = undefined;
+    this.proceed();
+  }
+
+  /** No more will come: refuses all who want more than is at hand, and serves the others. */
+  refuse(reason: RaindropError): void {
+    this.refusal = reason;
+    this.proceed();
+  }
+
+  /** Somebody does not wait any longer; it may be the one who held up the others. */
+  private lose(waiter: Waiter, reason: unknown): void {
+    this.remove(waiter);
+    waiter.refuse(reason);
+    this.proceed();
+  }
+
+  private proceed(): void {
+    this.continuation?.cancel();
+    this.continuation = undefined;
+    let answered = 0;
+    for (const waiter of this.waiters) {
+      const isServed = waiter.count <= this.left();
+      if (!isServed && this.refusal === undefined) return;
+      if (answered++ === SLICE) {
+        this.continuation = this.ports.timers.setTimer(() => this.proceed(), 0, 'foreground');
+        return;
+      }
+      this.remove(waiter);
+      if (isServed) waiter.serve();
+      else waiter.refuse(this.refusal);
+    }
+    this.refusal = undefined;
+  }
+
+  private remove(waiter: Waiter): void {
+    this.waiters.delete(waiter);
+    this.demand -= waiter.count;
+  }
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cluster, Redis } from 'ioredis';
+import { RedisBench } from '../../../../test/redis/redis-bench.js';
+import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import { freePort } from '../../../../test/servers/free-port.js';
+import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import { RedisUnavailableError } from './redis-errors.js';
+
+describe('The connection to Redis', () => {
+  let server: PrivateServer;
+  let bench: RedisBench;
+
+  beforeAll(async () => {
+    server = await startVolatileRedis();
+  });
+
+  afterAll(() => server.stop());
+
+  beforeEach(() => {
+    bench = new RedisBench();
+  });
+
+  afterEach(() => bench.close());
+
+  it('that cannot be made leaves the database to serve, or is an error', async () => {
+    const connection = `redis://127.0.0.1:${await freePort()}`;
+    const popper = bench.popper(server, { connection });
+    await popper.pop(3);
+    expect([bench.popped.count, bench.row.reservations]).toEqual([30, 3]);
+    const strict = bench.popper(server, { connection, onRedisDown: 'throw' });
+    await expect(strict.pop()).rejects.toBeInstanceOf(RedisUnavailableError);
+    expect(bench.row.reservations).toBe(3);
+  });
+
+  it('is made again when the server is back, without a timer that waits for it', async () => {
+    const buffer = bench.buffer(server);
+    const source = buffer.shard(9, 1, bench.row);
+    await source.reserve({ count: 5, above: 0n });
+    await server.kill();
+    await source.reserve({ count: 5, above: 5n });
+    const whileDown = buffer.status;
+    await server.restart();
+    expect(whileDown).toEqual({
+      runs: 1,
+      refills: 1,
+      direct: 1,
+      isConnected: false,
+      lastError: expect.stringContaining('Redis is out of reach') as string,
+    });
+    await source.reserve({ count: 5, above: 1_000n });
+    expect(buffer.status).toMatchObject({ runs: 2, direct: 1, isConnected: true });
+  });
+
+  it('of the application is used and left open, also where it sends commands again on its own', async () => {
+    const clients = Array.from({ length: 4 }, () => new Redis(server.url));
+    for (const client of clients) client.on('error', () => undefined);
+    const poppers = clients.map((connection) => bench.popper(server, { connection }));
+    for (const popper of poppers) popper.start();
+    const admin = bench.admin(server);
+    for (let i = 0; i < 60; i++) {
+      await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      if (i % 10 === 0) await admin.flushall();
+      await sleep(5);
+    }
+    await sleep(200);
+    await Promise.all(poppers.map((popper) => popper.stop()));
+    await bench.close();
+    expect(bench.popped.count).toBeGreaterThan(200);
+    expect(bench.popped.repeated).toBe(0);
+    await expect(clients[0]!.ping()).resolves.toBe('PONG');
+    for (const client of clients) client.disconnect();
+  });
+
+  it('may be that of a cluster', async () => {
+    const node = await startVolatileRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    const cluster = new Cluster([node.url], { lazyConnect: true });
+    try {
+      const admin = bench.admin(node);
+      await admin.cluster('ADDSLOTSRANGE', 0, 16_383);
+      while (!(await admin.cluster('INFO')).includes('cluster_state:ok')) await sleep(20);
+      const buffer = bench.buffer(node, { connection: cluster, onRedisDown: 'throw' });
+      const codes = ['ORDER', 'a}b', '', '}{'];
+      for (const code of codes)
+        expect((await buffer.code(code, bench.row).reserve({ above: 0n })).last % 200n).toBe(100n);
+      expect(buffer.status).toMatchObject({ runs: 4, direct: 0 });
+    } finally {
+      cluster.disconnect();
+      await node.stop();
+    }
+  });
+
+  it('answers nothing once it is closed, while the database still does', async () => {
+    const buffer = bench.buffer(server);
+    await buffer.close();
+    await buffer.close();
+    const source = buffer.code('X', bench.row);
+    expect(await source.reserve({ count: 7, above: 0n })).toMatchObject({ first: 1n, last: 7n });
+    expect(buffer.status).toMatchObject({ runs: 0, direct: 1 });
+  });
+});

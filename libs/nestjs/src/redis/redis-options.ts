@@ -1,0 +1,76 @@
+import { OptionReader } from '@raindrop/core';
+import type { RedisTarget } from './redis-connection.js';
+
+/**
+ * Redis, from version 5, as the buffer that several processes share; its user needs INFO besides scripts, strings and
+ * hashes. Times in ms.
+ *
+ * A running Redis must not be rewound by hand: a virtual machine's memory snapshot, DEBUG RELOAD and RESTORE of an old
+ * copy bring numbers back unnoticed.
+ */
+export interface RedisBufferOptions {
+  /** An ioredis client, which stays yours and open; or a URL, or ioredis' options, for a connection of its own. */
+  connection: RedisTarget;
+  /** Begins every key. Default `id.gen.`. */
+  keyPrefix?: string;
+  /** The part of a range, 0-0.9, at which the next one is reserved in the database. Default 0.2. */
+  idle?: number;
+  /** How many numbers a process takes at once when it does not say, 1-100,000. Default 100. */
+  run?: number;
+  /** After what time another process may refill when the one that began does not answer, 1,000-600,000. Default 60,000. */
+  lockMs?: number;
+  /** How long one command may take, 10-60,000. Default 500. */
+  redisTimeoutMs?: number;
+  /** How long to wait for another process's refill before reserving in the database, 0-60,000. Default 250. */
+  refillWaitMs?: number;
+  /** What to do without Redis: reserve in the database, or reject with `RedisUnavailableError`. Default `database`. */
+  onRedisDown?: 'database' | 'throw';
+}
+
+export type ResolvedRedisBufferOptions = Readonly<Required<RedisBufferOptions>>;
+
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveRedisBufferOptions(options: RedisBufferOptions): ResolvedRedisBufferOptions {
+  const reader = new OptionReader(options);
+  const resolved = readRedisBufferOptions(reader);
+  reader.finish();
+  return resolved;
+}
+
+/** Reads the Redis options with a reader that others share. */
+export function readRedisBufferOptions(reader: OptionReader): ResolvedRedisBufferOptions {
+  return Object.freeze({
+    connection: readConnection(reader),
+    keyPrefix: reader.string('keyPrefix', {
+      fallback: 'id.gen.',
+      pattern: /^[\w.:-]{1,128}$/,
+      legal: '1 to 128 letters, digits or any of . : _ -',
+    }),
+    idle: readIdle(reader),
+    run: reader.integer('run', { min: 1, max: 100_000, default: 100 }),
+    lockMs: reader.integer('lockMs', { min: 1_000, max: 600_000, default: 60_000 }),
+    redisTimeoutMs: reader.integer('redisTimeoutMs', { min: 10, max: 60_000, default: 500 }),
+    refillWaitMs: reader.integer('refillWaitMs', { min: 0, max: 60_000, default: 250 }),
+    onRedisDown: reader.oneOf('onRedisDown', ['database', 'throw'], 'database'),
+  });
+}
+
+function readConnection(reader: OptionReader): RedisTarget {
+  const given = reader.value('connection');
+  const isUrl = typeof given === 'string' && /^rediss?:\/\//.test(given);
+  if (isUrl || (typeof given === 'object' && given !== null)) return given;
+  // A text may hold a password: only its kind is shown.
+  reader.problem(
+    'connection',
+    given === undefined ? undefined : `(${typeof given})`,
+    'must be an ioredis client, a URL that begins with redis:// or rediss://, or the options of ioredis',
+  );
+  return {};
+}
+
+function readIdle(reader: OptionReader): number {
+  const given = reader.value('idle') ?? 0.2;
+  if (typeof given === 'number' && given >= 0 && given <= 0.9) return given;
+  reader.problem('idle', given, 'must be a number from 0 to 0.9');
+  return 0.2;
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RedisBench, type Popper } from '../../../../test/redis/redis-bench.js';
+import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import type { PrivateServer } from '../../../../test/servers/private-server.js';
+
+describe('Ranges in a Redis that', () => {
+  let server: PrivateServer;
+  let bench: RedisBench;
+
+  beforeAll(async () => {
+    server = await startVolatileRedis();
+  });
+
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    bench = new RedisBench();
+    await bench.admin(server).flushall();
+  });
+
+  afterEach(() => bench.close());
+
+  /** Six poppers at work while something happens. */
+  async function during(trouble: () => Promise<unknown>): Promise<Popper[]> {
+    const poppers = bench.poppers(6, server);
+    for (const popper of poppers) popper.start();
+    await sleep(200);
+    await trouble();
+    await sleep(200);
+    await Promise.all(poppers.map((popper) => popper.stop()));
+    return poppers;
+  }
+
+  it('works are shared without a gap, with few reservations in the database', async () => {
+    await during(() => Promise.resolve());
+    const { popped, row } = bench;
+    expect(popped.count).toBeGreaterThan(1_000);
+    expect([popped.repeated, popped.missing]).toEqual([0, 0]);
+    expect(row.reservations).toBeLessThanOrEqual(popped.count / row.step + 2);
+  });
+
+  it('is flushed again and again are lost, and never come back', async () => {
+    const admin = bench.admin(server);
+    await during(async () => {
+      for (let i = 0; i < 50; i++) {
+        await admin.flushall();
+        await sleep(3);
+      }
+    });
+    const { popped } = bench;
+    expect(popped.repeated).toBe(0);
+    expect(popped.missing).toBeGreaterThan(0);
+  });
+
+  it('is killed and comes back empty are lost, while the database serves', async () => {
+    let before = 0;
+    let whileDown = 0;
+    await during(async () => {
+      await server.kill();
+      before = bench.popped.count;
+      await sleep(100);
+      whileDown = bench.popped.count - before;
+      await server.restart();
+    });
+    expect(bench.popped.repeated).toBe(0);
+    expect(whileDown).toBeGreaterThan(0);
+  });
+
+  it('cuts every connection, time and again, are at most lost', async () => {
+    const admin = bench.admin(server);
+    await during(async () => {
+      for (let i = 0; i < 50; i++) {
+        await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        await sleep(3);
+      }
+    });
+    expect(bench.popped.repeated).toBe(0);
+  });
+
+  it('hangs cost a time-out, then the database serves; answers that come late are gaps', async () => {
+    const popper = bench.popper(server, { redisTimeoutMs: 300 });
+    await popper.pop(3);
+    process.kill(server.pid!, 'SIGSTOP');
+    try {
+      const began = performance.now();
+      await popper.pop();
+      expect(performance.now() - began).toBeLessThan(1_500);
+    } finally {
+      process.kill(server.pid!, 'SIGCONT');
+    }
+    await popper.pop(20);
+    await bench.popper(server).pop(20);
+    expect(bench.popped.repeated).toBe(0);
+  });
+
+  it('was out of reach are passed over by whoever has gone on in the database', async () => {
+    const [one, other] = bench.poppers(2, server);
+    await one!.pop(2);
+    const direct = await bench.row.reserve({ above: one!.above });
+    one!.above = direct.last;
+    await one!.pop();
+    expect(one!.above).toBeGreaterThan(direct.last);
+    await other!.pop(50);
+    expect(bench.popped.repeated).toBe(0);
+  });
+
+  it('outlives the database are served to the end; then its error comes, and goes with it', async () => {
+    const popper = bench.popper(server);
+    await popper.pop();
+    bench.row.isDown = true;
+    await popper.pop(19);
+    await expect(popper.pop()).rejects.toMatchObject({ errorCode: 'SEGMENT_STORE_UNAVAILABLE' });
+    bench.row.isDown = false;
+    await popper.pop(5);
+    expect([bench.popped.count, bench.popped.repeated, bench.popped.missing]).toEqual([250, 0, 0]);
+  });
+
+  it('serves the highest numbers there are serves them to the last digit', async () => {
+    bench.row.maxId = 2n ** 63n - 1_000n;
+    const [one, other] = bench.poppers(2, server);
+    for (let i = 0; i < 10; i++) await Promise.all([one!.pop(1, 7), other!.pop(1, 13)]);
+    expect([bench.popped.count, bench.popped.repeated, bench.popped.missing]).toEqual([200, 0, 0]);
+  });
+});

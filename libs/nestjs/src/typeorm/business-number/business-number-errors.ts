@@ -1,0 +1,130 @@
+import { RaindropError } from '@raindrop/core';
+
+/** A template of business numbers that has no meaning. */
+export class InvalidNumberTemplateError extends RaindropError {
+  readonly errorCode = 'INVALID_NUMBER_TEMPLATE';
+
+  constructor(
+    readonly template: unknown,
+    /** The index of the first character that is wrong; the template's length when something is missing. */
+    readonly position: number,
+    readonly reason: string,
+  ) {
+    super(
+      `The template ${shown(template)} cannot number anything: at position ${position}, ${reason}. A template is ` +
+        `1 to 128 characters of text with exactly one {seq} or {seq:1} to {seq:18} (digits, padded with zeros), and as ` +
+        `many {yyyy}, {yy}, {MM} and {dd} as you like.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** There is no transaction that the number could belong to, or none any more. */
+export class TransactionRequiredError extends RaindropError {
+  readonly errorCode = 'TRANSACTION_REQUIRED';
+
+  constructor(
+    /** `none`: the EntityManager is in no transaction. `ended`: TypeORM believes in one that the database has ended. */
+    readonly why: 'none' | 'ended',
+  ) {
+    super(`A business number is part of a transaction, ${WHY[why]}`, { retryable: false });
+  }
+}
+
+const WHY = {
+  none:
+    `and this EntityManager is in none. Use dataSource.transaction((manager) => ...) and pass its manager on: only then ` +
+    `does a rollback leave no gap.`,
+  ended:
+    `and the database has ended this one: after a deadlock that was caught, or by a statement that commits (CREATE, ` +
+    `ALTER, COMMIT). No number was allocated; what was written since then is committed. Let errors of the database ` +
+    `leave the transaction, and run all of it again.`,
+} as const;
+
+/** The next number has more digits than the template gives it. Nothing was consumed, and the transaction can go on. */
+export class BusinessNumbersExhaustedError extends RaindropError {
+  readonly errorCode = 'BUSINESS_NUMBERS_EXHAUSTED';
+
+  constructor(
+    readonly series: string,
+    readonly per: string,
+    /** `''`, `2026`, `2026-03` or `2026-03-14`. */
+    readonly period: string,
+    /** The last number that fits. */
+    readonly last: bigint,
+  ) {
+    super(
+      `The numbers of ${nameOf(series, per)}${period === '' ? '' : ` in ${period}`} are used up: ${last} is the last that ` +
+        `fits. Widen {seq:N}, and set name to '${series}': then the series goes on.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The series was numbered with another `resetBy` before: starting it anew could repeat numbers. Nothing was consumed. */
+export class NumberResetChangedError extends RaindropError {
+  readonly errorCode = 'NUMBER_RESET_CHANGED';
+
+  constructor(
+    readonly series: string,
+    readonly per: string,
+    readonly period: string,
+    /** A period of the former `resetBy`. */
+    readonly formerPeriod: string,
+  ) {
+    super(
+      `The ${nameOf(series, per)} has numbers of ` +
+        `${formerPeriod === '' ? "resetBy 'never'" : `the period '${formerPeriod}'`}: with the period '${period}' it would ` +
+        `start anew and could repeat them. Go back to the former resetBy, or begin another series: another name, and a ` +
+        `template that cannot give the old numbers.`,
+      { retryable: false },
+    );
+  }
+}
+
+/**
+ * The database gave way to another transaction: a deadlock, a serialization failure, a busy SQLite, a lock that was not
+ * to be had in time. No number was allocated; the whole transaction has to be run again.
+ */
+export class BusinessNumberConflictError extends RaindropError {
+  readonly errorCode = 'BUSINESS_NUMBER_CONFLICT';
+
+  constructor(
+    /** Such as `ER_LOCK_DEADLOCK`, `40001` or `SQLITE_BUSY`. */
+    readonly driverCode: string,
+    cause: unknown,
+  ) {
+    super(
+      `The transaction met another one (${driverCode}): let this error leave it, so that it is rolled back, and run all ` +
+        `of it again. transactionWithRetries() does.`,
+      { retryable: true, cause },
+    );
+  }
+}
+
+/** There is no table to count in. */
+export class BusinessNumberTableMissingError extends RaindropError {
+  readonly errorCode = 'BUSINESS_NUMBER_TABLE_MISSING';
+
+  constructor(
+    readonly table: string,
+    /** The statements that create it, to be run by somebody who may. */
+    readonly sql: readonly string[],
+    reason: string,
+  ) {
+    super(
+      `The table ${table} is missing from the database, and ${reason}. Call prepareBusinessNumbers(dataSource) at the ` +
+        `start, add businessNumberTableMigration() to the migrations, or run the statements in this error's sql.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** Both were checked: they are short, and have no control characters. */
+function nameOf(series: string, per: string): string {
+  return per === '' ? `series '${series}'` : `series '${series}' for '${per}'`;
+}
+
+function shown(template: unknown): string {
+  return typeof template === 'string' ? JSON.stringify(template.slice(0, 128)) : `(${typeof template})`;
+}

@@ -1,0 +1,38 @@
+import { quoteTable, type Dialect } from '../worker-store/dialect.js';
+import { dialectOf, type SupportedDatabase } from '../worker-store/supported-database.js';
+import { parseTableName, type TableName } from '../worker-store/table-name.js';
+import {
+  APP_SEGMENTS,
+  CODE_SEGMENTS,
+  DEFAULT_APP_SEGMENT_TABLE,
+  DEFAULT_SEGMENT_TABLE,
+  type SegmentTable,
+} from './segment-tables.js';
+
+/**
+ * The statements that create the table of codes and their segments: what Raindrop itself runs at the first start, for
+ * those who want to run it by hand.
+ *
+ * @param tableName `table` or `schema.table`
+ * @throws UnsupportedDatabaseError, InvalidTableNameError
+ */
+export function segmentTableSql(type: SupportedDatabase, tableName = DEFAULT_SEGMENT_TABLE): string[] {
+  return createSegmentTable(dialectOf(type), parseTableName(tableName), CODE_SEGMENTS);
+}
+
+/**
+ * The same for the table of apps and their shards.
+ *
+ * @param tableName `table` or `schema.table`
+ * @throws UnsupportedDatabaseError, InvalidTableNameError
+ */
+export function appSegmentTableSql(type: SupportedDatabase, tableName = DEFAULT_APP_SEGMENT_TABLE): string[] {
+  return createSegmentTable(dialectOf(type), parseTableName(tableName), APP_SEGMENTS);
+}
+
+export function createSegmentTable(dialect: Dialect, table: TableName, { columns, key }: SegmentTable): string[] {
+  const definitions = columns.map((column) => `  ${dialect.quote(column.name)} ${dialect.definition(column)}`);
+  const primaryKey = `  PRIMARY KEY (${key.map((column) => dialect.quote(column)).join(', ')})`;
+  const body = [...definitions, primaryKey].join(',\n');
+  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.tableOptions}`];
+}

@@ -1,0 +1,99 @@
+import {
+  MAX_ID,
+  RaindropError,
+  SegmentExhaustedError,
+  UnknownCodeError,
+  type SegmentSource,
+  type SegmentStore,
+} from '@raindrop/core';
+import type { DataSourceOptions } from 'typeorm';
+import { parseTableName, type TableName } from '../worker-store/table-name.js';
+import { prepareSegmentTable } from './missing-segment-table.js';
+import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
+import { insertSegmentRows } from './segment-statements.js';
+import { CODE_SEGMENTS } from './segment-tables.js';
+import { TableSegmentSource } from './table-segment-source.js';
+
+export interface TypeormSegmentStoreOptions extends SegmentDatabaseOptions {
+  /** `table` or `schema.table`. */
+  readonly tableName: string;
+  /** Whether a missing table is created. */
+  readonly autoCreateTable: boolean;
+  /** Whether the row of an unknown code is inserted. */
+  readonly autoCreateCode: boolean;
+  /** The step of rows that are inserted, 1 to 2^31 - 1. */
+  readonly defaultStep: number;
+}
+
+/** A code that cannot be a row's key. */
+export class UnstorableCodeError extends RaindropError {
+  readonly errorCode = 'UNSTORABLE_CODE';
+
+  constructor(readonly idCode: string) {
+    super(
+      `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${JSON.stringify(idCode.slice(0, 130))} is not.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** Segments of codes in MySQL, MariaDB, PostgreSQL or SQLite. */
+export class TypeormSegmentStore implements SegmentStore {
+  private readonly database: SegmentDatabase;
+  private readonly table: TableName;
+
+  /**
+   * @param dataSource the application's options; the store opens one connection of its own, see leaseDataSourceOptions
+   * @throws UnsupportedDatabaseError, InvalidTableNameError
+   */
+  constructor(
+    dataSource: DataSourceOptions,
+    private readonly options: TypeormSegmentStoreOptions,
+  ) {
+    this.database = new SegmentDatabase(dataSource, options);
+    this.table = parseTableName(options.tableName, (dataSource as { schema?: string }).schema);
+  }
+
+  /**
+   * @throws SegmentTableMissingError when it is missing and may not be created
+   * @throws NotASegmentTableError when the table of that name is somebody else's
+   */
+  prepare(): Promise<void> {
+    const place = { dialect: this.database.dialect, name: this.table, table: CODE_SEGMENTS };
+    return this.database.call('preparing the table', (run) =>
+      prepareSegmentTable(run, place, this.options.autoCreateTable),
+    );
+  }
+
+  /** @throws UnstorableCodeError */
+  source(code: string): SegmentSource {
+    if (code === '' || [...code].length > 128 || /[\0\p{Surrogate}]/u.test(code)) throw new UnstorableCodeError(code);
+    const { dialect } = this.database;
+    const { table, options } = this;
+    const unused = {
+      columns: ['code', 'step', 'description', 'version'],
+      key: ['code'],
+      rows: [[code, options.defaultStep, '', 0]],
+    };
+    return new TableSegmentSource(this.database, {
+      address: { dialect, table, key: { code } },
+      name: `code ${JSON.stringify(code)}`,
+      hasVersion: true,
+      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
+      exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
+      create: async (run) => {
+        if (!options.autoCreateCode) throw new UnknownCodeError(code);
+        const { sql, values } = insertSegmentRows({ dialect, table }, unused);
+        await run(sql, values);
+      },
+    });
+  }
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.database.durabilityWarnings();
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
