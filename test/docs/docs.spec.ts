@@ -1,5 +1,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  resolveSegmentModuleOptions,
+  type SegmentModuleOptions,
+} from '../../libs/nestjs/src/segment/segment.options.js';
 import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
 
 const root = join(__dirname, '../..');
@@ -11,7 +15,7 @@ function sources(folder: string): string[] {
     .map((path) => read(join(folder, path)));
 }
 
-/** Every name that reading the options asks for. */
+/** Every name that reading the options of either mode asks for. */
 function optionNames(): string[] {
   const asked = new Set<string>();
   const spy = new Proxy(
@@ -24,6 +28,7 @@ function optionNames(): string[] {
     },
   );
   expect(() => resolveSnowflakeOptions(spy, Date.now())).toThrow('startTimeStamp');
+  resolveSegmentModuleOptions(spy as SegmentModuleOptions);
   return [...asked].sort();
 }
 
