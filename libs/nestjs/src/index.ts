@@ -43,15 +43,15 @@ export {
 } from './typeorm/worker-store/worker-table-migration.js';
 export { workerTableSql } from './typeorm/worker-store/worker-table-sql.js';
 export { CorruptWorkerRowError } from './typeorm/worker-store/worker-row-reader.js';
-export { DatabaseCallError } from './typeorm/worker-store/database-call-error.js';
-export { DatabaseRefusedError, type DatabaseRefusal } from './typeorm/worker-store/database-refused-error.js';
-export { InvalidTableNameError } from './typeorm/worker-store/table-name.js';
+export { DatabaseCallError } from './typeorm/database/database-call-error.js';
+export { DatabaseRefusedError, type DatabaseRefusal } from './typeorm/database/database-refused-error.js';
+export { InvalidTableNameError } from './typeorm/database/table-name.js';
 export { NotAWorkerTableError, WorkerTableMissingError } from './typeorm/worker-store/missing-tables.js';
 export {
   SUPPORTED_DATABASES,
   UnsupportedDatabaseError,
   type SupportedDatabase,
-} from './typeorm/worker-store/supported-database.js';
+} from './typeorm/database/supported-database.js';
 
 export {
   ParseIdPipe,

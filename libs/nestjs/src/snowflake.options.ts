@@ -16,7 +16,7 @@ import {
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './options/common-options.js';
 import { refuseMisplaced } from './options/misplaced-options.js';
 import { refuseNonObject } from './options/options-object.js';
-import { DEFAULT_WORKER_TABLE } from './typeorm/worker-store/table-name.js';
+import { DEFAULT_WORKER_TABLE } from './typeorm/worker-store/worker-table-name.js';
 
 /** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
 export interface SnowflakeModuleOptions

@@ -6,7 +6,7 @@ import {
   type DatabaseConfig,
   type DatabaseOptions,
 } from '../typeorm/database-config.js';
-import { isTableName, TABLE_NAME_RULE } from '../typeorm/worker-store/table-name.js';
+import { isTableName, TABLE_NAME_RULE } from '../typeorm/database/table-name.js';
 import { readLogger } from './logger-option.js';
 
 /** The options that a service has in either mode. */

@@ -1,7 +1,7 @@
 import { ConfigurationError, RaindropError } from '@raindrop/core';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { ResolvedCommonOptions } from '../options/common-options.js';
-import { isVolatile } from './worker-store/lease-data-source.js';
+import { isVolatile } from './database/own-data-source.js';
 
 /** The application's own database connection. */
 export type AppDataSource = DataSource;

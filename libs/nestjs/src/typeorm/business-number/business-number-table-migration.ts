@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { parseTableName } from '../worker-store/table-name.js';
+import { parseTableName } from '../database/table-name.js';
 import { DEFAULT_NUMBER_TABLE, dropNumberTable, numberTableOf } from './number-table.js';
 import { createIfMissing } from './prepare-business-numbers.js';
 

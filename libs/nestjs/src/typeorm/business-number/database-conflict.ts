@@ -1,4 +1,4 @@
-import { driverCodeOf } from '../worker-store/database-call-error.js';
+import { driverCodeOf } from '../database/database-call-error.js';
 import { BusinessNumberConflictError } from './business-number-errors.js';
 
 const CONFLICTS = new Set([

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { quoteTable } from '../worker-store/dialect.js';
+import { quoteTable } from '../database/dialect.js';
 import { TransactionRequiredError } from './business-number-errors.js';
 import { KEY_COLUMNS, NUMBER_COLUMNS, type NumberTable } from './number-table.js';
 

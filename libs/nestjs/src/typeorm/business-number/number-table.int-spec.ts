@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { limitedAccount, type ServerOptions } from '../../../../../test/module/limited-account.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
-import type { SupportedDatabase } from '../worker-store/supported-database.js';
+import type { SupportedDatabase } from '../database/supported-database.js';
 import { businessNumber } from './business-number.js';
 import { businessNumberTableMigration } from './business-number-table-migration.js';
 import { businessNumberTableSql } from './number-table.js';

@@ -1,14 +1,14 @@
 import { ConfigurationError } from '@raindrop/core';
 import type { DataSource } from 'typeorm';
-import { quoteTable, type Dialect } from '../worker-store/dialect.js';
+import { quoteTable, type Dialect } from '../database/dialect.js';
 import {
   dialectOf,
   isSupportedDatabase,
   SUPPORTED_DATABASES,
   type SupportedDatabase,
-} from '../worker-store/supported-database.js';
-import type { WorkerColumn } from '../worker-store/worker-columns.js';
-import { parseTableName, type TableName } from '../worker-store/table-name.js';
+} from '../database/supported-database.js';
+import type { ColumnDefinition } from '../database/column-definition.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 
 /** The table's name when none is given. */
 export const DEFAULT_NUMBER_TABLE = 'raindrop_business_number';
@@ -21,7 +21,7 @@ export interface NumberTable {
 }
 
 /** A row for each series, tenant and period: start_value to value were given out. Both times are Unix ms of the database. */
-export const NUMBER_COLUMNS: readonly WorkerColumn[] = [
+export const NUMBER_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'series', kind: { key: 128 }, defaultValue: undefined },
   { name: 'per', kind: { key: 64 }, defaultValue: undefined },
   { name: 'period', kind: { exact: 10 }, defaultValue: undefined },

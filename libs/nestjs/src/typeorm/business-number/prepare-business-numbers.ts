@@ -1,8 +1,8 @@
 import { ConfigurationError } from '@raindrop/core';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { retried } from '../database/retried.js';
-import { driverCodeOf } from '../worker-store/database-call-error.js';
-import type { SqlValue } from '../worker-store/dialect.js';
+import { driverCodeOf } from '../database/database-call-error.js';
+import type { SqlValue } from '../database/dialect.js';
 import { BusinessNumberTableMissingError } from './business-number-errors.js';
 import {
   createNumberTable,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
-import { DatabaseCallError, driverCodeOf } from '../worker-store/database-call-error.js';
-import type { Dialect, SqlValue } from '../worker-store/dialect.js';
-import { LeaseSockets } from '../worker-store/lease-sockets.js';
-import type { SqlResult } from '../worker-store/run-sql.js';
+import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
+import type { Dialect, SqlValue } from './dialect.js';
+import { ConnectionSockets } from './connection-sockets.js';
+import type { SqlResult } from './run-sql.js';
 
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
@@ -18,8 +18,8 @@ const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not a
 interface DriverConnection {
   on?(event: 'error', listener: () => void): unknown;
   /** mysql2's; pg has it one level down. */
-  readonly stream?: Parameters<LeaseSockets['add']>[0];
-  readonly connection?: { readonly stream?: Parameters<LeaseSockets['add']>[0] };
+  readonly stream?: Parameters<ConnectionSockets['add']>[0];
+  readonly connection?: { readonly stream?: Parameters<ConnectionSockets['add']>[0] };
 }
 
 /** What a statement answers. */
@@ -30,7 +30,7 @@ export interface StatementResult extends SqlResult {
 
 /** One connection to the database, opened by the first statement and good until the first failure. */
 export class DatabaseConnection {
-  private readonly sockets = new LeaseSockets();
+  private readonly sockets = new ConnectionSockets();
   private readonly dataSource: DataSource;
   private opening: Promise<QueryRunner> | undefined;
   /** Settles, never rejects, when the last statement has. */

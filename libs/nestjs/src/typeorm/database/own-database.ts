@@ -1,10 +1,10 @@
 import type { RaindropError } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
-import { DatabaseCallError } from '../worker-store/database-call-error.js';
-import { DatabaseRefusedError } from '../worker-store/database-refused-error.js';
-import type { Dialect, SqlValue } from '../worker-store/dialect.js';
-import { leaseDataSourceOptions } from '../worker-store/lease-data-source.js';
-import { dialectOf } from '../worker-store/supported-database.js';
+import { DatabaseCallError } from './database-call-error.js';
+import { DatabaseRefusedError } from './database-refused-error.js';
+import type { Dialect, SqlValue } from './dialect.js';
+import { ownDataSourceOptions } from './own-data-source.js';
+import { dialectOf } from './supported-database.js';
 import { DatabaseConnection, type StatementResult } from './database-connection.js';
 
 export interface OwnDatabaseOptions {
@@ -42,14 +42,14 @@ export class OwnDatabase {
   private closing: Promise<void> | undefined;
 
   /**
-   * @param dataSource the application's options, see leaseDataSourceOptions
+   * @param dataSource the application's options, see ownDataSourceOptions
    * @throws UnsupportedDatabaseError; ConfigurationError for `timeZone`
    */
   constructor(
     dataSource: DataSourceOptions,
     private readonly options: OwnDatabaseOptions,
   ) {
-    this.dataSource = leaseDataSourceOptions(dataSource, options);
+    this.dataSource = ownDataSourceOptions(dataSource, options);
     this.dialect = dialectOf(dataSource.type, options.timeZone);
     // SQLite answers at once or is busy, for which opTimeoutMs is the limit already.
     this.statementTimeoutMs = dataSource.type === 'better-sqlite3' ? undefined : options.statementTimeoutMs;

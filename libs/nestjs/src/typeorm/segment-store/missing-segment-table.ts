@@ -1,9 +1,9 @@
 import { RaindropError } from '@raindrop/core';
 import { retried } from '../database/retried.js';
-import { DatabaseRefusedError } from '../worker-store/database-refused-error.js';
-import type { Dialect, SqlValue } from '../worker-store/dialect.js';
-import type { RunSql } from '../worker-store/run-sql.js';
-import type { TableName } from '../worker-store/table-name.js';
+import { DatabaseRefusedError } from '../database/database-refused-error.js';
+import type { Dialect, SqlValue } from '../database/dialect.js';
+import type { RunSql } from '../database/run-sql.js';
+import type { TableName } from '../database/table-name.js';
 import { createSegmentTable } from './segment-table-sql.js';
 import type { SegmentTable } from './segment-tables.js';
 

@@ -1,7 +1,7 @@
 import { RaindropError, SegmentStoreUnavailableError } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
 import { OwnDatabase, type RunStatement } from '../database/own-database.js';
-import type { Dialect } from '../worker-store/dialect.js';
+import type { Dialect } from '../database/dialect.js';
 
 export interface SegmentDatabaseOptions {
   /**

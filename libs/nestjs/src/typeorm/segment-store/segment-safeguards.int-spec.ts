@@ -2,8 +2,8 @@ import { DataSource, type QueryResult } from 'typeorm';
 import { openSegmentStore } from '../../../../../test/contract/open-segment-store.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
 import type { StatementResult } from '../database/database-connection.js';
-import type { Statement } from '../worker-store/dialect.js';
-import { dialectOf } from '../worker-store/supported-database.js';
+import type { Statement } from '../database/dialect.js';
+import { dialectOf } from '../database/supported-database.js';
 import { giveNumbersBack, takeNumbers, takenUpTo, type RowAddress } from './segment-statements.js';
 import { UnstorableCodeError, type TypeormSegmentStore } from './typeorm-segment-store.js';
 

@@ -1,6 +1,6 @@
-import { quoteTable, type Dialect, type SqlValue, type Statement } from '../worker-store/dialect.js';
+import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
 import type { StatementResult } from '../database/database-connection.js';
-import type { TableName } from '../worker-store/table-name.js';
+import type { TableName } from '../database/table-name.js';
 import { wholeNumber, type SegmentRow } from './segment-row.js';
 
 /** One row of a table of segments. */

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '@raindrop/core';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { quoteTable } from '../worker-store/dialect.js';
-import { dialectOf } from '../worker-store/supported-database.js';
-import { parseTableName } from '../worker-store/table-name.js';
+import { quoteTable } from '../database/dialect.js';
+import { dialectOf } from '../database/supported-database.js';
+import { parseTableName } from '../database/table-name.js';
 import type { SegmentTablePlace } from './missing-segment-table.js';
 import { createSegmentTable } from './segment-table-sql.js';
 import {

@@ -1,6 +1,6 @@
-import { quoteTable, type Dialect } from '../worker-store/dialect.js';
-import { dialectOf, type SupportedDatabase } from '../worker-store/supported-database.js';
-import { parseTableName, type TableName } from '../worker-store/table-name.js';
+import { quoteTable, type Dialect } from '../database/dialect.js';
+import { dialectOf, type SupportedDatabase } from '../database/supported-database.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 import {
   APP_SEGMENTS,
   CODE_SEGMENTS,

@@ -1,4 +1,4 @@
-import type { WorkerColumn } from '../worker-store/worker-columns.js';
+import type { ColumnDefinition } from '../database/column-definition.js';
 
 /** The table of codes when no other name is given. */
 export const DEFAULT_SEGMENT_TABLE = 'raindrop_segment';
@@ -11,22 +11,22 @@ export const DEFAULT_STEP = 1_000;
 
 /** A table of segments: what it consists of, and how people make it. */
 export interface SegmentTable {
-  readonly columns: readonly WorkerColumn[];
+  readonly columns: readonly ColumnDefinition[];
   readonly key: readonly string[];
   /** The functions that print its statements and that make its migration, for messages. */
   readonly sqlBy: string;
   readonly migrationBy: string;
 }
 
-const MAX_ID_COLUMN: WorkerColumn = { name: 'max_id', kind: 'bigint', defaultValue: '0' };
+const MAX_ID_COLUMN: ColumnDefinition = { name: 'max_id', kind: 'bigint', defaultValue: '0' };
 
-const LIMITS: readonly WorkerColumn[] = [
+const LIMITS: readonly ColumnDefinition[] = [
   { name: 'step', kind: 'int', defaultValue: String(DEFAULT_STEP) },
   { name: 'max_limit_id', kind: 'bigint', defaultValue: '0' },
   { name: 'description', kind: { text: 255 }, defaultValue: "''" },
 ];
 
-const TIMES: readonly WorkerColumn[] = [
+const TIMES: readonly ColumnDefinition[] = [
   { name: 'create_time', kind: 'time', defaultValue: 'now' },
   { name: 'update_time', kind: 'time', defaultValue: 'touched' },
 ];

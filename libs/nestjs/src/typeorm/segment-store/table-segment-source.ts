@@ -1,7 +1,7 @@
 import { MAX_ID, type ReservedSegment, type Segment, type SegmentRequest, type SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
 import type { RunStatement } from '../database/own-database.js';
-import { DatabaseCallError } from '../worker-store/database-call-error.js';
+import { DatabaseCallError } from '../database/database-call-error.js';
 import type { SegmentDatabase } from './segment-database.js';
 import { CorruptSegmentRowError, readSegmentRow, type SegmentRow } from './segment-row.js';
 import {

@@ -16,8 +16,8 @@ import {
 import type { DataSourceOptions } from 'typeorm';
 import type { RunStatement } from '../database/own-database.js';
 import { retried } from '../database/retried.js';
-import { quoteTable } from '../worker-store/dialect.js';
-import { parseTableName, type TableName } from '../worker-store/table-name.js';
+import { quoteTable } from '../database/dialect.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 import { prepareSegmentTable } from './missing-segment-table.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
 import { insertSegmentRows, statement } from './segment-statements.js';
@@ -40,7 +40,7 @@ export class TypeormAppSegmentStore implements AppSegmentStore {
   private readonly table: TableName;
 
   /**
-   * @param dataSource the application's options; the store opens one connection of its own, see leaseDataSourceOptions
+   * @param dataSource the application's options; the store opens one connection of its own, see ownDataSourceOptions
    * @throws UnsupportedDatabaseError, InvalidTableNameError
    */
   constructor(

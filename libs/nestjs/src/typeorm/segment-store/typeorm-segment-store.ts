@@ -7,7 +7,7 @@ import {
   type SegmentStore,
 } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
-import { parseTableName, type TableName } from '../worker-store/table-name.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 import { prepareSegmentTable } from './missing-segment-table.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
 import { insertSegmentRows } from './segment-statements.js';
@@ -43,7 +43,7 @@ export class TypeormSegmentStore implements SegmentStore {
   private readonly table: TableName;
 
   /**
-   * @param dataSource the application's options; the store opens one connection of its own, see leaseDataSourceOptions
+   * @param dataSource the application's options; the store opens one connection of its own, see ownDataSourceOptions
    * @throws UnsupportedDatabaseError, InvalidTableNameError
    */
   constructor(

@@ -11,8 +11,8 @@ import { databaseKinds, testDatabase } from '../../../../../test/servers/test-da
 import { IdService } from '../../id.service.js';
 import { RaindropModule } from '../../raindrop.module.js';
 import type { SnowflakeModuleOptions } from '../../snowflake.options.js';
-import { mysqlDialect } from './mysql-dialect.js';
-import { postgresDialect } from './postgres-dialect.js';
+import { mysqlDialect } from '../database/mysql-dialect.js';
+import { postgresDialect } from '../database/postgres-dialect.js';
 import { leaseStatus } from '../../../../../test/module/lease-status.js';
 
 /** The lines of the failure table that only a real database, or a real host, can show. */

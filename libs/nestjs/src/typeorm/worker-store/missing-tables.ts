@@ -1,7 +1,8 @@
 import { RaindropError } from '@raindrop/core';
-import type { Dialect, SqlValue } from './dialect.js';
-import type { RunSql } from './run-sql.js';
-import { layoutTableOf, type TableName } from './table-name.js';
+import type { Dialect, SqlValue } from '../database/dialect.js';
+import type { RunSql } from '../database/run-sql.js';
+import { layoutTableOf } from './worker-table-name.js';
+import { type TableName } from '../database/table-name.js';
 import { LAYOUT_COLUMNS, ORIGINAL_COLUMNS, OWN_COLUMNS } from './worker-columns.js';
 import { addColumns, createLayoutTable, createWorkerTable } from './worker-table-sql.js';
 

@@ -1,10 +1,10 @@
 import type { WorkerRange } from '@raindrop/core';
 import { retried } from '../database/retried.js';
-import { DatabaseRefusedError } from './database-refused-error.js';
-import { quoteTable, type Dialect } from './dialect.js';
+import { DatabaseRefusedError } from '../database/database-refused-error.js';
+import { quoteTable, type Dialect } from '../database/dialect.js';
 import { findMissingTables, WorkerTableMissingError } from './missing-tables.js';
-import type { RunSql } from './run-sql.js';
-import type { TableName } from './table-name.js';
+import type { RunSql } from '../database/run-sql.js';
+import type { TableName } from '../database/table-name.js';
 
 export interface WorkerTableContext {
   readonly run: RunSql;

@@ -11,12 +11,12 @@ import {
 } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
 import { OwnDatabase } from '../database/own-database.js';
-import { DatabaseCallError } from './database-call-error.js';
-import type { Dialect, Statement } from './dialect.js';
+import { DatabaseCallError } from '../database/database-call-error.js';
+import type { Dialect, Statement } from '../database/dialect.js';
 import { selectRowAndLayouts, selectSample } from './look-statements.js';
 import { addMissingRows, createMissingTables } from './prepare-worker-table.js';
-import type { RunSql, SqlResult } from './run-sql.js';
-import { parseTableName, type TableName } from './table-name.js';
+import type { RunSql, SqlResult } from '../database/run-sql.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowAndLayoutsOf, rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
@@ -55,7 +55,7 @@ export class TypeormWorkerStore implements WorkerStore {
   private readonly table: TableName;
 
   /**
-   * @param dataSource the application's options; the store opens one connection of its own, see leaseDataSourceOptions
+   * @param dataSource the application's options; the store opens one connection of its own, see ownDataSourceOptions
    * @throws UnsupportedDatabaseError, InvalidTableNameError; ConfigurationError for `foreignTimeZone`
    */
   constructor(

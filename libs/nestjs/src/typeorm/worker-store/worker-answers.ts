@@ -1,7 +1,7 @@
 import type { KnownLayouts, WorkerRow, WorkerSample, WorkerTable } from '@raindrop/core';
-import { DatabaseCallError } from './database-call-error.js';
+import { DatabaseCallError } from '../database/database-call-error.js';
 import { KIND } from './look-statements.js';
-import type { SqlResult } from './run-sql.js';
+import type { SqlResult } from '../database/run-sql.js';
 import { isMarkedDeleted, readDeletedRow, readWorkerRow, safeInteger } from './worker-row-reader.js';
 
 type Records = SqlResult['records'];

@@ -1,25 +1,7 @@
-/**
- * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text is
- * any and told apart by every character: by case, accents and trailing blanks.
- */
-export type ColumnKind =
-  | 'bigint'
-  | 'int'
-  | 'small'
-  | 'time'
-  | { readonly text: number }
-  | { readonly exact: number }
-  | { readonly key: number };
-
-export interface WorkerColumn {
-  readonly name: string;
-  readonly kind: ColumnKind;
-  /** SQL; 'now' and 'touched' (renewed by every update where the database can) are the dialect's. */
-  readonly defaultValue: string | undefined;
-}
+import type { ColumnDefinition } from '../database/column-definition.js';
 
 /** The Go original's columns, with its meaning and its defaults. */
-export const ORIGINAL_COLUMNS: readonly WorkerColumn[] = [
+export const ORIGINAL_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'id', kind: 'bigint', defaultValue: undefined },
   { name: 'code', kind: { text: 128 }, defaultValue: "''" },
   { name: 'time_unit', kind: 'small', defaultValue: '2' },
@@ -31,7 +13,7 @@ export const ORIGINAL_COLUMNS: readonly WorkerColumn[] = [
 ];
 
 /** Ours. All have defaults, so that the original's INSERT and UPDATE, which do not name them, go on working. */
-export const OWN_COLUMNS: readonly WorkerColumn[] = [
+export const OWN_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'token', kind: { exact: 64 }, defaultValue: "''" },
   { name: 'holder', kind: { text: 160 }, defaultValue: "''" },
   { name: 'layout', kind: { exact: 160 }, defaultValue: "''" },
@@ -45,7 +27,7 @@ export const OWN_COLUMNS: readonly WorkerColumn[] = [
 ];
 
 /** The columns of the table beside it, which remembers layouts. */
-export const LAYOUT_COLUMNS: readonly WorkerColumn[] = [
+export const LAYOUT_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'fingerprint', kind: { exact: 160 }, defaultValue: undefined },
   { name: 'first_seen_ms', kind: 'bigint', defaultValue: '0' },
 ];

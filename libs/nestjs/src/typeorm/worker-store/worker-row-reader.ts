@@ -1,5 +1,5 @@
 import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../database/dialect.js';
 
 /** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
 export class CorruptWorkerRowError extends RaindropError {

@@ -1,6 +1,7 @@
 import { FENCE_LEAP, type WorkerWrite } from '@raindrop/core';
-import { quoteTable, type Dialect, type SqlValue, type Statement } from './dialect.js';
-import { layoutTableOf, type TableName } from './table-name.js';
+import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
+import { layoutTableOf } from './worker-table-name.js';
+import { type TableName } from '../database/table-name.js';
 import { HOLDER_LENGTH } from './worker-columns.js';
 import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 

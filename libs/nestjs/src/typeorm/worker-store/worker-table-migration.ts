@@ -1,10 +1,11 @@
 import { ConfigurationError } from '@raindrop/core';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { quoteTable, type Dialect } from './dialect.js';
+import { quoteTable, type Dialect } from '../database/dialect.js';
 import { findMissingTables } from './missing-tables.js';
-import type { RunSql } from './run-sql.js';
-import { dialectOf } from './supported-database.js';
-import { DEFAULT_WORKER_TABLE, layoutTableOf, parseTableName, type TableName } from './table-name.js';
+import type { RunSql } from '../database/run-sql.js';
+import { dialectOf } from '../database/supported-database.js';
+import { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table-name.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
 
 export interface WorkerTableMigrationOptions {
   /** `table` or `schema.table`. Default `soc_raindrop_worker`. */

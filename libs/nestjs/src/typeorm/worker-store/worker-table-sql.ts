@@ -1,7 +1,9 @@
-import { quoteTable, type Dialect } from './dialect.js';
-import { dialectOf, type SupportedDatabase } from './supported-database.js';
-import { indexNameOf, layoutTableOf, parseTableName, type TableName } from './table-name.js';
-import { INDEXED_COLUMNS, LAYOUT_COLUMNS, ORIGINAL_COLUMNS, OWN_COLUMNS, type WorkerColumn } from './worker-columns.js';
+import { quoteTable, type Dialect } from '../database/dialect.js';
+import { dialectOf, type SupportedDatabase } from '../database/supported-database.js';
+import { layoutTableOf } from './worker-table-name.js';
+import { indexNameOf, parseTableName, type TableName } from '../database/table-name.js';
+import type { ColumnDefinition } from '../database/column-definition.js';
+import { INDEXED_COLUMNS, LAYOUT_COLUMNS, ORIGINAL_COLUMNS, OWN_COLUMNS } from './worker-columns.js';
 
 /**
  * The statements that create the worker table and the table of its layouts in a database that has neither: what
@@ -26,7 +28,7 @@ export function createWorkerTable(dialect: Dialect, table: TableName): string[] 
 }
 
 /** Adds our columns to a table of the original's. `missing` must not be empty. */
-export function addColumns(dialect: Dialect, table: TableName, missing: readonly WorkerColumn[]): string[] {
+export function addColumns(dialect: Dialect, table: TableName, missing: readonly ColumnDefinition[]): string[] {
   const alter = `ALTER TABLE ${quoteTable(dialect, table)}`;
   const additions = missing.map((column) => `ADD COLUMN ${define(dialect, column)}`);
   if (dialect.addsColumnsTogether) return [`${alter}\n  ${additions.join(',\n  ')}`];
@@ -39,6 +41,6 @@ export function createLayoutTable(dialect: Dialect, table: TableName): string[] 
   return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.tableOptions}`];
 }
 
-function define(dialect: Dialect, column: WorkerColumn): string {
+function define(dialect: Dialect, column: ColumnDefinition): string {
   return `${dialect.quote(column.name)} ${dialect.definition(column)}`;
 }

@@ -4,7 +4,7 @@ import { openStore, takeRow } from '../../../../../test/contract/open-store.js';
 import { originalInsertSql, originalTableSql, originalTakeSql } from '../../../../../test/contract/original-table.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
 import { WorkerTableMissingError } from './missing-tables.js';
-import type { SupportedDatabase } from './supported-database.js';
+import type { SupportedDatabase } from '../database/supported-database.js';
 import type { TypeormWorkerStore } from './typeorm-worker-store.js';
 import { workerTableMigration } from './worker-table-migration.js';
 import { workerTableSql } from './worker-table-sql.js';

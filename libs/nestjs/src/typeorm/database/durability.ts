@@ -48,9 +48,7 @@ export const postgresDurability: DurabilityCheck = {
       );
     }
     if (standbys !== '' && ['local', 'remote_write'].includes(synchronous_commit!)) {
-      problems.push(
-        `synchronous_commit is ${synchronous_commit}: a failover can lose commits; set it to on${orElse}`,
-      );
+      problems.push(`synchronous_commit is ${synchronous_commit}: a failover can lose commits; set it to on${orElse}`);
     }
     return problems;
   },

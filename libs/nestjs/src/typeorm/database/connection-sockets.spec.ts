@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { LeaseSockets } from './lease-sockets.js';
+import { ConnectionSockets } from './connection-sockets.js';
 
 const GONE = new Error('dropped');
 
-function made(sockets: LeaseSockets, given?: unknown): Socket {
+function made(sockets: ConnectionSockets, given?: unknown): Socket {
   return sockets.factory('postgres', given)({} as never) as Socket;
 }
 
 describe('the sockets of a connection', () => {
   it('are dropped all together', async () => {
-    const sockets = new LeaseSockets();
+    const sockets = new ConnectionSockets();
     const all = [made(sockets), made(sockets)];
     const errors = all.map((socket) => once(socket, 'error'));
     expect(sockets.isLost).toBe(false);
@@ -21,14 +21,14 @@ describe('the sockets of a connection', () => {
   });
 
   it('are dropped also when a driver asks for one after that', async () => {
-    const sockets = new LeaseSockets();
+    const sockets = new ConnectionSockets();
     sockets.destroy(GONE);
     const late = made(sockets);
     expect(await once(late, 'error')).toEqual([GONE]);
   });
 
   it('come from the factory that the application gave its driver', async () => {
-    const sockets = new LeaseSockets();
+    const sockets = new ConnectionSockets();
     // A tunnel that is no socket: it has neither ref nor unref.
     const tunnel = new Duplex({ read: () => undefined });
     expect(made(sockets, () => tunnel)).toBe(tunnel);
@@ -39,7 +39,7 @@ describe('the sockets of a connection', () => {
   });
 
   it('are lost when one of them closes', async () => {
-    const sockets = new LeaseSockets();
+    const sockets = new ConnectionSockets();
     const socket = made(sockets);
     socket.destroy();
     await once(socket, 'close');
@@ -47,7 +47,7 @@ describe('the sockets of a connection', () => {
   });
 
   it('keep the process alive from the first call to the end of the last', () => {
-    const sockets = new LeaseSockets();
+    const sockets = new ConnectionSockets();
     const socket = made(sockets);
     const [ref, unref] = [jest.spyOn(socket, 'ref'), jest.spyOn(socket, 'unref')];
     sockets.hold();

@@ -21,7 +21,7 @@ interface MysqlConfig {
  * waits for the other) are out of reach while TypeORM is still connecting. Sockets made here can be dropped at any
  * moment. They keep the process alive only while a call is under way.
  */
-export class LeaseSockets {
+export class ConnectionSockets {
   private readonly streams = new Set<Stream>();
   private holds = 0;
   private reason: Error | undefined;

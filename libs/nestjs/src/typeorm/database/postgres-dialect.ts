@@ -1,7 +1,7 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
 import { postgresDurability } from './durability.js';
-import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+import type { ColumnKind, ColumnDefinition } from './column-definition.js';
 
 /** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
 export const postgresDialect: Dialect = {
@@ -61,7 +61,7 @@ function typeOf(kind: ColumnKind): string {
   return `varchar(${'text' in kind ? kind.text : kind.exact})`;
 }
 
-function defaultOf({ defaultValue }: WorkerColumn): string {
+function defaultOf({ defaultValue }: ColumnDefinition): string {
   if (defaultValue === undefined) return '';
   return ` DEFAULT ${defaultValue === 'now' || defaultValue === 'touched' ? 'CURRENT_TIMESTAMP' : defaultValue}`;
 }

@@ -26,21 +26,21 @@ const NOT_OURS: Options = {
 };
 
 /**
- * The options of the lease's own DataSource: the same database as the application's, over one connection that nobody
+ * The options of a DataSource of our own: the same database as the application's, over one connection that nobody
  * else uses. On a pool that is shared and full, renewals failed more often than not.
  *
  * With `replication` it is the master; better-sqlite3 keeps its journal mode and waits for nobody (`timeout: 0`).
  *
- * @throws UnsupportedDatabaseError when the database cannot keep worker ids, or is gone with its connection
+ * @throws UnsupportedDatabaseError when the database cannot keep worker ids and numbers, or is gone with its connection
  */
-export function leaseDataSourceOptions(
+export function ownDataSourceOptions(
   options: DataSourceOptions,
   { opTimeoutMs }: { readonly opTimeoutMs: number },
 ): DataSourceOptions {
   const { type } = options;
   if (!isSupportedDatabase(type)) throw new UnsupportedDatabaseError(type);
   if (isVolatile(options)) {
-    throw new UnsupportedDatabaseError(type, 'a database in memory has no second connection, which the lease needs');
+    throw new UnsupportedDatabaseError(type, 'a database in memory has no second connection, which is needed');
   }
   const given = { ...options, ...credentialsOf(options) } as Options;
   const extra = (given['extra'] ?? {}) as Options;

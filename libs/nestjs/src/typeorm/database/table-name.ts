@@ -7,9 +7,6 @@ export interface TableName {
   readonly name: string;
 }
 
-/** The worker table's name when none is given: the original's. */
-export const DEFAULT_WORKER_TABLE = 'soc_raindrop_worker';
-
 /** What {@link isTableName} accepts, in words. */
 export const TABLE_NAME_RULE =
   "'table' or 'schema.table', each of 1 to 63 letters, digits and underscores, not beginning with a digit";
@@ -48,18 +45,13 @@ export function parseTableName(text: string, defaultSchema?: string): TableName 
   return { name: name!, schema };
 }
 
-/** Where the layouts are kept that the worker table ever served. */
-export function layoutTableOf({ schema, name }: TableName): TableName {
-  return { schema, name: shortened(`${name}_layout`) };
-}
-
 /** The name of the index on one column. */
 export function indexNameOf({ name }: TableName, column: string): string {
   return shortened(`idx_${name}_${column}`);
 }
 
 /** Names of up to 60 characters stay; the end of longer ones gives way to a hash of the whole. */
-function shortened(name: string): string {
+export function shortened(name: string): string {
   if (name.length <= LONGEST) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 10);
   return `${name.slice(0, LONGEST - 11)}_${hash}`;

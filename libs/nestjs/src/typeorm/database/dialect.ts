@@ -1,7 +1,7 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { DurabilityCheck } from './durability.js';
 import type { TableName } from './table-name.js';
-import type { WorkerColumn } from './worker-columns.js';
+import type { ColumnDefinition } from './column-definition.js';
 
 /** A value bound to a statement. */
 export type SqlValue = string | number | bigint;
@@ -37,7 +37,7 @@ export interface Dialect {
   /** Numbers are bound as 64-bit integers, never as floating point. */
   bind(value: SqlValue): unknown;
   /** A column's type and default as CREATE TABLE and ALTER TABLE want them. */
-  definition(column: WorkerColumn): string;
+  definition(column: ColumnDefinition): string;
   /** An integer column as text, which no driver rounds; NULL for what is no integer, which only SQLite stores. */
   exactInteger(column: string): string;
   /** The Unix ms of a time column. */

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.js';
 import { sqliteDurability } from './durability.js';
-import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+import type { ColumnKind, ColumnDefinition } from './column-definition.js';
 
 const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
 
@@ -50,7 +50,7 @@ function typeOf(kind: ColumnKind): string {
   return `varchar(${'text' in kind ? kind.text : kind.exact})`;
 }
 
-function defaultOf({ defaultValue }: WorkerColumn): string {
+function defaultOf({ defaultValue }: ColumnDefinition): string {
   if (defaultValue === undefined) return '';
   return ` DEFAULT ${defaultValue === 'now' || defaultValue === 'touched' ? `(${NOW_TEXT})` : defaultValue}`;
 }

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { isVolatile, leaseDataSourceOptions } from './lease-data-source.js';
+import { isVolatile, ownDataSourceOptions } from './own-data-source.js';
 import { UnsupportedDatabaseError } from './supported-database.js';
 
 const APPLICATION = {
@@ -8,7 +8,7 @@ const APPLICATION = {
 };
 
 function derived(options: object): Record<string, unknown> {
-  const result = leaseDataSourceOptions(options as DataSourceOptions, { opTimeoutMs: 3_000 });
+  const result = ownDataSourceOptions(options as DataSourceOptions, { opTimeoutMs: 3_000 });
   return result as unknown as Record<string, unknown>;
 }
 
@@ -78,14 +78,16 @@ describe("the lease's DataSource", () => {
       { type: 'postgres' },
       { type: 'better-sqlite3', database: 'a.sqlite' },
     ]) {
-      const result = leaseDataSourceOptions(options as DataSourceOptions, { opTimeoutMs: 3_000 });
+      const result = ownDataSourceOptions(options as DataSourceOptions, { opTimeoutMs: 3_000 });
       expect(new DataSource(result).isInitialized).toBe(false);
     }
   });
 
   it.each(['aurora-mysql', 'cockroachdb', 'mongodb', 'mssql', 'sqljs'])('is refused for %s', (type) => {
     expect(() => derived({ type })).toThrow(UnsupportedDatabaseError);
-    expect(() => derived({ type })).toThrow(`'${type}' cannot keep worker ids and numbers. Supported are 'mysql', 'mariadb',`);
+    expect(() => derived({ type })).toThrow(
+      `'${type}' cannot keep worker ids and numbers. Supported are 'mysql', 'mariadb',`,
+    );
   });
 
   it('is refused for a database in memory', () => {

@@ -1,4 +1,5 @@
-import { indexNameOf, InvalidTableNameError, isTableName, layoutTableOf, parseTableName } from './table-name.js';
+import { layoutTableOf } from '../worker-store/worker-table-name.js';
+import { indexNameOf, InvalidTableNameError, isTableName, parseTableName } from './table-name.js';
 
 describe('a table name', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
 import { mysqlDurability } from './durability.js';
-import type { ColumnKind, WorkerColumn } from './worker-columns.js';
+import type { ColumnKind, ColumnDefinition } from './column-definition.js';
 import { offsetMs } from './zone-offset.js';
 
 /**
@@ -73,7 +73,7 @@ function typeOf(kind: ColumnKind): string {
 /** To utf8mb4_bin a text and the same one with a space behind it are equal; what does better has a name for each server. */
 const EXACT_COLLATION = '/*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */';
 
-function defaultOf({ defaultValue }: WorkerColumn): string {
+function defaultOf({ defaultValue }: ColumnDefinition): string {
   if (defaultValue === undefined) return '';
   if (defaultValue === 'now') return ' DEFAULT CURRENT_TIMESTAMP(6)';
   if (defaultValue === 'touched') return ' DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)';

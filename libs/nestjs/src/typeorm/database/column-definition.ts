@@ -1,0 +1,19 @@
+/**
+ * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text is
+ * any and told apart by every character: by case, accents and trailing blanks.
+ */
+export type ColumnKind =
+  | 'bigint'
+  | 'int'
+  | 'small'
+  | 'time'
+  | { readonly text: number }
+  | { readonly exact: number }
+  | { readonly key: number };
+
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** SQL; 'now' and 'touched' (renewed by every update where the database can) are the dialect's. */
+  readonly defaultValue: string | undefined;
+}
