@@ -6,6 +6,7 @@ import {
   InjectIdService,
   RaindropModule,
   snowflakeColumn,
+  type SegmentModuleOptions,
   type SnowflakeModuleOptions,
   type RaindropOptionsFactory,
 } from '@raindrop/nestjs';
@@ -287,11 +288,11 @@ describe('The ways to configure RaindropModule', () => {
     expect(() => ids.nextId()).toThrow(ClosedError);
   });
 
-  it('refuses the segment mode, which is not there yet, instead of issuing snowflakes', async () => {
-    const options = { ...OPTIONS, idMode: 'NumberSection' } as unknown as SnowflakeModuleOptions;
+  it('refuses bits of snowflakes in segment mode, whatever its case, instead of ignoring them', async () => {
+    const options = { ...OPTIONS, idMode: 'NumberSection' } as unknown as SegmentModuleOptions;
     const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
       (error: unknown) => error,
     );
-    expect((failure as Error).message).toContain('idMode');
+    expect((failure as Error).message).toMatch(/timeStampLength.*is not an option/);
   });
 });

@@ -150,7 +150,7 @@ describe.each(['mariadb', 'postgres'] as const)('An application that does not st
     ]);
     expect(error).toMatchObject({ errorCode: 'DATABASE_REFUSED', refusal: 'rights', retryable: false });
     expect(error.message).toContain(
-      "SELECT, INSERT and UPDATE on the worker table, or name another account in the DataSource's options",
+      "SELECT, INSERT and UPDATE on the table, or name another account in the DataSource's options",
     );
   });
 });
