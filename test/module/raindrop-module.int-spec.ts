@@ -293,6 +293,6 @@ describe('The ways to configure RaindropModule', () => {
     const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
       (error: unknown) => error,
     );
-    expect((failure as Error).message).toMatch(/timeStampLength.*is not an option/);
+    expect((failure as Error).message).toMatch(/timeStampLength.*is for idMode: 'snowflake'/);
   });
 });

@@ -43,7 +43,7 @@ it.each([
   [{ hashCode: 'yes' }, 'hashCode', 'true or false'],
   [{ clock: 'fast' }, 'clock', "'turn', 'exact'"],
   [{ foreignTimeZone: 'Asia/Shanghai' }, 'foreignTimeZone', '+08:00'],
-  [{ idMode: 'numberSection' }, 'idMode', 'snowflake'],
+  [{ idMode: 'both' }, 'idMode', 'snowflake'],
   [{ idMode: 'segments' }, 'idMode', 'snowflake'],
   [{ workerIdAssigner: 'zookeeper' }, 'workerIdAssigner', "'database', 'static'"],
   [{ workerIdAssigner: 'static' }, 'workerId', 'required'],

@@ -14,7 +14,7 @@ import {
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './options/common-options.js';
-import { refuseMisplaced } from './options/misplaced-options.js';
+import { refuseLeaseOptions, refuseMisplaced } from './options/misplaced-options.js';
 import { refuseNonObject } from './options/options-object.js';
 import { DEFAULT_WORKER_TABLE } from './typeorm/worker-store/worker-table-name.js';
 
@@ -73,6 +73,7 @@ export function resolveSnowflakeOptions(options: SnowflakeModuleOptions, nowMs: 
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
+  refuseMisplaced(reader, 'snowflake');
   const layout = readAnyLayout(reader, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
@@ -115,7 +116,7 @@ function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | un
 
 function readStaticWorker(reader: OptionReader, layout: ResolvedLayout | undefined): number | undefined {
   const assigner = reader.oneOf('workerIdAssigner', ['database', 'static'], 'database');
-  refuseMisplaced(reader, assigner);
+  if (assigner === 'static') refuseLeaseOptions(reader);
   const given = reader.value('workerId');
   if (assigner === 'database') {
     if (given !== undefined) reader.problem('workerId', given, `is for workerIdAssigner: 'static' only`);

@@ -6,25 +6,40 @@ const BESIDE = ['name', 'isGlobal', 'dataSource'] as const;
 /** What says where leased worker ids are kept. */
 const OF_THE_LEASE = ['dbConfig', 'tableName'] as const;
 
+/** What makes a snowflake what it is. */
+const OF_SNOWFLAKES = [
+  ...['layout', 'timeUnit', 'startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'],
+  ...['serviceMinWorkId', 'serviceMaxWorkId', 'timeBackBitValue', 'workerIdAssigner', 'workerId', 'leaseMs'],
+];
+
+/** What numbers from segments come from. */
+const OF_SEGMENTS = ['codes', 'defaultCode', 'autoCreateCode', 'defaultStep', 'maxStep', 'sharded', 'redis'];
+
 /** Options in the wrong place: they would be ignored, and whoever wrote them believes otherwise. */
-export function refuseMisplaced(reader: OptionReader, workerIdAssigner: 'database' | 'static'): void {
+export function refuseMisplaced(reader: OptionReader, idMode: 'snowflake' | 'numberSection'): void {
   for (const option of BESIDE) {
-    const given = reader.value(option);
-    if (given === undefined) continue;
-    const message = `belongs beside useFactory, not into what it returns: forRootAsync({ ${option}: ..., useFactory })`;
-    reader.problem(option, given, message);
+    refuse(
+      reader,
+      option,
+      `belongs beside useFactory, not into what it returns: forRootAsync({ ${option}: ..., useFactory })`,
+    );
   }
-  if (workerIdAssigner === 'database') return;
+  const [others, theirMode] =
+    idMode === 'snowflake' ? ([OF_SEGMENTS, 'numberSection'] as const) : ([OF_SNOWFLAKES, 'snowflake'] as const);
+  for (const option of others) refuse(reader, option, `is for idMode: '${theirMode}', and this one is '${idMode}'`);
+}
+
+/** A worker id given by hand is kept nowhere. */
+export function refuseLeaseOptions(reader: OptionReader): void {
   for (const option of OF_THE_LEASE) {
-    const given = reader.value(option);
-    if (given !== undefined) {
-      // A URL may hold a password.
-      const shown = option === 'dbConfig' ? '(hidden)' : given;
-      reader.problem(
-        option,
-        shown,
-        `is for workerIdAssigner: 'database' only: a worker id given by hand is kept nowhere`,
-      );
-    }
+    refuse(reader, option, `is for workerIdAssigner: 'database' only: a worker id given by hand is kept nowhere`);
   }
+}
+
+function refuse(reader: OptionReader, option: string, message: string): void {
+  const given = reader.value(option);
+  if (given === undefined) return;
+  // A URL may hold a password, and so may what a buffer is made of.
+  const shown = option === 'dbConfig' || option === 'redis' ? '(hidden)' : given;
+  reader.problem(option, shown, message);
 }

@@ -11,6 +11,7 @@ import {
   type CommonModuleOptions,
   type ResolvedCommonOptions,
 } from '../options/common-options.js';
+import { refuseMisplaced } from '../options/misplaced-options.js';
 import { refuseNonObject } from '../options/options-object.js';
 import { DEFAULT_APP_SEGMENT_TABLE, DEFAULT_SEGMENT_TABLE } from '../typeorm/segment-store/segment-tables.js';
 import type { SegmentBuffer } from './segment-buffer.js';
@@ -61,6 +62,7 @@ export function resolveSegmentModuleOptions(options: SegmentModuleOptions): Reso
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['numberSection'], 'numberSection');
+  refuseMisplaced(reader, 'numberSection');
   const segments = readSegmentOptions(reader);
   const resolved = {
     idMode: 'numberSection',
