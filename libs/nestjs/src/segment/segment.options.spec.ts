@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@raindrop/core';
-import { isSegmentMode, resolveSegmentModuleOptions, type SegmentModuleOptions } from './segment.options.js';
+import { isSegmentMode, resolveSegmentModuleOptions } from './segment.options.js';
 
 const problemsOf = (options: object): readonly { option: string; message: string }[] => {
   try {
