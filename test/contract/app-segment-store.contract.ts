@@ -16,14 +16,8 @@ export interface AppSegmentStoreBench {
 
 /**
  * What every {@link AppSegmentStore} promises, whatever is underneath.
- *
- * @param checksCallers whether it also refuses what the port tells callers not to do
  */
-export function describeAppSegmentStore(
-  name: string,
-  make: () => Promise<AppSegmentStoreBench>,
-  { checksCallers }: { readonly checksCallers: boolean },
-): void {
+export function describeAppSegmentStore(name: string, make: () => Promise<AppSegmentStoreBench>): void {
   describe(`AppSegmentStore on ${name}`, () => {
     let bench: AppSegmentStoreBench;
     let store: AppSegmentStore;
@@ -163,8 +157,6 @@ export function describeAppSegmentStore(
       expect(await source.giveBack({ first: 400n, last: 500n })).toBe(false);
       expect(await other.reserve({ count: 1, above: 0n })).toMatchObject({ first: 1_501n });
     });
-
-    if (!checksCallers) return;
 
     it('takes indexes back only once, and only from the end', async () => {
       await store.registerApp(9, '', '');

@@ -24,4 +24,4 @@ const make = (): Promise<AppSegmentStoreBench> => {
 };
 
 // Its callers are in the same process, and tested for that.
-describeAppSegmentStore('memory', make, { checksCallers: false });
+describeAppSegmentStore('memory', make);

@@ -20,4 +20,4 @@ const make = (): Promise<SegmentStoreBench> => {
 };
 
 // Its callers are in the same process, and tested for that.
-describeSegmentStore('memory', make, { checksCallers: false });
+describeSegmentStore('memory', make);

@@ -26,14 +26,8 @@ const CODE = 'orders';
 
 /**
  * What every {@link SegmentStore} promises, whatever is underneath.
- *
- * @param checksCallers whether it also refuses what the port tells callers not to do
  */
-export function describeSegmentStore(
-  name: string,
-  make: () => Promise<SegmentStoreBench>,
-  { checksCallers }: { readonly checksCallers: boolean },
-): void {
+export function describeSegmentStore(name: string, make: () => Promise<SegmentStoreBench>): void {
   describe(`SegmentStore on ${name}`, () => {
     let bench: SegmentStoreBench;
 
@@ -275,8 +269,6 @@ export function describeSegmentStore(
       await prepared();
       expect(await source.reserve({ above: 0n })).toMatchObject({ first: 1n });
     });
-
-    if (!checksCallers) return;
 
     describe('whatever it is asked for', () => {
       it.each([0, -1, 1.5, Number.NaN])('does not reserve %p numbers', async (count) => {

@@ -1,15 +1,8 @@
 import { OptionReader } from '../config/option-reader.js';
 import { MAX_ID } from '../codec/max-id.js';
 import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
-import type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from './segment-store.js';
-
-/** One code's row. */
-export interface SegmentRow {
-  maxId: bigint;
-  step: number;
-  /** No number above it; 0n for none. */
-  maxLimitId: bigint;
-}
+import { MemorySegmentSource, type SegmentRow } from './memory-segment-source.js';
+import type { SegmentSource, SegmentStore } from './segment-store.js';
 
 /** How unknown codes are treated. */
 export interface MemorySegmentOptions {
@@ -49,10 +42,11 @@ export class MemorySegmentStore implements SegmentStore {
   }
 
   source(code: string): SegmentSource {
-    return {
-      reserve: (request) => settled(() => reserve(code, this.rowOf(code), request)),
-      giveBack: (unused) => settled(() => giveBack(this.rowOf(code), unused)),
-    };
+    return new MemorySegmentSource({
+      find: () => this.rowOf(code),
+      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
+      exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
+    });
   }
 
   /** None: memory that is gone is gone with everybody who used it. */
@@ -73,23 +67,4 @@ export class MemorySegmentStore implements SegmentStore {
     rows.set(code, created);
     return created;
   }
-}
-
-function settled<T>(call: () => T): Promise<T> {
-  return new Promise((resolve) => resolve(call()));
-}
-
-function reserve(code: string, row: SegmentRow, { count = row.step, above }: SegmentRequest): ReservedSegment {
-  const limit = row.maxLimitId === 0n ? MAX_ID : row.maxLimitId;
-  const start = row.maxId > above ? row.maxId : above;
-  if (start >= limit) throw new SegmentExhaustedError(code, limit);
-  const end = start + BigInt(count);
-  row.maxId = end < limit ? end : limit;
-  return { first: start + 1n, last: row.maxId, step: row.step };
-}
-
-function giveBack(row: SegmentRow, { first, last }: Segment): boolean {
-  if (row.maxId !== last) return false;
-  row.maxId = first - 1n;
-  return true;
 }

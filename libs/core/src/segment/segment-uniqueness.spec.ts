@@ -1,14 +1,7 @@
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentFetcher } from './segment-fetcher.js';
-import {
-  aboveIgnored,
-  repeatedGiveBack,
-  simulate,
-  unguardedGiveBack,
-  type BreakSource,
-  type Outcome,
-  type Scenario,
-} from './testing/segment-simulation.js';
+import { aboveIgnored, repeatedGiveBack, unguardedGiveBack, type BreakSource } from './testing/broken-sources.js';
+import { simulate, type Outcome, type Scenario } from './testing/segment-simulation.js';
 
 const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? 300);
 

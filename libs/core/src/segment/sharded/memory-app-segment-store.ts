@@ -1,24 +1,16 @@
 import { MAX_ID } from '../../codec/max-id.js';
 import type { App, AppSegmentStore } from '../app-segment-store.js';
 import { SegmentExhaustedError } from '../segment-errors.js';
-import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '../segment-store.js';
+import { MemorySegmentSource, type SegmentRow } from '../memory-segment-source.js';
+import type { SegmentSource } from '../segment-store.js';
 import { SHARDS } from './gate-pass.js';
 import { UnknownAppError, UnknownShardError } from './sharded-errors.js';
 import { checkApp, composeShardedId, MAX_INDEX } from './sharded-id.js';
 
-/** One shard's row. */
-export interface AppSegmentRow {
-  /** The highest index that was reserved. */
-  maxId: bigint;
-  step: number;
-  /** No whole ID above it; 0n for none. */
-  maxLimitId: bigint;
-}
-
 /** What several {@link MemoryAppSegmentStore} share: the table itself. */
 export class MemoryAppSegmentTable {
   /** By app, then by shard. */
-  readonly rows = new Map<number, { app: App; readonly shards: Map<number, AppSegmentRow> }>();
+  readonly rows = new Map<number, { app: App; readonly shards: Map<number, SegmentRow> }>();
 }
 
 const STEP = 1_000;
@@ -35,8 +27,9 @@ export class MemoryAppSegmentStore implements AppSegmentStore {
     return Promise.resolve();
   }
 
-  registerApp(appId: number, name: string, description: string): Promise<void> {
-    return answer(() => this.register({ id: appId, name, description }));
+  // eslint-disable-next-line @typescript-eslint/require-await -- to reject where it would throw
+  async registerApp(appId: number, name: string, description: string): Promise<void> {
+    this.register({ id: appId, name, description });
   }
 
   apps(): Promise<App[]> {
@@ -46,10 +39,12 @@ export class MemoryAppSegmentStore implements AppSegmentStore {
 
   source(app: number, shard: number): SegmentSource {
     const lowest = composeShardedId({ index: 0n, shard, app });
-    return {
-      reserve: (request) => answer(() => reserve(this.rowOf(app, shard), request, { app, shard, lowest })),
-      giveBack: (unused) => answer(() => giveBack(this.rowOf(app, shard), unused)),
-    };
+    return new MemorySegmentSource({
+      find: () => this.rowOf(app, shard),
+      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) >> 14n),
+      exhausted: (maxLimitId) =>
+        new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId),
+    });
   }
 
   /** None: memory that is gone is gone with everybody who used it. */
@@ -64,45 +59,18 @@ export class MemoryAppSegmentStore implements AppSegmentStore {
   private register(app: App): void {
     checkApp(app.id);
     const { rows } = this.table;
-    const shards = rows.get(app.id)?.shards ?? new Map<number, AppSegmentRow>();
+    const shards = rows.get(app.id)?.shards ?? new Map<number, SegmentRow>();
     for (let shard = 0; shard < SHARDS; shard++) {
       if (!shards.has(shard)) shards.set(shard, { maxId: 0n, step: STEP, maxLimitId: 0n });
     }
     rows.set(app.id, { app, shards });
   }
 
-  private rowOf(app: number, shard: number): AppSegmentRow {
+  private rowOf(app: number, shard: number): SegmentRow {
     const known = this.table.rows.get(app);
     if (known === undefined) throw new UnknownAppError(app);
     const row = known.shards.get(shard);
     if (row === undefined) throw new UnknownShardError(app, shard);
     return row;
   }
-}
-
-function reserve(
-  row: AppSegmentRow,
-  { count = row.step, above }: SegmentRequest,
-  { app, shard, lowest }: { app: number; shard: number; lowest: bigint },
-): ReservedSegment {
-  const { maxLimitId } = row;
-  const highest = maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) >> 14n;
-  const start = row.maxId > above ? row.maxId : above;
-  if (start >= highest) {
-    throw new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId);
-  }
-  const end = start + BigInt(count);
-  row.maxId = end < highest ? end : highest;
-  return { first: start + 1n, last: row.maxId, step: row.step };
-}
-
-function giveBack(row: AppSegmentRow, { first, last }: Segment): boolean {
-  if (row.maxId !== last) return false;
-  row.maxId = first - 1n;
-  return true;
-}
-
-/** Rejects where the work throws. */
-function answer<T>(work: () => T): Promise<T> {
-  return new Promise((resolve) => resolve(work()));
 }

@@ -3,14 +3,12 @@ import { settle, VirtualTime } from '../../testing/virtual-time.js';
 import { MemorySegmentTable } from '../memory-segment-store.js';
 import { sizeOf } from '../segment-buffer.js';
 import { SegmentGenerator } from '../segment-generator.js';
-import type { Segment, SegmentSource } from '../segment-store.js';
+import type { Segment } from '../segment-store.js';
+import type { BreakSource } from './broken-sources.js';
 import { FaultSegmentStore } from './fault-segment-store.js';
 
 /** `crowd`: four processes that come and go. `regression`: one process, whose database loses commits. */
 export type Scenario = 'crowd' | 'regression';
-
-/** Puts a database that breaks the store's contract in place of a good one. */
-export type BreakSource = (source: SegmentSource, table: MemorySegmentTable, database: VirtualTime) => SegmentSource;
 
 /** What a run came to. */
 export interface Outcome {
@@ -235,27 +233,3 @@ export async function simulate(
   for (const each of all) if (!each.time.isStopped) each.balance();
   return { violations: run.violations, issued: run.handedOut.size, happened: run.happened };
 }
-
-/** A source that takes numbers back whoever has reserved in between. */
-export const unguardedGiveBack: BreakSource = (source, table) => ({
-  reserve: (request) => source.reserve(request),
-  giveBack: ({ first }) => {
-    table.rows.get('default')!.maxId = first - 1n;
-    return Promise.resolve(true);
-  },
-});
-
-/** A connection that sends every return a second time, a little later. */
-export const repeatedGiveBack: BreakSource = (source, _table, database) => ({
-  reserve: (request) => source.reserve(request),
-  giveBack: (unused) => {
-    for (let ms = 20; ms <= 2_000; ms += 20) database.setTimer(() => void source.giveBack(unused), ms);
-    return source.giveBack(unused);
-  },
-});
-
-/** A store that does not look at how far the process has come. */
-export const aboveIgnored: BreakSource = (source) => ({
-  reserve: (request) => source.reserve({ ...request, above: 0n }),
-  giveBack: (unused) => source.giveBack(unused),
-});

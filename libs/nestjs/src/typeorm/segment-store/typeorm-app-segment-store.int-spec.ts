@@ -8,7 +8,7 @@ import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../../t
 import type { TypeormAppSegmentStore } from './typeorm-app-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {
-  describeAppSegmentStore(kind, () => makeBench(kind), { checksCallers: true });
+  describeAppSegmentStore(kind, () => makeBench(kind));
 
   // The original service's table; for SQLite and PostgreSQL what that would be.
   it("takes the original service's id_alloc as it is", async () => {

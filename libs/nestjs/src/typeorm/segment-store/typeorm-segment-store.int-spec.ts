@@ -5,7 +5,7 @@ import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../../t
 import type { TypeormSegmentStore } from './typeorm-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {
-  describeSegmentStore(kind, () => makeBench(kind), { checksCallers: true });
+  describeSegmentStore(kind, () => makeBench(kind));
 });
 
 async function makeBench(kind: DatabaseKind): Promise<SegmentStoreBench> {
