@@ -1,7 +1,14 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TerminusModule, type HealthIndicatorResult } from '@nestjs/terminus';
-import { ClosedError, parseShardedId, SegmentNotReadyError, shardOf, UnknownAppError } from '@raindrop/core';
+import {
+  ClosedError,
+  parseShardedId,
+  SegmentNotReadyError,
+  shardOf,
+  UnknownAppError,
+  UnknownCodeError,
+} from '@raindrop/core';
 import {
   getIdServiceToken,
   IdService,
@@ -9,11 +16,14 @@ import {
   NoShardedIdsError,
   RaindropModule,
   snowflakeColumn,
+  type SegmentBuffer,
   type SegmentModuleOptions,
 } from '@raindrop/nestjs';
+import { redisBuffer } from '@raindrop/nestjs/redis';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
-import { DataSource, EntitySchema } from 'typeorm';
-import { databaseKinds } from '../servers/test-databases.js';
+import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';
+import { startVolatileRedis } from '../redis/volatile-redis.js';
+import { databaseKinds, testDatabase } from '../servers/test-databases.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
 const SEGMENTS: SegmentModuleOptions = {
@@ -128,6 +138,38 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     await app.close();
   });
 
+  it('shares numbers by Redis with processes of the same database only, and says when Redis is of no use', async () => {
+    const server = await startVolatileRedis();
+    const redis = redisBuffer({ connection: server.url });
+    const other = await testDatabase(kind);
+    const take = async (
+      options: DataSourceOptions,
+      buffer: SegmentBuffer,
+    ): Promise<{ first: bigint; log: string[] }> => {
+      const log: string[] = [];
+      const warn = (message: string): void => void log.push(message);
+      const logger = { log: warn, warn, error: warn };
+      const app = await startApp([typeorm(options), RaindropModule.forRoot({ ...SEGMENTS, redis: buffer, logger })]);
+      const first = app.get(IdService).nextId();
+      app.get(IdService).nextIds(50);
+      await app.close();
+      return { first, log };
+    };
+    // One by one, so that each finds in Redis what the one before has left.
+    expect((await take(database.options, redis)).first).toBe(1n);
+    expect((await take(other.options, redis)).first).toBe(1n);
+    const third = await take(database.options, redis);
+    expect(third.first).toBeGreaterThan(51n);
+    expect(third.log).toEqual([]);
+    await server.stop();
+    const { first, log } = await take(database.options, redisBuffer({ connection: server.url }));
+    expect(first).toBeGreaterThan(third.first);
+    expect(log).toEqual([
+      expect.stringContaining('the shared buffer of numbers cannot be used: Redis is out of reach'),
+    ]);
+    await other.drop();
+  });
+
   it('is healthy while numbers come, and tells how many are left', async () => {
     @Injectable()
     class Health {
@@ -137,14 +179,23 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
       }
     }
     @Module({
-      imports: [typeorm(database.options), TerminusModule, RaindropModule.forRoot(SEGMENTS)],
+      imports: [
+        typeorm(database.options),
+        TerminusModule,
+        RaindropModule.forRoot({ ...SEGMENTS, autoCreateCode: false }),
+      ],
       providers: [Health, RaindropHealthIndicator],
     })
     class AppModule {}
+    const rows = await start();
+    await rows.close();
     const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
     app.get(IdService).nextIds(10);
     const details = { service: 'default', state: 'ready', codes: 1, issued: 10, lastError: null };
     expect(app.get(Health).check()).toMatchObject({ status: 'up', ...details, numbersLeft: 990 });
+    await expect(app.get(IdService).nextIdAsync('nobody knows it')).rejects.toThrow(UnknownCodeError);
+    const concern = { reason: 'reservations fail: UNKNOWN_CODE', codes: 2 };
+    expect(app.get(Health).check()).toMatchObject({ status: 'degraded', ...concern });
     await app.close();
     expect(app.get(Health).check()).toMatchObject({ status: 'down', reason: 'CLOSED' });
   });

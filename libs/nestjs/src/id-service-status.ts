@@ -35,6 +35,8 @@ export interface SegmentServiceStatus {
   readonly state: 'ready' | 'closed';
   /** The codes in use, in the order in which they came. */
   readonly codes: readonly SegmentStatus[];
+  /** The codes that the options name: what the application cannot do without. */
+  readonly startCodes: readonly string[];
   /** Undefined without sharded IDs. */
   readonly sharded: ShardedIdsStatus | undefined;
   /** Why the last reservation of some code failed; undefined when all of them succeeded. */

@@ -33,6 +33,22 @@ describe('A clean shutdown', () => {
     await bench.generator.close();
   });
 
+  it('refuses all who wait, however many, also when a fetch ends in the middle of it', async () => {
+    const bench = await SegmentBench.started({ row: { step: 10 }, options: { maxStep: 10, prefetchBelow: 0 } });
+    bench.take(10);
+    bench.store.next('reserve', { kind: 'slow', thereMs: 5, backMs: 5 });
+    const refused: unknown[] = [];
+    for (let caller = 0; caller < 1_000; caller++) {
+      bench.generator.nextIdAsync(undefined, { timeoutMs: 60_000 }).catch((error: unknown) => refused.push(error));
+    }
+    await settle();
+    const closing = bench.generator.close();
+    await bench.time.advance(1_000);
+    await closing;
+    expect(refused).toHaveLength(1_000);
+    expect(refused.every((error) => error instanceof ClosedError)).toBe(true);
+  });
+
   it('happens once, and every call is refused from its first moment on', async () => {
     const bench = await SegmentBench.started();
     const closing = [bench.generator.close(), bench.generator.close()];

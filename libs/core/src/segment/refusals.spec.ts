@@ -1,3 +1,4 @@
+import { RaindropError } from '../raindrop-error.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import { SegmentExhaustedError, SegmentNotReadyError, UnknownCodeError } from './segment-errors.js';
@@ -98,5 +99,39 @@ describe('A failure that may pass', () => {
     expect(() => bench.generator.nextId()).toThrow(SegmentExhaustedError);
     await settle();
     expect(() => bench.generator.nextId()).toThrow(SegmentNotReadyError);
+  });
+});
+
+describe('A store that refuses for a while', () => {
+  class RefusedError extends RaindropError {
+    readonly errorCode = 'REFUSED';
+    constructor() {
+      super('refused', { retryable: false });
+    }
+  }
+
+  it('is asked again while numbers are left, so that nobody sees it', async () => {
+    const bench = await SegmentBench.started({ options: { retryMaxMs: 2_000 } });
+    const source = jest.spyOn(bench.table.rows, 'get').mockImplementationOnce(() => {
+      throw new RefusedError();
+    });
+    bench.take(200);
+    await settle();
+    source.mockRestore();
+    expect(bench.status.lastError).toBeInstanceOf(RefusedError);
+    await bench.time.advance(2_100);
+    expect(bench.status.lastError).toBeUndefined();
+    expect(bench.take(1_800)).toEqual(range(201, 2_000));
+  });
+});
+
+describe('Codes without a row', () => {
+  it('make room for those that have one', async () => {
+    const bench = new SegmentBench({ autoCreateCode: false, options: { maxCodes: 10 }, row: {} });
+    for (let code = 0; code < 30; code++) {
+      await expect(bench.generator.nextIdAsync(`junk ${code}`)).rejects.toBeInstanceOf(UnknownCodeError);
+    }
+    await expect(bench.generator.nextIdAsync('default')).resolves.toBe(1n);
+    expect(bench.generator.counters.codes).toBeLessThanOrEqual(10);
   });
 });

@@ -13,6 +13,8 @@ export interface FetchListener {
   failed(error: RaindropError): void;
   /** The pause after failures that may pass by themselves is over. */
   recovered(): void;
+  /** Whether callers can still be served. */
+  hasNumbers(): boolean;
 }
 
 /** A call under way; its answer counts while the epoch lasts. */
@@ -134,7 +136,7 @@ export class SegmentFetcher {
     this.listener.failed(error);
   }
 
-  /** What only a change of the table can help is not asked for again before a caller wants it. */
+  /** What only a change of the table can help is asked for again before numbers run out, or when a caller wants it. */
   private pause(mayPass: boolean): void {
     const { retryBaseMs, retryMaxMs } = this.ctx.options;
     const { monotonic, timers, randomness } = this.ctx.ports;
@@ -142,7 +144,7 @@ export class SegmentFetcher {
     const ms = longest * (1 - randomness.fraction() / 2);
     this.pauseUntil = monotonic.now() + ms;
     this.cancelPause();
-    if (!mayPass || this.isStopped) return;
+    if (this.isStopped || !(mayPass || this.listener.hasNumbers())) return;
     const timer = timers.setTimer(() => this.recover(), ms, 'background');
     this.cancelPause = () => timer.cancel();
   }

@@ -9,11 +9,19 @@ import { AllocatorCounts } from './allocator-counts.js';
 import { withDeadline } from './deadline.js';
 import { SegmentAllocator } from './segment-allocator.js';
 import type { SegmentContext } from './segment-context.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError, TooManyCodesError } from './segment-errors.js';
+import {
+  SegmentNotReadyError,
+  SegmentStoreUnavailableError,
+  TooManyCodesError,
+  UnknownCodeError,
+} from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 import type { SegmentPorts } from './segment-ports.js';
 import { SegmentTally, type SegmentStatus } from './segment-status.js';
 import type { SegmentStore } from './segment-store.js';
+
+/** How many codes are fetched at once at the start. */
+const AT_ONCE = 16;
 
 /** What the generator has done since it was made. */
 export interface SegmentCounters extends Readonly<SegmentTally> {
@@ -63,7 +71,11 @@ export class SegmentGenerator implements IdCalls {
     } catch (error) {
       throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
     }
-    await Promise.all(allocators.map((each) => each.ready(wait)));
+    // A new code takes several statements, and all share one connection.
+    const patience = { timeoutMs: 10 * options.opTimeoutMs, ...wait };
+    for (let from = 0; from < allocators.length; from += AT_ONCE) {
+      await Promise.all(allocators.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
+    }
   }
 
   nextId(code?: string): bigint {
@@ -190,11 +202,21 @@ export class SegmentGenerator implements IdCalls {
     return fresh;
   }
 
+  /** Codes without a row, of which there never was a number, make room for others. */
+  private dropUnknown(): void {
+    for (const [code, each] of this.allocators) {
+      if (!(each.status.lastError instanceof UnknownCodeError) || each.issued > 0 || each === this.plain) continue;
+      this.allocators.delete(code);
+      void each.close();
+    }
+  }
+
   /** Why a code that is not in use cannot come into use. */
   private obstacle(code: string): RaindropError | undefined {
     if (!isCode(code)) return new InvalidCodeError(code);
     if (this.closing !== undefined) return new ClosedError();
     const { maxCodes } = this.ctx.options;
+    if (this.allocators.size >= maxCodes) this.dropUnknown();
     return this.allocators.size < maxCodes ? undefined : new TooManyCodesError(code, maxCodes);
   }
 }

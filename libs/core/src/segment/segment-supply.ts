@@ -41,6 +41,7 @@ export class SegmentSupply {
       landed: (segment) => this.landed(segment),
       failed: (error) => this.failed(error),
       recovered: () => this.refill(),
+      hasNumbers: () => this.buffer.left > 0,
     });
   }
 
@@ -121,7 +122,7 @@ export class SegmentSupply {
     this.distance.landed(this.hasStarved, this.step.current, this.ctx.ports.monotonic.now());
     this.hasStarved = false;
     if (this.buffer.left >= this.missed) this.missed = 0;
-    this.waiters.serve();
+    if (!this.isClosed) this.waiters.serve();
     this.refill();
   }
 

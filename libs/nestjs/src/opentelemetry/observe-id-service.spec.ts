@@ -47,7 +47,7 @@ async function numbersService(name: string, ...codes: string[]): Promise<IdServi
   const store = new MemorySegmentStore(new MemorySegmentTable());
   const generator = new SegmentGenerator(store, systemPorts('exact'), { prefetchBelow: 0 });
   await generator.start(codes.length > 0 ? codes : ['default']);
-  return new IdService(name, new SegmentEngine(generator, undefined));
+  return new IdService(name, new SegmentEngine(generator, undefined, codes));
 }
 
 let otel: CollectedMetrics;

@@ -16,7 +16,7 @@ import { RedisSegmentStore } from './redis-segment-store.js';
 export function redisBuffer(options: RedisBufferOptions): SegmentBuffer {
   const resolved = resolveRedisBufferOptions(options);
   return {
-    codes: (store, scope, ports) => new RedisSegmentStore(store, new RedisSegmentBuffer(resolved, scope, ports)),
-    apps: (store, scope, ports) => new RedisAppSegmentStore(store, new RedisSegmentBuffer(resolved, scope, ports)),
+    codes: (store, ...buffer) => new RedisSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),
+    apps: (store, ...buffer) => new RedisAppSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),
   };
 }

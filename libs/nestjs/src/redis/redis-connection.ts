@@ -17,6 +17,8 @@ export class RedisConnection {
   private readonly isOwn: boolean;
   private connecting: Promise<void> | undefined;
   private isClosed = false;
+  /** What the client of our own said last, until it was connected. */
+  private trouble: string | undefined;
 
   constructor(
     target: RedisTarget,
@@ -25,8 +27,12 @@ export class RedisConnection {
   ) {
     this.isOwn = !isClient(target);
     this.client = isClient(target) ? target : ownClient(target, timeoutMs);
-    // An 'error' without a listener would be printed; every call reports its own.
-    if (this.isOwn) this.client.on('error', () => undefined);
+    if (!this.isOwn) return;
+    // An 'error' without a listener would be printed. What it says is why calls only find a closed connection.
+    this.client.on('error', (error: Error) => (this.trouble = error.message));
+    this.client.on('ready', () => (this.trouble = undefined));
+    // Whoever waits for an answer keeps the process alive by itself.
+    this.client.on('connect', () => (this.client as Redis).stream.unref());
   }
 
   get isReady(): boolean {
@@ -54,7 +60,7 @@ export class RedisConnection {
       if (this.isClosed) throw new Error('the connection is closed');
       answer = await this.inTime(call());
     } catch (error) {
-      throw new RedisUnavailableError(what, error);
+      throw new RedisUnavailableError(what, this.trouble ?? error);
     }
     if (!Array.isArray(answer)) throw new RedisUnavailableError(what, 'an answer of another kind');
     return answer as unknown[];

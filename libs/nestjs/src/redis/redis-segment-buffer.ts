@@ -20,6 +20,8 @@ export class RedisSegmentBuffer {
   private readonly counters: RedisBufferCounters = { runs: 0, refills: 0, direct: 0 };
   private readonly running = new Set<Promise<void>>();
   private lastError: string | undefined;
+  /** How many runs had been taken when something failed last. */
+  private runsBefore = 0;
 
   /**
    * @param scope names the database and the table: processes with one scope share ranges, so databases that share a
@@ -30,6 +32,7 @@ export class RedisSegmentBuffer {
     options: RedisBufferOptions,
     private readonly scope: string,
     ports: { readonly timers: Timers; readonly monotonic: MonotonicClock; readonly randomness: Randomness },
+    private readonly warn: (message: string) => void = () => undefined,
   ) {
     const resolved = resolveRedisBufferOptions(options);
     const { timers, monotonic, randomness } = ports;
@@ -42,7 +45,7 @@ export class RedisSegmentBuffer {
       counters: this.counters,
       nextToken: () => randomness.token(),
       inBackground: (work) => this.inBackground(work),
-      failed: (error) => (this.lastError = error instanceof Error ? error.message : String(error)),
+      failed: (error) => this.failed(error),
     };
   }
 
@@ -76,6 +79,14 @@ export class RedisSegmentBuffer {
       await Promise.race([Promise.all(this.running), sleep(timers, 2 * options.redisTimeoutMs)]);
     }
     connection.close();
+  }
+
+  /** Warns once for each trouble, not once for each attempt. */
+  private failed(error: unknown): void {
+    const isNew = this.lastError === undefined || this.counters.runs > this.runsBefore;
+    this.lastError = error instanceof Error ? error.message : String(error);
+    this.runsBefore = this.counters.runs;
+    if (isNew) this.warn(`the shared buffer of numbers cannot be used: ${this.lastError}`);
   }
 
   private inBackground(work: Promise<void>): void {

@@ -6,7 +6,7 @@ import type { ResolvedSegmentModuleOptions } from './segment.options.js';
 
 /**
  * Tables, apps and the first numbers of every code that was named.
- * @param warn what of the database's settings can lose numbers that were reserved
+ * @param warn what of the database's settings can lose numbers that were reserved, and what is wrong with the buffer
  * @throws what keeps numbers from coming; everything that was opened is closed then
  */
 export async function openSegmentEngine(
@@ -15,10 +15,10 @@ export async function openSegmentEngine(
   ports: SegmentPorts,
   warn: (message: string) => void,
 ): Promise<SegmentEngine> {
-  const stores = openSegmentStores(options, dataSource, ports);
+  const stores = await openSegmentStores(options, dataSource, ports, warn);
   const calls = new SegmentGenerator(stores.codes, ports, options.segments);
   const sharded = stores.apps && new ShardedGenerator(stores.apps, ports, options.segments);
-  const engine = new SegmentEngine(calls, sharded);
+  const engine = new SegmentEngine(calls, sharded, options.codes);
   try {
     await calls.start(options.codes);
     await sharded?.start();

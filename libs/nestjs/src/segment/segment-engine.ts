@@ -10,6 +10,7 @@ export class SegmentEngine implements IdEngine {
   constructor(
     readonly calls: SegmentGenerator,
     readonly sharded: ShardedGenerator | undefined,
+    private readonly startCodes: readonly string[],
   ) {}
 
   /** Segments come and go without events. */
@@ -19,6 +20,7 @@ export class SegmentEngine implements IdEngine {
     const codes = this.calls.status();
     return {
       ...{ service, idMode: 'numberSection', state: this.isClosed ? 'closed' : 'ready', codes },
+      startCodes: this.startCodes,
       sharded: this.sharded?.status,
       lastError: codes.find(({ lastError }) => lastError !== undefined)?.lastError ?? this.sharded?.status.lastError,
       counters: this.calls.counters,

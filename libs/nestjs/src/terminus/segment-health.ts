@@ -13,13 +13,16 @@ export type SegmentHealthDetails = {
   readonly lastError: string | null;
 };
 
-/** Down when a code is out of numbers and cannot get any, degraded while numbers are left and reservations fail. */
-export function judgeSegments({ service, state, codes, counters, lastError }: SegmentServiceStatus): {
+/**
+ * Down when a code that the options name is out of numbers and cannot get any; degraded while others are, or while numbers
+ * are left and reservations fail.
+ */
+export function judgeSegments({ service, state, codes, startCodes, counters, lastError }: SegmentServiceStatus): {
   details: SegmentHealthDetails;
   refusal: string | undefined;
   concern: string | undefined;
 } {
-  const out = codes.find((each) => each.left === 0 && each.lastError !== undefined);
+  const out = codes.find((each) => startCodes.includes(each.idCode) && each.left === 0 && each.lastError !== undefined);
   const numbersLeft = codes.length === 0 ? null : Math.min(...codes.map(({ left }) => left));
   const details = {
     ...{ service, state, codes: codes.length, numbersLeft, issued: counters.issued },

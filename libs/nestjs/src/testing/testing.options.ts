@@ -23,7 +23,10 @@ export interface TestIdServiceOptions extends SnowflakeModuleOptions {
   workerId?: number;
 }
 
-export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'lint' | 'logger'> {
+export interface ResolvedTestOptions extends Pick<
+  ResolvedSnowflakeOptions,
+  'layout' | 'generator' | 'lint' | 'logger'
+> {
   readonly name: string;
   readonly startMs: number;
   readonly workerId: number;

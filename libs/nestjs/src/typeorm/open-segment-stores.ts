@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
   MemoryAppSegmentStore,
@@ -24,13 +25,16 @@ export interface SegmentStores {
 /**
  * The stores of segments, each on a connection of its own to `dbConfig`'s database or the application's, behind the
  * shared buffer if there is one.
- * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
+ * @param warn what is not as it should be with the buffer
+ * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError; with a buffer,
+ *   what keeps the table from being prepared
  */
-export function openSegmentStores(
+export async function openSegmentStores(
   options: ResolvedSegmentModuleOptions,
   appDataSource: AppDataSource | undefined,
   ports: SegmentPorts,
-): SegmentStores {
+  warn: (message: string) => void,
+): Promise<SegmentStores> {
   const database = databaseOf(options, appDataSource);
   if (database === undefined) return openInMemory(options);
   const { tableName, autoCreateTable, autoCreateCode, defaultStep, sharded, redis } = options;
@@ -39,11 +43,26 @@ export function openSegmentStores(
   const codes = new TypeormSegmentStore(database.options, { ...common, tableName, autoCreateCode, defaultStep });
   const apps = sharded && new TypeormAppSegmentStore(database.options, { ...common, tableName: sharded.tableName });
   if (redis === undefined) return { codes, apps };
-  const scope = (table: string): string => `${placeOf(database.options)} ${table}`;
+  const identity = await identityOf(codes);
+  const scope = (table: string): string => `${identity} ${placeOf(database.options)} ${table}`;
   return {
-    codes: redis.codes(codes, scope(tableName), ports),
-    apps: apps && sharded && redis.apps(apps, scope(sharded.tableName), ports),
+    codes: redis.codes(codes, scope(tableName), ports, warn),
+    apps: apps && sharded && redis.apps(apps, scope(sharded.tableName), ports, warn),
   };
+}
+
+/**
+ * Which database it is, by what stands in it: processes that share numbers must mean the same one, and options that look
+ * alike (host names, sockets, paths, search paths) can lead to several.
+ */
+async function identityOf(codes: TypeormSegmentStore): Promise<string> {
+  try {
+    await codes.prepare();
+    return await codes.identity();
+  } catch (error) {
+    await codes.close();
+    throw error;
+  }
 }
 
 function openInMemory({
@@ -61,13 +80,18 @@ function openInMemory({
   };
 }
 
-type Place = Readonly<Partial<Record<'type' | 'url' | 'host' | 'port' | 'database' | 'schema', string | number>>>;
-
-/** Which database it is, as far as its options say; without account and password. */
+/** Tells a copy of a database from its original, as far as the options do; without account and password. */
 function placeOf(options: DataSourceOptions): string {
-  const { type, url, host = 'localhost', port = '', database = '', schema = '' } = options as Place;
-  if (type === 'better-sqlite3') return `sqlite ${resolve(String(database))}`;
+  const {
+    type,
+    url,
+    host = '',
+    port = '',
+    database = '',
+    schema = '',
+  } = options as Partial<Record<'type' | 'url' | 'host' | 'port' | 'database' | 'schema', string | number>>;
+  // A file belongs to one host: there may be another of that name elsewhere.
+  if (type === 'better-sqlite3') return `${hostname()} ${resolve(String(database))}`;
   const given = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
-  const server = `${given?.hostname ?? host}:${given?.port || port}`;
-  return `${type === 'postgres' ? type : 'mysql'} ${server}/${given?.pathname.slice(1) || database} ${schema}`.trim();
+  return `${given?.host ?? `${host}:${port}`}${given?.pathname ?? ''} ${database} ${schema}`;
 }

@@ -134,6 +134,14 @@ describe('two transactions that want the same number', () => {
       expect(committed).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     });
 
+    it('is a savepoint inside another one on SQLite, and does not wait for its end', async () => {
+      await open('sqlite');
+      const dataSource = dataSources[0]!;
+      const inner = (): Promise<string> => transactionWithRetries(dataSource, () => Promise.resolve('inner'));
+      await expect(transactionWithRetries(dataSource, inner)).resolves.toBe('inner');
+      await expect(inner()).resolves.toBe('inner');
+    });
+
     it('gives up with the conflict after the last attempt, and passes on every other error at once', async () => {
       await open('sqlite');
       await runners[0].startTransaction();

@@ -1,4 +1,5 @@
 import { OptionReader } from '@raindrop/core';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { conflictOf } from './database-conflict.js';
@@ -21,7 +22,7 @@ const LONGEST_PAUSE_MS = 500;
  * connection among them, are passed on at once: then nobody knows whether the transaction was committed.
  *
  * `work` must do nothing outside the transaction that may not be done twice. On SQLite, where a DataSource has one
- * connection, such transactions wait for each other.
+ * connection, such transactions wait for each other; one inside another is a savepoint of it.
  *
  * @throws BusinessNumberConflictError after the last attempt; ConfigurationError
  */
@@ -56,15 +57,30 @@ function readRetryOptions(options: RetryOptions): RetryOptions & { readonly atte
   return { isolationLevel, attempts };
 }
 
+/** Whose turn it is, as the code that runs in it sees it. */
+interface Turn {
+  readonly dataSource: DataSource;
+  isOver: boolean;
+}
+
+const current = new AsyncLocalStorage<Turn>();
+
 /** The end of the last transaction of each SQLite DataSource: TypeORM would put two at once into one another. */
 const turns = new WeakMap<DataSource, Promise<unknown>>();
 
 function inTurn<T>(dataSource: DataSource, transaction: () => Promise<T>): Promise<T> {
   if (dataSource.options.type !== 'better-sqlite3') return transaction();
-  const turn = (turns.get(dataSource) ?? Promise.resolve()).then(transaction);
+  const outer = current.getStore();
+  // It would wait for its own end: inside such a transaction it is a part of it, a savepoint.
+  if (outer?.dataSource === dataSource && !outer.isOver) return transaction();
+  const turn: Turn = { dataSource, isOver: false };
+  const end = (): void => void (turn.isOver = true);
+  const result = (turns.get(dataSource) ?? Promise.resolve()).then(() =>
+    current.run(turn, () => transaction().finally(end)),
+  );
   turns.set(
     dataSource,
-    turn.catch(() => undefined),
+    result.catch(() => undefined),
   );
-  return turn;
+  return result;
 }

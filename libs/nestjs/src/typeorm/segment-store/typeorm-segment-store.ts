@@ -6,11 +6,13 @@ import {
   type SegmentSource,
   type SegmentStore,
 } from '@raindrop/core';
+import { randomBytes } from 'node:crypto';
 import type { DataSourceOptions } from 'typeorm';
+import { quoteTable } from '../database/dialect.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { prepareSegmentTable } from './missing-segment-table.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
-import { insertSegmentRows } from './segment-statements.js';
+import { insertSegmentRows, statement } from './segment-statements.js';
 import { CODE_SEGMENTS } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
@@ -24,6 +26,9 @@ export interface TypeormSegmentStoreOptions extends SegmentDatabaseOptions {
   /** The step of rows that are inserted, 1 to 2^31 - 1. */
   readonly defaultStep: number;
 }
+
+/** The row that tells one table from another. */
+const IDENTITY_CODE = 'raindrop.identity';
 
 /** A code that cannot be a row's key. */
 export class UnstorableCodeError extends RaindropError {
@@ -86,6 +91,28 @@ export class TypeormSegmentStore implements SegmentStore {
         const { sql, values } = insertSegmentRows({ dialect, table }, unused);
         await run(sql, values);
       },
+    });
+  }
+
+  /**
+   * A text that this table keeps for good and no other one has, unless it is a copy: drawn when it is first asked for,
+   * and kept as the description of a row of its own.
+   */
+  identity(): Promise<string> {
+    const { dialect } = this.database;
+    const { table } = this;
+    return this.database.call('reading the identity of the table', async (run) => {
+      const drawn = randomBytes(16).toString('base64url');
+      const columns = ['code', 'step', 'description', 'version'];
+      const row = { columns, key: ['code'], rows: [[IDENTITY_CODE, 1, drawn, 0]] };
+      const insert = insertSegmentRows({ dialect, table }, row);
+      await run(insert.sql, insert.values);
+      const select = statement(dialect, (value) => {
+        const [code, description] = [dialect.quote('code'), dialect.quote('description')];
+        return `SELECT ${description} AS identity_text FROM ${quoteTable(dialect, table)} WHERE ${code} = ${value(IDENTITY_CODE)}`;
+      });
+      const { records } = await run(select.sql, select.values);
+      return String(records[0]?.['identity_text']);
     });
   }
 
