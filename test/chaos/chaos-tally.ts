@@ -6,6 +6,15 @@ type Report = Extract<IssuingMessage, { type: 'report' }>;
 /** A process that goes wrong at every call says so at every call. */
 const SHOWN = 20;
 
+/** A fault that may have cost numbers, from when to when, in the machine's time, ms. */
+export interface ChaosEvent {
+  readonly what: 'redis' | 'net' | 'pause';
+  /** Whom it concerned; undefined for all. */
+  readonly slot: number | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Everything a run counts. */
 export class ChaosTally {
   readonly fired: Partial<Record<FiredFault, number>> = {};
@@ -13,11 +22,19 @@ export class ChaosTally {
   readonly startRefusals: Record<string, number> = {};
   /** What must not happen, in words; the first of it. */
   readonly unexpected: string[] = [];
+  /** The processes that ended by kill -9, as `2-5`: the fifth one in place 2. */
+  readonly killed = new Set<string>();
   starts = 0;
   tenures = 0;
   issued = 0;
   /** How often processes that held a worker could not reach the table. */
   storeTroubles = 0;
+
+  readonly events: ChaosEvent[] = [];
+
+  note(event: ChaosEvent): void {
+    this.events.push(event);
+  }
 
   fire(fault: FiredFault): void {
     this.fired[fault] = (this.fired[fault] ?? 0) + 1;

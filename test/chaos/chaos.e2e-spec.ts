@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosReport } from './chaos-report.js';
 
 /** Two workers for three processes: all is soon under way, and somebody waits for what is lost. */
-const SMALL = '--pace 4 --seed 7 --processes 3 --workers 2';
+const SMALL = '--only workers --pace 4 --seed 7 --processes 3 --workers 2';
 
 const ROOT = resolve(__dirname, '../..');
 
@@ -72,7 +72,7 @@ describe('A short chaos run', () => {
 
   it('fails when too little has happened, and keeps what there is', async () => {
     const verdict = await report(
-      '--db sqlite --seconds 1 --processes 1 --faults pause --floor kill=1 --min-ids 1000000000',
+      '--only workers --db sqlite --seconds 1 --processes 1 --faults pause --floor kill=1 --min-ids 1000000000',
       directory,
     );
     expect(verdict.code).toBe(1);

@@ -1,17 +1,6 @@
 import { transformFileSync, type Options } from '@swc/core';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-
-const FILES = [
-  'id-files',
-  'issuing-messages',
-  'issuing-process',
-  'original-protocol',
-  'raindrop-source',
-  'seeded-random',
-  'wall-offset',
-  'worker-update',
-];
+import { dirname, join, resolve } from 'node:path';
 
 const OPTIONS: Options = {
   jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
@@ -25,17 +14,19 @@ const ROOT = resolve(__dirname, '../..');
 export const PACKAGES = join(ROOT, 'node_modules');
 
 /**
- * Turns the issuing process into JavaScript, once for all of its many starts. It runs with `PACKAGES` as `NODE_PATH`.
+ * Turns an issuing process into JavaScript, once for all of its many starts. It runs with `PACKAGES` as `NODE_PATH`.
+ * @param files its modules, from this folder; the first one is the script
  * @returns the script
  * @throws Error when the libraries have not been built
  */
-export function compileChild(directory: string): string {
+export function compileChild(directory: string, files: readonly string[]): string {
   const library = join(ROOT, 'libs/nestjs/dist/index.js');
   if (!existsSync(library)) throw new Error(`${library} is missing: run npm run build:libs first (npm run chaos does)`);
   mkdirSync(directory, { recursive: true });
-  for (const file of FILES) {
+  for (const file of files) {
     const { code } = transformFileSync(join(__dirname, `${file}.ts`), OPTIONS);
+    mkdirSync(dirname(join(directory, file)), { recursive: true });
     writeFileSync(join(directory, `${file}.js`), code);
   }
-  return join(directory, 'issuing-process.js');
+  return join(directory, `${files[0]}.js`);
 }

@@ -1,7 +1,7 @@
 import { SeededRandom } from './seeded-random.js';
 
 /** What can be asked for, each a group of faults. */
-export const FAULT_GROUPS = ['kill', 'pause', 'net', 'clock', 'db'] as const;
+export const FAULT_GROUPS = ['kill', 'pause', 'net', 'clock', 'db', 'redis'] as const;
 export type FaultGroup = (typeof FAULT_GROUPS)[number];
 
 export type ChaosDatabaseKind = 'mariadb' | 'postgres' | 'sqlite';
@@ -19,7 +19,14 @@ export type FaultKind =
   | 'late'
   | 'clockStep'
   | 'databaseKill'
-  | 'lock';
+  | 'lock'
+  | 'redisKill'
+  | 'redisFlush'
+  | 'redisSnapshot'
+  | 'redisRefused'
+  | 'redisHalfOpen'
+  | 'redisDelayed'
+  | 'redisUnanswered';
 
 export interface PlannedFault {
   readonly atMs: number;
@@ -55,11 +62,23 @@ const EVERY_SECONDS: Readonly<Record<FaultKind, number>> = {
   clockStep: 2,
   databaseKill: 18,
   lock: 5,
+  redisKill: 9,
+  redisFlush: 7,
+  redisSnapshot: 8,
+  redisRefused: 10,
+  redisHalfOpen: 10,
+  redisDelayed: 10,
+  redisUnanswered: 4,
 };
+
+const REDIS: readonly FaultKind[] = [
+  ...(['redisKill', 'redisFlush', 'redisSnapshot'] as const),
+  ...(['redisRefused', 'redisHalfOpen', 'redisDelayed', 'redisUnanswered'] as const),
+];
 
 const SERVER_NET: readonly FaultKind[] = ['refused', 'halfOpen', 'delayed', 'cutBefore', 'unanswered', 'late'];
 
-/** How long an UPDATE is waited for. */
+/** How long a write is waited for. */
 const UPDATE_MS = 3_000;
 
 const DAY_MS = 86_400_000;
@@ -74,6 +93,7 @@ export function plannedKinds({ faults, db }: Pick<PlanOptions, 'faults' | 'db'>)
   if (faults.includes('net')) kinds.push(...(db === 'sqlite' ? (['lock'] as const) : SERVER_NET));
   if (faults.includes('clock')) kinds.push('clockStep');
   if (faults.includes('db')) kinds.push('databaseKill');
+  if (faults.includes('redis')) kinds.push(...REDIS);
   return kinds;
 }
 
@@ -116,6 +136,7 @@ function extentOf(
         byMs: 0,
       };
     case 'delayed':
+    case 'redisDelayed':
       return { lastsMs: random.between(500, 2_500), byMs: random.between(20, 220) };
     case 'late':
       // At once after the client has left, or when it has long found out.
@@ -123,17 +144,25 @@ function extentOf(
     case 'clockStep':
       return { lastsMs: random.between(300, 3_000), byMs: clockStep(index, random, db) };
     case 'databaseKill':
+    case 'redisKill':
       return { lastsMs: random.between(0, 3_000), byMs: 0 };
+    case 'redisSnapshot':
+      // Every other one is so new that what it holds was in use just now.
+      return { lastsMs: index % 2 === 0 ? random.between(20, 300) : random.between(0, 3_000), byMs: 0 };
     case 'lock':
       return { lastsMs: random.between(450, 3_000), byMs: 0 };
     case 'refused':
     case 'halfOpen':
+    case 'redisRefused':
+    case 'redisHalfOpen':
       return { lastsMs: random.between(500, 3_500), byMs: 0 };
     case 'cutBefore':
     case 'unanswered':
+    case 'redisUnanswered':
       return { lastsMs: UPDATE_MS, byMs: 0 };
     case 'kill':
     case 'release':
+    case 'redisFlush':
       return { lastsMs: 0, byMs: 0 };
   }
 }

@@ -3,6 +3,8 @@ import type { TypeormWorkerStore } from '../../libs/nestjs/src/typeorm/worker-st
 import { openStore, takeRow } from '../contract/open-store.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { FaultProxy, type ProxyFault } from './fault-proxy.js';
+import { WORKER_TABLE } from './worker-update.js';
+import { updatesOf } from './write-traffic.js';
 
 const GIVE_UP_MS = 300;
 
@@ -29,7 +31,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   beforeEach(async () => {
     fired = [];
     const { host, port } = database.options as { host: string; port: number };
-    proxy = await FaultProxy.start({ host, port }, (fault) => fired.push(fault));
+    proxy = await FaultProxy.start({ host, port }, updatesOf(WORKER_TABLE), (fault) => fired.push(fault));
     client = openStore({ ...database.options, host: '127.0.0.1', port: proxy.port } as typeof database.options);
     await takeRow(client, 1, 'before');
   });
@@ -60,7 +62,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   });
 
   it('cuts before an UPDATE reaches the server: the row is as it was', async () => {
-    proxy.nextUpdate({ kind: 'cutBefore', afterMs: 0 });
+    proxy.nextWrite({ kind: 'cutBefore', afterMs: 0 });
     await expect(takeRow(client, 1, 'lost')).rejects.toThrow();
     await sleep(100);
     expect(await token()).toBe('before');
@@ -69,7 +71,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   });
 
   it('swallows the answer to an UPDATE: the row is changed, and the client sees an error', async () => {
-    proxy.nextUpdate({ kind: 'unanswered', afterMs: 0 });
+    proxy.nextWrite({ kind: 'unanswered', afterMs: 0 });
     await expect(takeRow(client, 1, 'executed')).rejects.toThrow();
     expect(fired).toEqual(['unanswered']);
     expect(await token()).toBe('executed');
@@ -78,7 +80,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   it('does not count an unanswered UPDATE that has changed nothing', async () => {
     const { row } = await client.readRow(1);
     await takeRow(admin, 1, 'thief');
-    proxy.nextUpdate({ kind: 'unanswered', afterMs: 0 });
+    proxy.nextWrite({ kind: 'unanswered', afterMs: 0 });
     const write = client.write({
       ...{ id: 1, expected: { version: row!.version, token: row!.token }, token: 'mine', odometers: row!.odometers },
       ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
@@ -89,7 +91,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   });
 
   it('delivers an UPDATE when the client has given up: the row is changed by nobody', async () => {
-    proxy.nextUpdate({ kind: 'late', afterMs: 200 });
+    proxy.nextWrite({ kind: 'late', afterMs: 200 });
     await giveUpOn(takeRow(client, 1, 'ghost'));
     expect(await token()).toBe('before');
     expect(fired).toEqual([]);
@@ -99,7 +101,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   });
 
   it('tells a late UPDATE that came too late to change anything', async () => {
-    proxy.nextUpdate({ kind: 'late', afterMs: 300 });
+    proxy.nextWrite({ kind: 'late', afterMs: 300 });
     await giveUpOn(takeRow(client, 1, 'ghost'));
     await expect(takeRow(client, 1, 'retried')).resolves.toBe(true);
     await until(() => fired.length > 0);

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { ProxiedConnection, type UpdateFault } from './proxied-connection.js';
+import { ProxiedConnection, type WriteFault } from './proxied-connection.js';
+import type { WriteTraffic } from './write-traffic.js';
 
 /** What a proxy counts, each when it has come about. */
 export type ProxyFault = 'refused' | 'halfOpen' | 'delayed' | 'cutBefore' | 'unanswered' | 'late' | 'ghost';
 
 /**
- * The way of one process to its database, with everything that can go wrong on it.
+ * The way of one process to a server, with everything that can go wrong on it.
  *
- * `refused`, `halfOpen` and `delayed` last for a while and count once; the others happen to one UPDATE of a worker row.
+ * `refused`, `halfOpen` and `delayed` last for a while and count once; the others happen to one write.
  */
 export class FaultProxy {
   private readonly connections = new Set<ProxiedConnection>();
@@ -17,13 +18,14 @@ export class FaultProxy {
   private refusing = false;
   private silent = false;
   private delayMs = 0;
-  private updateFault: UpdateFault | undefined;
+  private writeFault: WriteFault | undefined;
   /** The lasting faults that have been counted since they began. */
   private readonly counted = new Set<ProxyFault>();
 
   private constructor(
     private readonly server: Server,
     private readonly target: { readonly host: string; readonly port: number },
+    private readonly traffic: WriteTraffic,
     private readonly fired: (fault: ProxyFault) => void,
   ) {
     server.on('connection', (client) => this.join(client));
@@ -31,10 +33,11 @@ export class FaultProxy {
 
   static async start(
     target: { readonly host: string; readonly port: number },
+    traffic: WriteTraffic,
     fired: (fault: ProxyFault) => void,
   ): Promise<FaultProxy> {
     const server = createServer();
-    const proxy = new FaultProxy(server, target, fired);
+    const proxy = new FaultProxy(server, target, traffic, fired);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -66,14 +69,14 @@ export class FaultProxy {
     if (byMs > 0) this.counted.delete('delayed');
   }
 
-  /** What happens to the next UPDATE of a worker row. */
-  nextUpdate(fault: UpdateFault): void {
-    this.updateFault = fault;
+  /** What happens to the next write. */
+  nextWrite(fault: WriteFault): void {
+    this.writeFault = fault;
   }
 
-  /** Takes back a fault that has found no UPDATE. */
-  forget(fault: UpdateFault): void {
-    if (this.updateFault === fault) this.updateFault = undefined;
+  /** Takes back a fault that has found no write. */
+  forget(fault: WriteFault): void {
+    if (this.writeFault === fault) this.writeFault = undefined;
   }
 
   /** Every fault ends; requests that are held for a `late` delivery still come. */
@@ -81,7 +84,7 @@ export class FaultProxy {
     this.refuse(false);
     this.halfOpen(false);
     this.delay(0);
-    this.updateFault = undefined;
+    this.writeFault = undefined;
   }
 
   async stop(): Promise<void> {
@@ -99,9 +102,10 @@ export class FaultProxy {
     }
     if (this.silent) return this.ignore(client);
     const connection = new ProxiedConnection(client, connect(this.target), {
-      takeUpdateFault: () => {
-        const fault = this.updateFault;
-        this.updateFault = undefined;
+      traffic: this.traffic,
+      takeWriteFault: () => {
+        const fault = this.writeFault;
+        this.writeFault = undefined;
         return fault;
       },
       delayMs: () => this.delayMs,

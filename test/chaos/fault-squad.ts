@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosDatabase } from './chaos-database.js';
-import type { LeaseOrders } from './issuing-messages.js';
 import type { ChaosTally } from './chaos-tally.js';
 import type { PlannedFault } from './fault-plan.js';
-import type { UpdateFault } from './proxied-connection.js';
+import type { ChaosRedis } from './chaos-redis.js';
+import type { FaultProxy } from './fault-proxy.js';
+import type { WriteFault } from './proxied-connection.js';
 import type { IssuingSlot } from './issuing-slot.js';
 import { wallOffset } from './wall-offset.js';
 
@@ -13,13 +14,17 @@ const HOLDER_PAUSE_MS = 50;
 /** Two readings of one clock differ by less. */
 const CLOCK_TOLERANCE_MS = 0.5;
 
+type WayOf = (slot: IssuingSlot) => FaultProxy | undefined;
+
 /** Makes the planned faults happen, and counts those that did. */
 export class FaultSquad {
   constructor(
     private readonly slots: readonly IssuingSlot[],
     private readonly database: ChaosDatabase,
     private readonly tally: ChaosTally,
-    private readonly lease: LeaseOrders,
+    /** How long a process may be silent before it is given up, and how long one call of it may take. */
+    private readonly limits: { readonly leaseMs: number; readonly opTimeoutMs: number },
+    private readonly redis?: ChaosRedis,
   ) {}
 
   /** Settles when the fault is over. */
@@ -34,11 +39,11 @@ export class FaultSquad {
       case 'refused':
       case 'halfOpen':
       case 'delayed':
-        return this.disturb(fault);
+        return this.disturb(fault, fault.kind, (slot) => slot.proxy);
       case 'cutBefore':
       case 'unanswered':
       case 'late':
-        return this.spoilUpdate(fault, fault.kind);
+        return this.spoilWrite(fault, fault.kind, (slot) => slot.proxy);
       case 'clockStep':
         return this.stepClock(fault);
       case 'databaseKill':
@@ -46,18 +51,48 @@ export class FaultSquad {
         return this.tally.fire('databaseKill');
       case 'lock':
         return this.lock(fault);
+      case 'redisKill':
+        return this.loseRedis(fault, (redis) => redis.kill(fault.lastsMs));
+      case 'redisFlush':
+        return this.loseRedis(fault, (redis) => redis.flush());
+      case 'redisSnapshot':
+        return this.loseRedis(fault, (redis) => redis.rewind(fault.lastsMs));
+      case 'redisRefused':
+        return this.disturb(fault, 'refused', (slot) => slot.redisProxy);
+      case 'redisHalfOpen':
+        return this.disturb(fault, 'halfOpen', (slot) => slot.redisProxy);
+      case 'redisDelayed':
+        return this.disturb(fault, 'delayed', (slot) => slot.redisProxy);
+      case 'redisUnanswered':
+        return this.spoilWrite(fault, 'unanswered', (slot) => slot.redisProxy);
     }
   }
 
-  private async pause(fault: PlannedFault): Promise<void> {
-    const survived = await (await this.aimAtHolder(fault))?.pause(fault.lastsMs);
-    if (survived !== true) return;
-    this.tally.fire('pause');
-    if (fault.lastsMs > this.lease.leaseMs) this.tally.fire('longPause');
+  private async loseRedis({ kind }: PlannedFault, lose: (redis: ChaosRedis) => Promise<void>): Promise<void> {
+    const from = Date.now();
+    await lose(this.redis!);
+    this.tally.note({ what: 'redis', slot: undefined, from, to: Date.now() });
+    this.tally.fire(kind);
   }
 
-  private async disturb({ kind, lastsMs, byMs, ...fault }: PlannedFault): Promise<void> {
-    const proxy = (await this.aimAtHolder(fault))?.proxy;
+  private async pause(fault: PlannedFault): Promise<void> {
+    const slot = await this.aimAtHolder(fault);
+    const from = Date.now();
+    const survived = await slot?.pause(fault.lastsMs);
+    this.tally.note({ what: 'pause', slot: slot?.index, from, to: Date.now() });
+    if (survived !== true) return;
+    this.tally.fire('pause');
+    if (fault.lastsMs > this.limits.leaseMs) this.tally.fire('longPause');
+  }
+
+  private async disturb(
+    { lastsMs, byMs, ...fault }: PlannedFault,
+    kind: 'refused' | 'halfOpen' | 'delayed',
+    way: WayOf,
+  ): Promise<void> {
+    const slot = await this.aimAtHolder(fault);
+    const proxy = slot && way(slot);
+    const from = Date.now();
     if (kind === 'refused') proxy?.refuse(true);
     if (kind === 'halfOpen') proxy?.halfOpen(true);
     if (kind === 'delayed') proxy?.delay(byMs);
@@ -65,14 +100,22 @@ export class FaultSquad {
     if (kind === 'refused') proxy?.refuse(false);
     if (kind === 'halfOpen') proxy?.halfOpen(false);
     if (kind === 'delayed') proxy?.delay(0);
+    this.tally.note({ what: 'net', slot: slot?.index, from, to: Date.now() });
   }
 
-  private async spoilUpdate({ byMs, lastsMs, ...fault }: PlannedFault, kind: UpdateFault['kind']): Promise<void> {
-    const proxy = (await this.aimAtHolder(fault))?.proxy;
-    const spoil: UpdateFault = { kind, afterMs: byMs };
-    proxy?.nextUpdate(spoil);
+  private async spoilWrite(
+    { byMs, lastsMs, ...fault }: PlannedFault,
+    kind: WriteFault['kind'],
+    way: WayOf,
+  ): Promise<void> {
+    const slot = await this.aimAtHolder(fault);
+    const proxy = slot && way(slot);
+    const spoil: WriteFault = { kind, afterMs: byMs };
+    const from = Date.now();
+    proxy?.nextWrite(spoil);
     await sleep(lastsMs);
     proxy?.forget(spoil);
+    this.tally.note({ what: 'net', slot: slot?.index, from, to: Date.now() });
   }
 
   /** Away from the right time, and after a while back to it. It counts when the process itself has seen it. */
@@ -91,7 +134,7 @@ export class FaultSquad {
     const before = this.tally.storeTroubles;
     if (!(await this.database.lock(lastsMs, aim < 0.5))) return;
     // Whoever was refused reports it a little later.
-    await sleep(this.lease.opTimeoutMs);
+    await sleep(this.limits.opTimeoutMs);
     if (this.tally.storeTroubles > before) this.tally.fire('lock');
   }
 

@@ -1,17 +1,16 @@
 import { openSync, writeSync } from 'node:fs';
-import { CODES, type Code } from './issuing-messages.js';
 
 /**
  * What a process has issued, on file before anything else happens: the kernel has it, so that kill -9 loses nothing
  * that another process could be compared with.
  */
-export class IdFiles {
+export class IdFiles<Code extends string = string> {
   private readonly files: Readonly<Record<Code, number>>;
   private readonly one = new BigInt64Array(1);
 
-  constructor(prefix: string) {
+  constructor(prefix: string, codes: readonly Code[]) {
     const open = (code: Code): [Code, number] => [code, openSync(`${prefix}.${code}`, 'a')];
-    this.files = Object.fromEntries(CODES.map(open)) as Record<Code, number>;
+    this.files = Object.fromEntries(codes.map(open)) as Record<Code, number>;
   }
 
   add(code: Code, id: bigint): void {

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CODES, type Code } from './issuing-messages.js';
 
 /** Who has returned an ID. */
 export interface IdOrigin {
@@ -12,7 +11,7 @@ export interface IdOrigin {
 
 export interface RepeatedId {
   readonly id: bigint;
-  readonly code: Code;
+  readonly code: string;
   readonly origins: readonly IdOrigin[];
 }
 
@@ -30,8 +29,8 @@ const ID_BYTES = 8;
 const SHOWN = 10;
 
 /** Compares all IDs that were ever returned with each other, code by code. */
-export function compareIds(directory: string): LedgerVerdict {
-  const verdicts = CODES.map((code) => compareCode(directory, code));
+export function compareIds(directory: string, codes: readonly string[]): LedgerVerdict {
+  const verdicts = codes.map((code) => compareCode(directory, code));
   const sum = (key: 'ids' | 'duplicates' | 'impossible'): number =>
     verdicts.reduce((total, verdict) => total + verdict[key], 0);
   return {
@@ -42,7 +41,14 @@ export function compareIds(directory: string): LedgerVerdict {
   };
 }
 
-function compareCode(directory: string, code: Code): LedgerVerdict {
+/** What one process returned for a code, in that order; what it was killed in the middle of writing is left out. */
+export function readIds(file: string): BigInt64Array {
+  const ids = new BigInt64Array(Math.floor(statSync(file).size / ID_BYTES));
+  readInto(ids, file);
+  return ids;
+}
+
+function compareCode(directory: string, code: string): LedgerVerdict {
   const names = readdirSync(directory).filter((name) => name.endsWith(`.${code}`));
   const files = names.map((name) => join(directory, name));
   const counts = files.map((file) => Math.floor(statSync(file).size / ID_BYTES));
@@ -60,17 +66,17 @@ function compareCode(directory: string, code: Code): LedgerVerdict {
     duplicates++;
     if (repeated.size < SHOWN) repeated.set(all[index]!, []);
   }
-  if (repeated.size > 0) names.forEach((name, index) => findOrigins(repeated, files[index]!, name, counts[index]!));
+  if (repeated.size > 0) names.forEach((name, index) => findOrigins(repeated, files[index]!, name));
   let impossible = 0;
   while (impossible < all.length && all[impossible]! <= 0n) impossible++;
   const examples = [...repeated].map(([id, origins]) => ({ id, code, origins }));
   return { ids: all.length, duplicates, examples, impossible };
 }
 
-function findOrigins(repeated: Map<bigint, IdOrigin[]>, file: string, name: string, count: number): void {
-  const ids = new BigInt64Array(count);
-  readInto(ids, file);
-  ids.forEach((id, position) => repeated.get(id)?.push({ process: name.slice(0, name.indexOf('.')), position }));
+function findOrigins(repeated: Map<bigint, IdOrigin[]>, file: string, name: string): void {
+  readIds(file).forEach((id, position) =>
+    repeated.get(id)?.push({ process: name.slice(0, name.indexOf('.')), position }),
+  );
 }
 
 function readInto(target: BigInt64Array, file: string): void {

@@ -1,15 +1,19 @@
-/** What an issuing process is told when it starts, in its environment as JSON. */
-export interface IssuingOrders {
+/** What any issuing process is told when it starts, in its environment as JSON. */
+export interface ProcessOrders {
+  /** Where the IDs are written: one file for each code, named `{prefix}.{code}`. */
+  readonly prefix: string;
+  readonly seed: number;
+}
+
+/** What a process is told that issues under a lease. */
+export interface IssuingOrders extends ProcessOrders {
   readonly control: boolean;
   /** TypeORM options of the database, through the process's own proxy. */
   readonly database: Readonly<Record<string, unknown>>;
   readonly layout: LayoutOrders;
   readonly lease: LeaseOrders;
-  /** Where the IDs are written: one file for each code, named `{prefix}.{code}`. */
-  readonly prefix: string;
   /** IDs per second. */
   readonly rate: number;
-  readonly seed: number;
 }
 
 /** The layout of all processes. */

@@ -22,7 +22,7 @@ const PAUSE_AFTER_REFUSAL_MS = 5;
 class IssuingProcess {
   private readonly orders = JSON.parse(process.env[ORDERS_VARIABLE]!) as IssuingOrders;
   private readonly random = new SeededRandom(this.orders.seed);
-  private readonly files = new IdFiles(this.orders.prefix);
+  private readonly files = new IdFiles(this.orders.prefix, CODES);
   private readonly refusals: Record<string, number> = {};
   private issued = 0;
   private tenures = 0;

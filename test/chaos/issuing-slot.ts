@@ -10,19 +10,22 @@ import {
   ORDERS_VARIABLE,
   START_REFUSED_EXIT,
   type IssuingMessage,
-  type IssuingOrders,
+  type ProcessOrders,
 } from './issuing-messages.js';
 
 export interface SlotSetting {
   readonly index: number;
   readonly tally: ChaosTally;
-  readonly orders: Omit<IssuingOrders, 'prefix' | 'seed'>;
+  /** What every process is told besides {@link ProcessOrders}. */
+  readonly orders: object;
   readonly seed: number;
   /** The command that runs the issuing process; it dies with us. */
   readonly command: readonly [string, ...string[]];
   readonly idDirectory: string;
   readonly clock: FakeClock | undefined;
   readonly proxy: FaultProxy | undefined;
+  /** The way to a Redis. */
+  readonly redisProxy?: FaultProxy | undefined;
 }
 
 const RESTART_AFTER_REFUSAL_MS = 200;
@@ -55,6 +58,14 @@ export class IssuingSlot {
     return this.setting.proxy;
   }
 
+  get redisProxy(): FaultProxy | undefined {
+    return this.setting.redisProxy;
+  }
+
+  get index(): number {
+    return this.setting.index;
+  }
+
   get isAlive(): boolean {
     return this.child?.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
@@ -72,9 +83,10 @@ export class IssuingSlot {
   launch(): void {
     if (this.isOver) return;
     const { setting } = this;
-    const orders: IssuingOrders = {
+    const name = `${setting.index}-${++this.starts}`;
+    const orders: ProcessOrders = {
       ...setting.orders,
-      prefix: join(setting.idDirectory, `${setting.index}-${++this.starts}`),
+      prefix: join(setting.idDirectory, name),
       seed: setting.seed * 1_000 + setting.index * 100_000 + this.starts,
     };
     const [program, ...args] = setting.command;
@@ -100,6 +112,7 @@ export class IssuingSlot {
     child.once('error', (error) => this.unexpected(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       if (this.child === child) this.issuedLast = 0;
+      if (signal === 'SIGKILL') setting.tally.killed.add(name);
       if (this.isEndWanted) return;
       if (code === START_REFUSED_EXIT) setTimeout(() => this.launch(), RESTART_AFTER_REFUSAL_MS);
       else {

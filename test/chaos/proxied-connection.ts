@@ -1,16 +1,17 @@
 import type { Socket } from 'node:net';
-import { changesWorkerRow, hasChangedRow } from './worker-update.js';
+import type { WriteTraffic } from './write-traffic.js';
 
-/** What is to happen to the next UPDATE of a worker row. */
-export interface UpdateFault {
+/** What is to happen to the next write. */
+export interface WriteFault {
   readonly kind: 'cutBefore' | 'unanswered' | 'late';
   /** How long after the client's leave a `late` request is delivered. */
   readonly afterMs: number;
 }
 
 export interface ConnectionHooks {
-  /** The fault for this UPDATE, if there is one. */
-  takeUpdateFault(): UpdateFault | undefined;
+  readonly traffic: WriteTraffic;
+  /** The fault for this write, if there is one. */
+  takeWriteFault(): WriteFault | undefined;
   /** How long what arrives now is held up. */
   delayMs(): number;
   fired(kind: 'cutBefore' | 'unanswered' | 'late' | 'ghost' | 'halfOpen' | 'delayed'): void;
@@ -24,8 +25,8 @@ const LINGER_MS = 3_000;
 export class ProxiedConnection {
   private isSilent = false;
   private isOver = false;
-  /** The fault that this connection ends with, its UPDATE, and what has come back. */
-  private fault: UpdateFault | undefined;
+  /** The fault that this connection ends with, its write, and what has come back. */
+  private fault: WriteFault | undefined;
   private readonly held: Buffer[] = [];
   private answer = Buffer.alloc(0);
   private clientHasLeft = false;
@@ -65,7 +66,7 @@ export class ProxiedConnection {
   private fromClient(data: Buffer): void {
     if (this.isOver) return;
     if (this.isSilent) return this.hooks.fired('halfOpen');
-    if (this.fault === undefined && changesWorkerRow(data)) this.fault = this.hooks.takeUpdateFault();
+    if (this.fault === undefined && this.hooks.traffic.isWrite(data)) this.fault = this.hooks.takeWriteFault();
     if (this.fault?.kind === 'cutBefore') {
       this.cut();
       return this.hooks.fired('cutBefore');
@@ -79,10 +80,10 @@ export class ProxiedConnection {
     const { fault } = this;
     if (fault === undefined) return this.deliver(this.client, data);
     this.answer = Buffer.concat([this.answer, data]);
-    const changed = hasChangedRow(this.answer);
+    const changed = this.hooks.traffic.hasChanged(this.answer);
     if (changed === undefined) return;
     this.cut();
-    // An UPDATE that found another token leaves nobody in doubt.
+    // A write that found things changed leaves nobody in doubt.
     if (fault.kind === 'unanswered' && changed) this.hooks.fired('unanswered');
     if (fault.kind === 'late') {
       this.hooks.fired('late');

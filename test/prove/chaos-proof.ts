@@ -1,24 +1,56 @@
 import type { ChaosReport } from '../chaos/chaos-report.js';
+import type { SegmentReport } from '../chaos/segments/segment-report.js';
 import { atLeast, none, type Proof, type ProofRow } from './proof.js';
 import { runScript, type ScriptResult } from './run-script.js';
 
 type Run = ScriptResult<ChaosReport>;
+type SegmentRun = ScriptResult<SegmentReport>;
 
 const DATABASES = ['mariadb', 'postgres', 'sqlite'] as const;
 
-/** Real processes under every fault, on all three databases; then the original's protocol under the same. */
+/**
+ * Real processes under every fault, on all three databases; then the original's protocol under the same; then the same
+ * for segments.
+ */
 export const chaosProof: Proof = {
   name: 'chaos',
   async run(seed) {
     const runs: Run[] = [];
     for (const db of DATABASES) runs.push(await chaos(['--db', db, '--seconds', '285', '--seed', String(seed)]));
     const control = await chaos(['--db', 'mariadb', '--seconds', '30', '--seed', String(seed), '--control']);
-    return [...runs.map(rowOf), ...totals(runs), rowOf(control)];
+    const segments: SegmentRun[] = [];
+    for (const db of DATABASES) segments.push(await chaosOfSegments(db, seed));
+    const brokenSegments = await chaosOfSegments('mariadb', seed, '--control');
+    const workerRows = [...runs.map(rowOf), ...totals(runs), rowOf(control)];
+    return [...workerRows, ...segments.map(segmentRow), brokenRow(brokenSegments)];
   },
 };
 
 function chaos(args: readonly string[]): Promise<Run> {
-  return runScript<ChaosReport>('chaos', 'test/chaos/chaos.ts', args);
+  return runScript<ChaosReport>('chaos', 'test/chaos/chaos.ts', ['--only', 'workers', ...args]);
+}
+
+function chaosOfSegments(db: string, seed: number, ...more: readonly string[]): Promise<SegmentRun> {
+  const args = ['--only', 'segments', '--db', db, '--segment-seconds', '60', '--seed', String(seed), ...more];
+  return runScript<SegmentReport>('chaos', 'test/chaos/chaos.ts', args);
+}
+
+function segmentRow({ answer, command, exitCode }: SegmentRun): ProofRow {
+  const { db, numbers, duplicates, lost, unexplained, failures } = answer;
+  const count = (value: number): string => value.toLocaleString('en-US');
+  const found = `${count(duplicates)} of ${count(numbers)} twice; ${count(lost)} lost, ${count(unexplained)} without a reason`;
+  return {
+    ...{ what: `segments on ${db}`, target: 'no number twice, none lost without a reason' },
+    ...{ measured: [found, ...failures].join('; '), ok: exitCode === 0, command },
+  };
+}
+
+function brokenRow({ answer, command, exitCode }: SegmentRun): ProofRow {
+  const found = Object.entries(answer.found).map(([fault, count]) => `${fault}: ${count.toLocaleString('en-US')}`);
+  return {
+    ...{ what: `segments on ${answer.db} without four safeguards (control)`, target: 'found, each of them' },
+    ...{ measured: [found.join(', '), ...answer.failures].join('; '), ok: exitCode === 0, command },
+  };
 }
 
 function rowOf({ answer, command, exitCode }: Run): ProofRow {

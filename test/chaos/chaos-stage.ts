@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dieWithUs } from '../servers/die-with-us.js';
+import { ChaosDatabase } from './chaos-database.js';
+import { ChaosTally } from './chaos-tally.js';
+import { compileChild } from './compile-child.js';
+import type { ChaosDatabaseKind, PlannedFault } from './fault-plan.js';
+import { FaultProxy, type ProxyFault } from './fault-proxy.js';
+import type { FaultSquad } from './fault-squad.js';
+import { IssuingSlot, type SlotSetting } from './issuing-slot.js';
+import type { WriteTraffic } from './write-traffic.js';
+
+const START_MS = 60_000;
+const LOOK_MS = 100;
+const PROGRESS_MS = 10_000;
+
+export interface StageOptions {
+  readonly db: ChaosDatabaseKind;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly control: boolean;
+  readonly keep: boolean;
+  /** Is told how it goes, for people. */
+  readonly progress: (line: string) => void;
+}
+
+type Server = { readonly host: string; readonly port: number };
+
+/** What every chaos run consists of: a database, processes, the ways between them, and the planned faults. */
+export class ChaosStage {
+  readonly directory = mkdtempSync(join(tmpdir(), 'raindrop-chaos-'));
+  /** Where processes write what they issue. */
+  readonly ids = join(this.directory, 'ids');
+  readonly tally = new ChaosTally();
+  readonly slots: IssuingSlot[] = [];
+  private readonly proxies: FaultProxy[] = [];
+  private command: readonly [string, ...string[]] | undefined;
+  private opened: ChaosDatabase | undefined;
+
+  constructor(
+    private readonly options: StageOptions,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** @param files the issuing process, as compileChild takes them */
+  async open(files: readonly string[]): Promise<void> {
+    mkdirSync(this.ids);
+    const script = compileChild(join(this.directory, 'child'), files);
+    this.command = await dieWithUs([process.execPath, script], 'SIGKILL');
+    this.opened = await ChaosDatabase.start(this.options.db, this.directory);
+  }
+
+  get database(): ChaosDatabase {
+    return this.opened!;
+  }
+
+  /** A way to a server for one process; undefined when there is no server. */
+  async wayTo(
+    target: Server | undefined,
+    traffic: WriteTraffic,
+    fired: (fault: ProxyFault) => void,
+  ): Promise<FaultProxy | undefined> {
+    if (target === undefined) return undefined;
+    const proxy = await FaultProxy.start(target, traffic, fired);
+    this.proxies.push(proxy);
+    return proxy;
+  }
+
+  add(setting: Pick<SlotSetting, 'index' | 'orders' | 'clock' | 'proxy' | 'redisProxy'>): void {
+    const { seed } = this.options;
+    this.slots.push(
+      new IssuingSlot({ ...setting, seed, command: this.command!, idDirectory: this.ids, tally: this.tally }),
+    );
+  }
+
+  /** Starts all processes; settles when so many of them issue. @throws Error when they do not */
+  async start(wanted: number): Promise<void> {
+    for (const slot of this.slots) slot.launch();
+    await this.untilIssuing(wanted, START_MS, 'start');
+  }
+
+  /** The faults, as planned. */
+  async storm(plan: readonly PlannedFault[], squad: FaultSquad): Promise<void> {
+    const { options, signal, tally } = this;
+    const begun = performance.now();
+    const nextProgress = setInterval(() => this.tellProgress(performance.now() - begun), PROGRESS_MS);
+    const underWay: Promise<void>[] = [];
+    try {
+      for (const fault of plan) {
+        await sleep(Math.max(0, begun + fault.atMs - performance.now()), undefined, { signal });
+        const fired = squad.fire(fault).catch((error: unknown) => {
+          tally.blame(`the fault ${fault.kind} failed: ${String(error)}`);
+        });
+        underWay.push(fired);
+      }
+      await sleep(Math.max(0, begun + options.seconds * 1_000 - performance.now()), undefined, { signal });
+      await Promise.all(underWay);
+    } finally {
+      clearInterval(nextProgress);
+    }
+  }
+
+  /** Every fault of the network ends. */
+  heal(): void {
+    for (const proxy of this.proxies) proxy.heal();
+  }
+
+  /** Nothing is wrong any more: so many processes must issue again, by themselves. */
+  async recover(wanted: number, withinMs: number): Promise<void> {
+    await this.untilIssuing(wanted, withinMs, 'recover').catch((error: unknown) => {
+      if (this.signal.aborted) throw error;
+      this.tally.blame((error as Error).message);
+    });
+  }
+
+  /** The processes end in an orderly way, and have no successors. */
+  async finish(): Promise<void> {
+    await Promise.all(this.slots.map((slot) => slot.stop(true)));
+  }
+
+  /** Ends whatever is left. What failed is kept, to be looked into. */
+  async close(passed: boolean): Promise<void> {
+    await Promise.all(this.slots.map((slot) => slot.stop(false)));
+    await Promise.all(this.proxies.map((proxy) => proxy.stop()));
+    await this.opened?.stop();
+    const { keep, progress } = this.options;
+    if (keep || (!passed && !this.signal.aborted && this.tally.issued > 0)) progress(`kept: ${this.directory}`);
+    else rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private get issuing(): number {
+    return this.slots.filter(({ isIssuing }) => isIssuing).length;
+  }
+
+  private async untilIssuing(wanted: number, withinMs: number, what: string): Promise<void> {
+    const giveUpAt = performance.now() + withinMs;
+    while (this.issuing < wanted) {
+      const cannotStart = what === 'start' && !this.options.control && this.tally.unexpected.length > 0;
+      if (cannotStart || performance.now() > giveUpAt) {
+        const seen = `${this.issuing} of ${wanted} processes issue IDs`;
+        const refused = Object.entries(this.tally.startRefusals).map(([code, count]) => `${code} ${count}`);
+        throw new Error(`the processes did not ${what}: ${[seen, ...refused, ...this.tally.unexpected].join('; ')}`);
+      }
+      await sleep(LOOK_MS, undefined, { signal: this.signal });
+    }
+  }
+
+  private tellProgress(elapsedMs: number): void {
+    const { tally } = this;
+    const fired = Object.values(tally.fired).reduce((sum, count) => sum + count, 0);
+    this.options.progress(
+      `${Math.round(elapsedMs / 1_000)} s: ${tally.issued} IDs, ${fired} faults, ${this.issuing} processes issue`,
+    );
+  }
+}
