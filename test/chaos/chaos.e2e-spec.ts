@@ -110,7 +110,7 @@ describe('The chaos command', () => {
     }
 
     it('by Ctrl-C leaves nothing behind', async () => {
-      const run = chaos('--db sqlite --processes 3 --seconds 60', directory);
+      const run = chaos('--db sqlite --processes 3 --seconds 60 --faults kill', directory);
       await untilStarted(run);
       run.end('SIGINT');
       expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
@@ -119,7 +119,7 @@ describe('The chaos command', () => {
     });
 
     it('by kill -9 takes its processes with it', async () => {
-      const run = chaos('--db mariadb --processes 3 --seconds 60', directory);
+      const run = chaos('--db mariadb --processes 3 --seconds 60 --faults kill', directory);
       await untilStarted(run);
       run.end('SIGKILL');
       await run.ended;
