@@ -101,13 +101,7 @@ export type { LeaseStatus } from './lease/lease-status.js';
 export { StoreSession } from './lease/store-session.js';
 export { LeaseKeeper } from './lease/lease-keeper.js';
 
-export type {
-  ReservedSegment,
-  Segment,
-  SegmentRequest,
-  SegmentSource,
-  SegmentStore,
-} from './segment/segment-store.js';
+export type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from './segment/segment-store.js';
 export type { App, AppSegmentStore } from './segment/app-segment-store.js';
 export { MemorySegmentStore, MemorySegmentTable, type MemorySegmentOptions } from './segment/memory-segment-store.js';
 export {
