@@ -42,7 +42,9 @@ const current = {
     for (const [id, row] of table.rows) table.rows.set(id, { ...row, version: 1, ownVersion: 1 });
   },
   readTable: () => store.readTable(),
+  readSample: (request) => store.readSample(request),
   readRow: (id) => store.readRow(id),
+  readRowAndLayouts: (id) => store.readRowAndLayouts(id),
   write: (write) => {
     writes.push(write);
     return store.write(write);
