@@ -5,6 +5,8 @@ module.exports = {
   ...base,
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
   testTimeout: 30_000,
+  // On two cores one worker leaves half of them to wait for databases: 18 minutes in place of 8.
+  maxWorkers: 2,
   globalSetup: '<rootDir>/test/servers/global-setup.ts',
   globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
 };

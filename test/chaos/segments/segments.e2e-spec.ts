@@ -19,11 +19,13 @@ jest.setTimeout(60_000);
 
 describe('A short chaos run over segments', () => {
   it('repeats no number, and every number that is lost has its reason', async () => {
-    const floors = 'kill=1,pause=1,redisFlush=1';
     const report = await segments(
-      `--db sqlite --seed 7 --processes 3 --segment-seconds 4 --segment-pace 4 --segment-floor ${floors} --min-numbers 20000`,
+      '--db sqlite --seed 7 --processes 3 --segment-seconds 4 --segment-pace 4 --min-numbers 20000',
     );
-    expect(report).toMatchObject({ failures: [], unexpected: [], duplicates: 0, unexplained: 0 });
+    expect(report).toMatchObject({ unexpected: [], duplicates: 0, unexplained: 0 });
+    // In so short a run not every fault that was planned comes to happen.
+    expect(report.failures.filter((each) => !/ fired \d+ times/.test(each))).toEqual([]);
+    for (const fault of ['kill', 'pause', 'redisFlush']) expect(report.fired[fault]).toBeGreaterThan(0);
     expect(report.lostBy).toHaveProperty('killed');
   });
 });
