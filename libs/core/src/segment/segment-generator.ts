@@ -1,20 +1,12 @@
-import { isCode } from '../generator/code-table.js';
-import { InvalidCodeError } from '../generator/generator-errors.js';
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-code.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
 import { AllocatorCounts } from './allocator-counts.js';
+import { CodeAllocators } from './code-allocators.js';
 import { withDeadline } from './deadline.js';
-import { SegmentAllocator } from './segment-allocator.js';
 import type { SegmentContext } from './segment-context.js';
-import {
-  SegmentNotReadyError,
-  SegmentStoreUnavailableError,
-  TooManyCodesError,
-  UnknownCodeError,
-} from './segment-errors.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 import type { SegmentPorts } from './segment-ports.js';
 import { SegmentTally, type SegmentStatus } from './segment-status.js';
@@ -44,9 +36,7 @@ export interface SegmentCounters extends Readonly<SegmentTally> {
  */
 export class SegmentGenerator implements IdCalls {
   private readonly ctx: SegmentContext;
-  private readonly allocators = new Map<string, SegmentAllocator>();
-  /** Of calls without a code. */
-  private plain: SegmentAllocator | undefined;
+  private readonly codes: CodeAllocators;
   private closing: Promise<void> | undefined;
 
   /** @throws ConfigurationError naming every option that is wrong */
@@ -56,6 +46,7 @@ export class SegmentGenerator implements IdCalls {
     options?: SegmentOptions,
   ) {
     this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    this.codes = new CodeAllocators(store, this.ctx);
   }
 
   /**
@@ -64,7 +55,7 @@ export class SegmentGenerator implements IdCalls {
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const { options, ports } = this.ctx;
-    const allocators = codes.map((code) => this.of(code));
+    const allocators = codes.map((code) => this.codes.of(code));
     try {
       // Creating takes several statements: it gets the time of ten.
       await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
@@ -79,17 +70,17 @@ export class SegmentGenerator implements IdCalls {
   }
 
   nextId(code?: string): bigint {
-    return this.of(code).nextId();
+    return this.codes.of(code).nextId();
   }
 
   /** The number as decimal text. */
   nextString(code?: string): string {
-    return this.of(code).nextString();
+    return this.codes.of(code).nextString();
   }
 
   /** @throws UnsafeIntegerError above 2^53 - 1, before a number is consumed */
   nextNumber(code?: string): number {
-    return this.of(code).nextNumber();
+    return this.codes.of(code).nextNumber();
   }
 
   /**
@@ -98,17 +89,17 @@ export class SegmentGenerator implements IdCalls {
    * @throws InvalidBatchError when `count` is not an integer from 1 to `maxBatch`
    */
   nextIds(count: number, code?: string): bigint[] {
-    return this.of(code).nextIds(count);
+    return this.codes.of(code).nextIds(count);
   }
 
   /** As {@link nextIds}, as decimal text. */
   nextStrings(count: number, code?: string): string[] {
-    return this.of(code).nextStrings(count);
+    return this.codes.of(code).nextStrings(count);
   }
 
   /** As {@link nextIds}, into an array of yours; it is zeroed when the batch does not fit. */
   fill(target: BigInt64Array, code?: string): BigInt64Array {
-    return this.of(code).fill(target);
+    return this.codes.of(code).fill(target);
   }
 
   /**
@@ -116,38 +107,38 @@ export class SegmentGenerator implements IdCalls {
    * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
    */
   async nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.of(code).nextIdAsync(wait);
+    return this.codes.of(code).nextIdAsync(wait);
   }
 
   /** As {@link nextIdAsync}, as decimal text. */
   async nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.of(code).nextStringAsync(wait);
+    return this.codes.of(code).nextStringAsync(wait);
   }
 
   /** As {@link nextIds}, but waits for all of them to be at hand. When it gives up, none was taken. */
   async nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.of(code).nextIdsAsync(count, wait);
+    return this.codes.of(code).nextIdsAsync(count, wait);
   }
 
   /** As {@link nextIdsAsync}, as decimal text. */
   async nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.of(code).nextStringsAsync(count, wait);
+    return this.codes.of(code).nextStringsAsync(count, wait);
   }
 
   /** As {@link nextIdsAsync}, into an array of yours. */
   async fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.of(code).fillAsync(target, wait);
+    return this.codes.of(code).fillAsync(target, wait);
   }
 
   /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   forCode(code: string): BoundIdCalls {
-    return this.of(code);
+    return this.codes.of(code);
   }
 
   /** Why a number would be refused at this moment; undefined when it would not be. Nothing is issued or fetched. */
   refusal(code = this.ctx.options.defaultCode): RaindropError | undefined {
-    const known = this.allocators.get(code);
-    return known === undefined ? (this.obstacle(code) ?? new SegmentNotReadyError(code)) : known.refusal();
+    const known = this.codes.allocators.get(code);
+    return known === undefined ? (this.codes.obstacle(code) ?? new SegmentNotReadyError(code)) : known.refusal();
   }
 
   /**
@@ -155,23 +146,23 @@ export class SegmentGenerator implements IdCalls {
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return new AllocatorCounts(this.allocators, options);
+    return new AllocatorCounts(this.codes.allocators, options);
   }
 
   get counters(): SegmentCounters {
     let issued = 0;
-    for (const each of this.allocators.values()) issued += each.issued;
-    return { ...this.ctx.tally, issued, codes: this.allocators.size };
+    for (const each of this.codes.allocators.values()) issued += each.issued;
+    return { ...this.ctx.tally, issued, codes: this.codes.allocators.size };
   }
 
   /** How the codes in use stand, in the order in which they came. */
   status(): SegmentStatus[] {
-    return [...this.allocators.values()].map((each) => each.status);
+    return [...this.codes.allocators.values()].map((each) => each.status);
   }
 
   /** To be called when this process may be a copy of another: what is at hand or under way is never used. */
   afterRestore(): void {
-    for (const each of this.allocators.values()) each.afterRestore();
+    for (const each of this.codes.allocators.values()) each.afterRestore();
   }
 
   /**
@@ -183,40 +174,7 @@ export class SegmentGenerator implements IdCalls {
   }
 
   private async closeAll(): Promise<void> {
-    await Promise.all([...this.allocators.values()].map((each) => each.close()));
+    await this.codes.close();
     await this.store.close();
-  }
-
-  private of(code: string | undefined): SegmentAllocator {
-    if (code === undefined) return (this.plain ??= this.named(this.ctx.options.defaultCode));
-    return this.allocators.get(code) ?? this.named(code);
-  }
-
-  private named(code: string): SegmentAllocator {
-    const known = this.allocators.get(code);
-    if (known !== undefined) return known;
-    const obstacle = this.obstacle(code);
-    if (obstacle !== undefined) throw obstacle;
-    const fresh = new SegmentAllocator(code, this.store.source(code), this.ctx);
-    this.allocators.set(code, fresh);
-    return fresh;
-  }
-
-  /** Codes without a row, of which there never was a number, make room for others. */
-  private dropUnknown(): void {
-    for (const [code, each] of this.allocators) {
-      if (!(each.status.lastError instanceof UnknownCodeError) || each.issued > 0 || each === this.plain) continue;
-      this.allocators.delete(code);
-      void each.close();
-    }
-  }
-
-  /** Why a code that is not in use cannot come into use. */
-  private obstacle(code: string): RaindropError | undefined {
-    if (!isCode(code)) return new InvalidCodeError(code);
-    if (this.closing !== undefined) return new ClosedError();
-    const { maxCodes } = this.ctx.options;
-    if (this.allocators.size >= maxCodes) this.dropUnknown();
-    return this.allocators.size < maxCodes ? undefined : new TooManyCodesError(code, maxCodes);
   }
 }

@@ -1,11 +1,11 @@
 import type { Fault } from '../../testing/fault-store.js';
 import { settle, VirtualTime } from '../../testing/virtual-time.js';
-import { MemorySegmentTable } from '../memory-segment-store.js';
 import { sizeOf } from '../segment-buffer.js';
 import { SegmentGenerator } from '../segment-generator.js';
 import type { Segment } from '../segment-store.js';
 import type { BreakSource } from './broken-sources.js';
 import { FaultSegmentStore } from './fault-segment-store.js';
+import { Run } from './simulation-run.js';
 
 /** `crowd`: four processes that come and go. `regression`: one process, whose database loses commits. */
 export type Scenario = 'crowd' | 'regression';
@@ -20,55 +20,6 @@ export interface Outcome {
 
 const OP_TIMEOUT_MS = 200;
 const STEPS = 150;
-
-/** The same numbers for the same seed, well mixed (mulberry32). */
-function dice(seed: number): (below: number) => number {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-/** What all processes of a run share. */
-class Run {
-  readonly violations: string[] = [];
-  readonly happened: Record<string, number> = {};
-  readonly table = new MemorySegmentTable();
-  readonly database = new VirtualTime(0);
-  readonly roll: (below: number) => number;
-  readonly handedOut = new Set<bigint>();
-
-  constructor(
-    seed: number,
-    readonly breakSource: BreakSource,
-  ) {
-    this.roll = dice(seed);
-    this.table.rows.set('default', { maxId: 0n, step: 4 + this.roll(12), maxLimitId: 0n });
-  }
-
-  count(what: string): void {
-    this.happened[what] = (this.happened[what] ?? 0) + 1;
-  }
-
-  fault(call: string): Fault | undefined {
-    const { roll } = this;
-    if (roll(3) > 0) return undefined;
-    const faults: Fault[] = [
-      { kind: 'refused' },
-      { kind: 'answer-lost' },
-      { kind: 'hangs' },
-      { kind: 'ghost', afterMs: roll(1_000) },
-      { kind: 'slow', thereMs: roll(150), backMs: roll(150) },
-      { kind: 'slow', thereMs: roll(300), backMs: roll(500) },
-    ];
-    const fault = faults[roll(faults.length)]!;
-    this.count(`${fault.kind} ${call}`);
-    return fault;
-  }
-}
 
 /** A store whose database may break the contract. */
 class RunStore extends FaultSegmentStore {
