@@ -24,7 +24,8 @@ export async function startWithDocker(kind: ServerKind): Promise<ObtainedServer>
 
   const port = await freePort();
   const project = `raindrop-test-${randomBytes(4).toString('hex')}`;
-  const env = { ...process.env, [`RAINDROP_${kind.toUpperCase()}_PORT`]: String(port) };
+  // Without the profile `down` would leave the container behind: https://docs.docker.com/compose/how-tos/profiles/
+  const env = { ...process.env, COMPOSE_PROFILES: 'test', [`RAINDROP_${kind.toUpperCase()}_PORT`]: String(port) };
   const compose = (args: string[], timeoutMs: number): Promise<string> =>
     runCommand('docker', ['compose', '--project-name', project, '--file', COMPOSE_FILE, ...args], { env, timeoutMs });
   const stop = async (): Promise<void> => {

@@ -15,19 +15,23 @@ export async function startMariadb(): Promise<PrivateServer> {
   const program = findProgram('mariadbd');
   const install = findProgram('mariadb-install-db');
   const account = await serverAccount('mysql');
-  const data = (directory: string): string => `--datadir=${join(directory, 'data')}`;
+  const folders = (directory: string): string[] => [
+    `--datadir=${join(directory, 'data')}`,
+    // A MariaDB that starts removes every temporary table it finds, those of another server in /tmp included.
+    `--tmpdir=${directory}`,
+  ];
   return PrivateServer.start({
     kind: 'mariadb',
     program,
     account,
     stopSignal: 'SIGTERM',
     async prepare(directory) {
-      const args = ['--no-defaults', data(directory), '--auth-root-authentication-method=normal', '--skip-test-db'];
+      const args = ['--no-defaults', ...folders(directory), '--auth-root-authentication-method=normal', '--skip-test-db'];
       await runCommand(install, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
     },
     arguments: (directory, port) => [
       '--no-defaults',
-      data(directory),
+      ...folders(directory),
       `--socket=${join(directory, 'socket')}`,
       `--pid-file=${join(directory, 'pid')}`,
       `--port=${port}`,
