@@ -19,6 +19,11 @@ export default tseslint.config(
     },
   },
   {
+    // Their own configuration is of the built libraries, which lint does not need.
+    files: ['examples/**/*.ts'],
+    languageOptions: { parserOptions: { projectService: false, project: './tsconfig.json' } },
+  },
+  {
     // The engine stands alone.
     files: ['libs/core/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/testing/**'],

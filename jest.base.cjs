@@ -23,7 +23,7 @@ module.exports = {
   moduleNameMapper: {
     '^@raindrop/core$': '<rootDir>/libs/core/src/index.ts',
     '^@raindrop/nestjs$': '<rootDir>/libs/nestjs/src/index.ts',
-    '^@raindrop/nestjs/(class-validator|opentelemetry|redis|swagger|terminus|testing)$':
+    '^@raindrop/nestjs/(class-validator|opentelemetry|public-ids|redis|remote|swagger|terminus|testing|threads)$':
       '<rootDir>/libs/nestjs/src/$1/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },

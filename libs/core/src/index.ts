@@ -1,4 +1,5 @@
 export { RaindropError } from './raindrop-error.js';
+export { showValue } from './show-value.js';
 
 export { ConfigurationError, type ConfigurationProblem } from './config/configuration-error.js';
 export { OptionReader, type IntegerRule } from './config/option-reader.js';
@@ -21,8 +22,18 @@ export {
   type WorkerRange,
 } from './layout/layout-usage.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
+export { planLayout, planOf, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
+export { shapeOfFingerprint } from './layout/fingerprint.js';
 export { parseId, type ParsedId } from './layout/parse-id.js';
+export { refuseOutsideLife } from './layout/outside-life.js';
 export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from './layout/layout-errors.js';
+
+export { presets } from './presets/presets.js';
+export type { PresetOptions } from './presets/preset-layout.js';
+export type { TsidOptions } from './presets/tsid.js';
+export type { UidGeneratorGlobalOptions, UidGeneratorOptions } from './presets/uid-generator.js';
+export { parseKeyWorkerId } from './presets/key-worker.js';
+export { uidJson, type UidJsonOptions } from './presets/uid-json.js';
 
 export type { Lane, PerLane, Position } from './generator/position.js';
 export type { Tenure } from './generator/tenure.js';
@@ -52,6 +63,7 @@ export {
 export { MAX_ID } from './codec/max-id.js';
 export { InvalidIdError } from './codec/invalid-id-error.js';
 export { toId, type IdLike } from './codec/to-id.js';
+export { toUnsignedId } from './codec/to-unsigned-id.js';
 export { compareIds } from './codec/compare-ids.js';
 export type { IdCodec } from './codec/id-codec.js';
 export type { RadixCodec } from './codec/radix-codec.js';
@@ -101,6 +113,43 @@ export type { LeaseStatus } from './lease/lease-status.js';
 export { StoreSession } from './lease/store-session.js';
 export { LeaseKeeper } from './lease/lease-keeper.js';
 
+export type {
+  AssignedWorkerId,
+  WorkerIdAssigner,
+  WorkerIdPromise,
+  WorkerIdRequest,
+} from './worker-id/worker-id-assigner.js';
+export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';
+export { RestartWait } from './worker-id/restart-wait.js';
+export { AssignerCalls } from './worker-id/assigner-calls.js';
+export { collisionOdds } from './worker-id/collision-odds.js';
+export {
+  machineProcessWorkerId,
+  machineText,
+  type MachineAndProcess,
+  type NetworkInterfaces,
+} from './worker-id/machine-process-id.js';
+export { AssignedIdKeeper, type AssignedIdSetup } from './worker-id/assigned-id-keeper.js';
+
+export { shortIdLayout } from './short-id/short-id-layout.js';
+export { parseShortId, type ParsedShortId, type ShortIdOptions } from './short-id/short-id.js';
+export { ShortIdGenerator, type ShortIdPorts, type ShortIdSource } from './short-id/short-id-generator.js';
+export { ShortIdRepeatError } from './short-id/short-id-repeat-error.js';
+
+export { createGenerator, type CreateGeneratorOptions } from './zero-config/create-generator.js';
+export type { UnsafeGenerator } from './zero-config/unsafe-generator.js';
+
+export { atomicChanges, type WordChanges } from './ring/word-changes.js';
+export type { RingPorts } from './ring/ring-ports.js';
+export type { PutRejection, SharedIdRingOptions, SharedIdsOptions } from './ring/ring-options.js';
+export type { SharedIdRingHandle } from './ring/ring-handle.js';
+export type { RingState } from './ring/ring-memory.js';
+export type { RingSource } from './ring/ring-filler.js';
+export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
+export type { SharedIdRingStatus } from './ring/shared-id-ring-status.js';
+export { SharedIdRing } from './ring/shared-id-ring.js';
+export { SharedIds, type SharedIdsStatus } from './ring/shared-ids.js';
+
 export type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from './segment/segment-store.js';
 export type { App, AppSegmentStore } from './segment/app-segment-store.js';
 export { MemorySegmentStore, MemorySegmentTable, type MemorySegmentOptions } from './segment/memory-segment-store.js';
@@ -122,6 +171,18 @@ export {
 export type { SegmentPorts } from './segment/segment-ports.js';
 export type { SegmentStatus, SegmentTally } from './segment/segment-status.js';
 export { SegmentGenerator, type SegmentCounters } from './segment/segment-generator.js';
+
+export type { IdBatchSource } from './prefetch/id-batch-source.js';
+export {
+  readPrefetchOptions,
+  resolvePrefetchOptions,
+  type PrefetchOptions,
+  type ResolvedPrefetchOptions,
+} from './prefetch/prefetch-options.js';
+export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
+export type { PrefetchStatus, PrefetchTally } from './prefetch/prefetch-status.js';
+export type { PrefetchPorts } from './prefetch/prefetch-ports.js';
+export { PrefetchedIds, type PrefetchCounters } from './prefetch/prefetched-ids.js';
 
 export { SHARDS, shardOf } from './segment/sharded/gate-pass.js';
 export {

@@ -25,7 +25,7 @@ export class Issuer {
 
   constructor(
     readonly layout: Layout,
-    tenure: Tenure,
+    private readonly tenure: Tenure,
     private readonly ports: GeneratorPorts,
     private readonly options: ResolvedGeneratorOptions,
     codes: CodeTable,
@@ -37,6 +37,15 @@ export class Issuer {
 
   get counters(): Readonly<PlacementCounters> {
     return this.placement.counters;
+  }
+
+  /**
+   * Tells grants apart. What was taken under another one must not be handed out any more: it belongs to somebody's past,
+   * and a copy of this process may have handed it out.
+   */
+  get grant(): string {
+    const { number, base } = this.tenure;
+    return [number, ...base.map(({ tick, sequence }) => `${tick}:${sequence}`)].join(' ');
   }
 
   /** The ID of the next position of `s`. @throws RaindropError when no position may be issued now */
@@ -117,11 +126,15 @@ export class Issuer {
     if (this.layout.unitMs !== 1) return false;
     const { clock, monotonic } = this.ports;
     const [before, start] = [this.present.wallMs, monotonic.now()];
-    for (let reads = 0; reads < MAX_SPIN_READS && monotonic.now() - start <= 1; reads++) {
+    for (let reads = 0; reads < MAX_SPIN_READS; reads++) {
+      // Asked before the clock is read: a thread that was held up in between finds the next millisecond.
+      const isLast = monotonic.now() - start > 1;
       const now = clock.refresh();
-      if (now === before) continue;
-      this.present.observe(now);
-      return true;
+      if (now !== before) {
+        this.present.observe(now);
+        return true;
+      }
+      if (isLast) return false;
     }
     return false;
   }

@@ -1,6 +1,9 @@
 import { createLayout } from '../layout/layout-options.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
+import type { KeeperBench } from '../testing/keeper-bench.js';
+import { twins } from '../testing/twins.js';
 import { InvalidBatchError, SequenceExhaustedError, UnsafeIntegerError } from './generator-errors.js';
+import { Issuer } from './issuer.js';
 
 describe('single IDs', () => {
   it('come as bigint, text or number, each the next one', async () => {
@@ -269,5 +272,55 @@ describe('a batch', () => {
       expect(new Set(batches.flat()).size).toBe(90);
       for (const batch of batches) expect(batch).toEqual([...batch].sort((a, b) => (a < b ? -1 : 1)));
     });
+  });
+});
+
+describe('a batch that waits while its process is copied', () => {
+  const forms = {
+    nextIdsAsync: (bench: KeeperBench) => bench.generator.nextIdsAsync(500),
+    nextStringsAsync: async (bench: KeeperBench) => (await bench.generator.nextStringsAsync(500)).map(BigInt),
+    fillAsync: async (bench: KeeperBench) => [...(await bench.generator.fillAsync(new BigInt64Array(500)))],
+  };
+  const ways = {
+    'is told of it': (bench: KeeperBench): void => bench.keeper.afterRestore(),
+    'sees it by itself': (bench: KeeperBench): void => void bench.processId++,
+    'has lost its row meanwhile': (bench: KeeperBench): void => {
+      bench.keeper.afterRestore();
+      bench.store.goDown();
+      void bench.time.another().setTimer(() => bench.store.comeBack(), 100_000);
+    },
+  };
+  const cases = Object.entries(forms).flatMap(([name, form]) =>
+    Object.entries(ways).map(([how, notice]) => ({ name, form, how, notice })),
+  );
+
+  /** Original and copy have gathered the same part of their batch when they part; how many IDs both give. */
+  async function shared({ form, notice }: Omit<(typeof cases)[number], 'name' | 'how'>): Promise<number> {
+    const batches: Promise<bigint[]>[] = [];
+    const options = { layout: { timeUnit: 'second', timeStampLength: 49, endBitsLength: 4 } as const };
+    const [original, copy] = await twins(
+      { ...options, generator: { asyncTimeoutMs: 600_000 } },
+      3_000,
+      async (bench) => {
+        await bench.keeper.start();
+        batches.push(form(bench));
+      },
+    );
+    notice(copy);
+    await original.advance(300_000);
+    const [ours, theirs] = await Promise.all(batches);
+    expect([new Set(ours).size, new Set(theirs).size]).toEqual([500, 500]);
+    expect(copy.story).toContain('lease-suspect');
+    return ours!.filter((id) => theirs!.includes(id)).length;
+  }
+
+  it.each(cases)('and $how gives nothing that the other one gives ($name)', async (each) => {
+    expect(await shared(each)).toBe(0);
+  });
+
+  it('gives what both had gathered when nobody looks at the grant: the negative control', async () => {
+    const grant = jest.spyOn(Issuer.prototype, 'grant', 'get').mockReturnValue('any');
+    expect(await shared(cases[0]!)).toBeGreaterThan(100);
+    grant.mockRestore();
   });
 });

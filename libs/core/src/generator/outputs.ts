@@ -18,7 +18,7 @@ const SLICE = 4_096;
  * Turns positions into what callers ask for: bigints, strings, numbers, one or many, now or soon.
  *
  * A sync batch is all or nothing: when it does not fit, its positions are put back before anybody has seen one. An async
- * batch that fails midway burns its positions.
+ * batch that fails midway burns its positions, and so does one that goes on under another grant: it begins anew.
  */
 export class Outputs {
   private readonly before = new Sequencer();
@@ -141,15 +141,21 @@ export class Outputs {
   ): Promise<void> {
     const limit = this.waiting.limit(wait);
     let done = 0;
-    while (done < count) {
+    let grant = '';
+    const attempt = (): RaindropError | undefined => {
+      const s = current();
+      const refusal = this.issuer.tryStep(s);
+      if (refusal !== undefined) return refusal;
+      // Looked at after the step, which asks the tenure.
+      if (grant !== this.issuer.grant) done = 0;
+      grant = this.issuer.grant;
       const end = Math.min(done + SLICE, count);
-      await this.waiting.until(limit, () => {
-        const start = done;
-        let refusal: RaindropError | undefined;
-        const s = current();
-        while (done < end && (refusal = this.issuer.tryStep(s)) === undefined) done = writeRun(s, batch, done, end);
-        return done > start ? undefined : refusal;
-      });
+      done = writeRun(s, batch, done, end);
+      while (done < end && this.issuer.tryStep(s) === undefined) done = writeRun(s, batch, done, end);
+      return undefined;
+    };
+    while (done < count) {
+      await this.waiting.until(limit, attempt);
       if (done < count) await this.waiting.breathe();
     }
   }

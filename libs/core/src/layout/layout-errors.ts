@@ -10,7 +10,7 @@ export class TimestampOverflowError extends RaindropError {
   ) {
     super(
       `Tick ${tick} is past the last tick of this layout, ${maxTick}: its timestamp bits are used up. ` +
-        `Move to a layout with a later startTimeStamp or more timeStampLength, with an unused endBitsValue.`,
+        `Move to a layout whose IDs can equal none of the old ones: one with an unused endBitsValue, or a new table.`,
       { retryable: false },
     );
   }

@@ -24,7 +24,9 @@ export function layoutWarnings(layout: Layout, use: LayoutUse): readonly LayoutW
   const warnings: LayoutWarning[] = [];
   const warn = (code: LayoutWarning['code'], message: string): number => warnings.push({ code, message });
 
-  if (layout.unitMs === TIME_UNITS.millisecond.ms) {
+  // The bits of other systems are what they are: nobody can heed advice on them.
+  const isOurs = layout.hasClockBack;
+  if (isOurs && layout.unitMs === TIME_UNITS.millisecond.ms) {
     warn(
       'LEAP_SECONDS',
       'milliseconds feel every clock correction and leap second; a unit of seconds borrows and holds more easily',
@@ -40,11 +42,11 @@ export function layoutWarnings(layout: Layout, use: LayoutUse): readonly LayoutW
       `${use.expectedIdsPerSecond} IDs per second are expected of a worker, but the layout holds ${layout.idsPerSecond}`,
     );
   }
-  if (layout.fields.every((field) => field.role !== 'fixed')) {
+  if (isOurs && layout.fields.every((field) => field.role !== 'fixed')) {
     warn('NO_END_BITS', 'without an end bit the bit lengths can never be changed safely; endBitsLength 1 is advised');
   }
   const wastedYears = (use.nowMs - layout.epochMs) / YEAR_MS;
-  if (wastedYears > 5) {
+  if (isOurs && wastedYears > 5) {
     warn('OLD_EPOCH', `the epoch lies ${Math.floor(wastedYears)} years back; that much of the layout's life is unused`);
   }
   if (use.expectedNodes !== undefined && use.workers < 2 * use.expectedNodes) {

@@ -1,6 +1,7 @@
 import { InvalidIdError } from '../codec/invalid-id-error.js';
 import { TimestampOverflowError } from './layout-errors.js';
 import { createLayout } from './layout-options.js';
+import { Layout } from './layout.js';
 import { parseId } from './parse-id.js';
 
 const now = Date.UTC(2023, 5, 1);
@@ -30,6 +31,21 @@ describe('an ID taken apart', () => {
       expect(() => parseId(layout, given)).toThrow(InvalidIdError);
     },
   );
+
+  it('is unsigned where its layout has 64 bits', () => {
+    const fields = [
+      { name: 'time', role: 'time' as const, bits: 42 },
+      { name: 'sequence', role: 'sequence' as const, bits: 22 },
+    ];
+    const unsigned = new Layout({ fields, unitMs: 1, epochMs: 0 });
+    const last = { time: new Date(2 ** 42 - 1), tick: 2 ** 42 - 1, sequence: 2 ** 22 - 1, workerId: 0 };
+    expect(parseId(unsigned, 2n ** 64n - 1n)).toMatchObject({ id: 2n ** 64n - 1n, ...last });
+    expect(parseId(unsigned, '18446744073709551615')).toMatchObject(last);
+    expect(parseId(unsigned, 2n ** 63n).tick).toBe(2 ** 41);
+    for (const given of [-1n, 2n ** 64n, '18446744073709551616', 2 ** 53]) {
+      expect(() => parseId(unsigned, given)).toThrow(InvalidIdError);
+    }
+  });
 
   it('is refused when its time lies beyond every Date', () => {
     const far = createLayout({ startTimeStamp: 0, timeUnit: 'day', timeStampLength: 40, workIdLength: 3 }, now);

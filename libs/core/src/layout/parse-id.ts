@@ -1,4 +1,5 @@
 import { toId } from '../codec/to-id.js';
+import { toUnsignedId } from '../codec/to-unsigned-id.js';
 import type { Layout, LayoutParts } from './layout.js';
 
 /** What an ID says. */
@@ -9,12 +10,12 @@ export interface ParsedId extends LayoutParts {
 }
 
 /**
- * Takes an ID apart.
+ * Takes an ID apart. A layout of 64 bits has unsigned IDs, up to 2^64 - 1.
  * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
  * @throws TimestampOverflowError when its time lies beyond what a Date can hold
  */
 export function parseId(layout: Layout, id: bigint | string | number): ParsedId {
-  const value = toId(id);
+  const value = layout.bits > 63 ? toUnsignedId(id) : toId(id);
   const parts = layout.unpack(value);
   return { id: value, time: new Date(layout.timeline.startOf(parts.tick)), ...parts };
 }

@@ -20,7 +20,7 @@ export class RenewalClock {
    * @param atMostMs how long the next pause may be at most, whatever the heartbeat
    */
   constructor(
-    private readonly ctx: Pick<LeaseContext, 'ports' | 'options'>,
+    private readonly ctx: Pick<LeaseContext, 'ports'> & { readonly options: { readonly heartbeatIntervalMs: number } },
     private readonly attempt: () => Promise<boolean>,
     private readonly atMostMs: () => number,
   ) {}

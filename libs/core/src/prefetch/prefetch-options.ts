@@ -1,0 +1,72 @@
+import { OptionReader } from '../config/option-reader.js';
+
+/** How IDs are fetched ahead of need, and handed out. */
+export interface PrefetchOptions {
+  /** The next batch is fetched when less than this share of a batch is left, 0-1. Default 0.5. */
+  prefetchBelow?: number;
+  /** The smallest batch, 1-10,000, and the first one. Default 64. */
+  minStep?: number;
+  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 10,000. */
+  maxStep?: number;
+  /**
+   * An ID is handed out at most so long after it was asked for, and dropped otherwise: its time is wrong by no more than
+   * that. 100-86,400,000 ms, default 10,000.
+   */
+  maxAgeMs?: number;
+  /** How many codes may be used, 1-1,000,000. Default 10,000. */
+  maxCodes?: number;
+  /** The largest batch that callers may want, 1-10,000,000. Default 100,000. */
+  maxBatch?: number;
+  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 3,000. */
+  asyncTimeoutMs?: number;
+  /** After so long an attempt has failed, and its answer is not used any more, 10-60,000 ms. Default 3,000. */
+  opTimeoutMs?: number;
+  /** The pause after a first failure, 1-60,000 ms; it doubles with every further one. Default 50. */
+  retryBaseMs?: number;
+  /** The longest pause, `retryBaseMs`-600,000 ms. Default 5,000. */
+  retryMaxMs?: number;
+}
+
+export type ResolvedPrefetchOptions = Readonly<Required<PrefetchOptions>>;
+
+/**
+ * Checks all options at once.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolvePrefetchOptions(options: PrefetchOptions = {}): ResolvedPrefetchOptions {
+  const reader = new OptionReader(options);
+  const resolved = readPrefetchOptions(reader);
+  reader.finish();
+  return resolved;
+}
+
+/** Reads the prefetch options with a reader that others share. */
+export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptions {
+  const minStep = reader.integer('minStep', { min: 1, max: 10_000, default: 64 });
+  const retryBaseMs = reader.integer('retryBaseMs', { min: 1, max: 60_000, default: 50 });
+  return Object.freeze({
+    prefetchBelow: readShare(reader),
+    minStep,
+    maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
+    maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
+    maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
+    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
+    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 3_000 }),
+    opTimeoutMs: reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 }),
+    retryBaseMs,
+    retryMaxMs: reader.integer('retryMaxMs', {
+      min: retryBaseMs,
+      max: 600_000,
+      default: Math.max(retryBaseMs, 5_000),
+      hint: 'at least retryBaseMs',
+    }),
+  });
+}
+
+function readShare(reader: OptionReader): number {
+  const given = reader.value('prefetchBelow');
+  if (given === undefined) return 0.5;
+  if (typeof given === 'number' && given >= 0 && given <= 1) return given;
+  reader.problem('prefetchBelow', given, 'must be a number from 0 to 1: a share of a batch');
+  return 0.5;
+}

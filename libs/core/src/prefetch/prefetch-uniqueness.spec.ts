@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import type { Fault } from '../testing/fault-store.js';
+import { IdQueue } from './id-queue.js';
+import { RetriedCall } from './retried-call.js';
+import { simulate, type Step } from './testing/prefetch-simulation.js';
+
+const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? 300);
+
+const count = fc.integer({ min: 1, max: 50 });
+const code = fc.constantFrom(undefined, undefined, 'a', 'b');
+const ms = fc.oneof(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 1_500 }));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('now' as const, 'soon' as const), count, code }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), count, afterMs: ms }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('pass' as const, 'freeze' as const), ms }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sleep' as const), ms }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'restore' as const }) },
+);
+const fault: fc.Arbitrary<Fault | undefined> = fc.oneof(
+  fc.constant(undefined),
+  fc.constant({ kind: 'refused' as const }),
+  fc.constant({ kind: 'answer-lost' as const }),
+  fc.constant({ kind: 'hangs' as const }),
+  fc.record({ kind: fc.constant('ghost' as const), afterMs: ms }),
+  fc.record({
+    kind: fc.constant('slow' as const),
+    thereMs: fc.integer({ min: 0, max: 150 }),
+    backMs: fc.integer({ min: 0, max: 300 }),
+  }),
+);
+const schedule = fc.record({
+  steps: fc.array(step, { minLength: 20, maxLength: 80 }),
+  faults: fc.array(fault, { maxLength: 12 }),
+  closes: fc.boolean(),
+});
+
+/** What goes wrong first that sounds like this; undefined when nothing does in so many schedules. */
+async function violation(like = '', seen = { issued: 0, happened: new Set<string>() }): Promise<string | undefined> {
+  for (const { steps, faults, closes } of fc.sample(schedule, { numRuns: RUNS, seed: 7 })) {
+    const all: Step[] = closes ? [...steps, { do: 'close' }] : steps;
+    const { violations, issued, happened } = await simulate(all, faults);
+    const found = violations.find((each) => each.includes(like));
+    if (found !== undefined) return found;
+    seen.issued += issued;
+    for (const what of happened) seen.happened.add(what);
+  }
+  return undefined;
+}
+
+/** Puts something in the place of a method or a getter, until the test is over. */
+const mends: (() => void)[] = [];
+function replace(owner: object, name: string, descriptor: PropertyDescriptor): void {
+  const original = Object.getOwnPropertyDescriptor(owner, name)!;
+  Object.defineProperty(owner, name, { ...original, ...descriptor });
+  mends.push(() => void Object.defineProperty(owner, name, original));
+}
+afterEach(() => mends.splice(0).forEach((mend) => mend()));
+
+jest.setTimeout(120_000);
+
+it('No ID is handed out twice, out of order or too old, and everybody who waits is answered, whatever happens', async () => {
+  const seen = { issued: 0, happened: new Set<string>() };
+  expect(await violation('', seen)).toBeUndefined();
+  expect(seen.issued).toBeGreaterThan(RUNS * 50);
+  const expected = ['now', 'soon', 'abort', 'pass', 'freeze', 'sleep', 'restore', 'close', 'enough'];
+  expected.push('refused', 'answer-lost', 'hangs', 'ghost', 'slow');
+  expected.push('IdsNotReadyError', 'WaitTimeoutError', 'ClosedError');
+  expect(expected.filter((what) => !seen.happened.has(what))).toEqual([]);
+});
+
+describe('The simulation finds it when', () => {
+  it('an ID stays in the queue after it was taken', async () => {
+    const { takeMany } = IdQueue.prototype;
+    replace(IdQueue.prototype, 'takeMany', {
+      value(this: { next: number; left: number }, wanted: number) {
+        const taken = takeMany.call(this as unknown as IdQueue, wanted);
+        if (this.next > 0) {
+          this.next--;
+          this.left++;
+        }
+        return taken;
+      },
+    });
+    expect(await violation('twice')).toBeDefined();
+  });
+
+  it('a copy keeps what was at hand', async () => {
+    replace(IdQueue.prototype, 'clear', { value: () => 0 });
+    expect(await violation('twice')).toBeDefined();
+  });
+
+  it('a copy uses the answer that was under way', async () => {
+    replace(RetriedCall.prototype, 'forget', { value: () => undefined });
+    expect(await violation('twice')).toBeDefined();
+  });
+
+  it('a late answer is used', async () => {
+    const { run } = RetriedCall.prototype as unknown as {
+      run: (attempt: object, call: () => Promise<unknown>) => void;
+    };
+    replace(RetriedCall.prototype, 'run', {
+      value(this: { current: object | undefined }, attempt: object, call: () => Promise<unknown>) {
+        return run.call(this, attempt, async () => {
+          const answer = await call();
+          this.current = attempt;
+          return answer;
+        });
+      },
+    });
+    expect(await violation('came after')).toBeDefined();
+  });
+
+  it('an ID is handed out however old it is', async () => {
+    replace(IdQueue.prototype, 'dropOld', { value: () => 0 });
+    expect(await violation('too old')).toBeDefined();
+  });
+
+  it('an ID gets no older while the host sleeps', async () => {
+    const { dropOld } = IdQueue.prototype;
+    replace(IdQueue.prototype, 'dropOld', {
+      value(this: IdQueue, now: number) {
+        return dropOld.call(this, now, Number.NEGATIVE_INFINITY);
+      },
+    });
+    expect(await violation('too old')).toBeDefined();
+  });
+
+  it('two requests go out at once', async () => {
+    replace(RetriedCall.prototype, 'isUnderWay', { get: () => false });
+    expect(await violation('two requests are under way')).toBeDefined();
+  });
+});

@@ -1,0 +1,51 @@
+import { RaindropError } from '../raindrop-error.js';
+
+/** Every ID of the ring is taken; the producer issues more as soon as it can. The async calls wait for them. */
+export class RingEmptyError extends RaindropError {
+  readonly errorCode = 'RING_EMPTY';
+
+  constructor(readonly capacity: number) {
+    super(
+      `The ring of ${capacity} IDs is empty: the threads take faster than the producer issues, or its thread is busy. ` +
+        `Use an async call to wait, a larger boostPower, or a layout with more sequence bits.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** Nothing was heard of the producer for longer than it may be silent: its thread ended, or is blocked. */
+export class RingProducerLostError extends RaindropError {
+  readonly errorCode = 'RING_PRODUCER_LOST';
+
+  /** @param lateBy how long ago it should have been heard of at the latest, ms */
+  constructor(readonly lateBy: number) {
+    super(
+      `The producer of the ring should have been heard of ${Math.round(lateBy)} ms ago: its thread ended or is ` +
+        `blocked, or the clock jumped. Nothing is taken until it is heard of again (see producerTimeoutMs).`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The producer may not issue IDs; what it had put into the ring is not handed out any more. */
+export class RingFailedError extends RaindropError {
+  readonly errorCode = 'RING_FAILED';
+
+  constructor(
+    /** The `errorCode` of what the producer met. */
+    readonly producerCode: string,
+    reason: string,
+    retryable: boolean,
+  ) {
+    super(`The producer of the ring may not issue IDs (${producerCode}): ${reason}`, { retryable });
+  }
+}
+
+/** The ring was closed by its producer, for good. */
+export class RingClosedError extends RaindropError {
+  readonly errorCode = 'RING_CLOSED';
+
+  constructor() {
+    super('The ring was closed by its producer: nothing is taken from it any more.', { retryable: false });
+  }
+}

@@ -1,0 +1,107 @@
+import { OptionReader } from '../config/option-reader.js';
+import type { RaindropError } from '../raindrop-error.js';
+
+/** IDs that were issued for the ring and are not handed out from it. */
+export interface PutRejection {
+  /** `aged`: nobody took them in half of `maxAgeMs`; `failed`: the producer may not issue any more; `closed`. */
+  readonly reason: 'aged' | 'failed' | 'closed';
+  readonly count: number;
+}
+
+/** What a ring holds, and when it is filled. */
+export interface SharedIdRingOptions {
+  /** 8,192 slots times 2 to the power of this, 0-10. Default 3: 65,536 slots, half a megabyte. */
+  boostPower?: number;
+  /** Filled up when less than this share is left, 1-99 percent. Default 50. */
+  paddingFactor?: number;
+  /** Filled up every so many seconds as well, 1-86,400. Default never: takers say when it is time. */
+  scheduleInterval?: number;
+  /**
+   * IDs whose time is further than this from the present are skipped, 100-3,600,000 ms. Those that are half as old are
+   * replaced. Default 10,000.
+   */
+  maxAgeMs?: number;
+  /** Takers fail when nothing was heard of the producer for so long, 200-60,000 ms. Default 5,000. */
+  producerTimeoutMs?: number;
+  /** A thread claims so many at once and hands them out one by one, 1-1,024; a sixteenth of the ring at most. Default 32. */
+  run?: number;
+  /**
+   * How much of every tick's sequences may go into the ring, 1-100 percent: the rest stays for calls of the service
+   * itself, which would find the tick used up while the ring is being filled. One ID of each tick at least. Default 50.
+   */
+  tickShare?: number;
+  /** Whose sequence the IDs are of. Default: that of IDs without a code. */
+  code?: string;
+  /** Told what was thrown away; what it throws, or rejects with, is logged. Default: `failed` is logged. */
+  onPutRejected?: (rejection: PutRejection) => unknown;
+}
+
+export type ResolvedRingOptions = Readonly<
+  Required<Omit<SharedIdRingOptions, 'code' | 'scheduleInterval' | 'onPutRejected' | 'boostPower'>>
+> & {
+  readonly slots: number;
+  readonly scheduleMs: number | undefined;
+  readonly code: string | undefined;
+  readonly onPutRejected: ((rejection: PutRejection) => unknown) | undefined;
+};
+
+/**
+ * Checks the options of a ring and fills in the defaults.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveRingOptions(options: SharedIdRingOptions = {}): ResolvedRingOptions {
+  const reader = new OptionReader(options);
+  const resolved = {
+    slots: 8_192 * 2 ** reader.integer('boostPower', { min: 0, max: 10, default: 3 }),
+    paddingFactor: reader.integer('paddingFactor', { min: 1, max: 99, default: 50, hint: 'a percentage' }),
+    scheduleMs: readSchedule(reader),
+    maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 3_600_000, default: 10_000 }),
+    producerTimeoutMs: reader.integer('producerTimeoutMs', { min: 200, max: 60_000, default: 5_000 }),
+    run: reader.integer('run', { min: 1, max: 1_024, default: 32 }),
+    tickShare: reader.integer('tickShare', { min: 1, max: 100, default: 50, hint: 'a percentage' }),
+    code: readCode(reader),
+    onPutRejected: readHandler<(rejection: PutRejection) => unknown>(reader, 'onPutRejected'),
+  };
+  reader.finish();
+  return Object.freeze(resolved);
+}
+
+/** How a thread takes. */
+export interface SharedIdsOptions {
+  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 10,000. */
+  asyncTimeoutMs?: number;
+  /**
+   * Called in place of the log when no ID can be had. What it throws is thrown; when it returns, the error is. What an
+   * async one rejects with is logged, once a second at most.
+   */
+  onTakeRejected?: (error: RaindropError) => unknown;
+}
+
+export type ResolvedSharedIdsOptions = Readonly<
+  Required<Pick<SharedIdsOptions, 'asyncTimeoutMs'>> & Pick<SharedIdsOptions, 'onTakeRejected'>
+>;
+
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveSharedIdsOptions(options: SharedIdsOptions = {}): ResolvedSharedIdsOptions {
+  const reader = new OptionReader(options);
+  const onTakeRejected = readHandler<(error: RaindropError) => unknown>(reader, 'onTakeRejected');
+  const asyncTimeoutMs = reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 10_000 });
+  reader.finish();
+  return Object.freeze({ asyncTimeoutMs, ...(onTakeRejected === undefined ? {} : { onTakeRejected }) });
+}
+
+function readSchedule(reader: OptionReader): number | undefined {
+  if (reader.value('scheduleInterval') === undefined) return undefined;
+  return reader.integer('scheduleInterval', { min: 1, max: 86_400, hint: 'in seconds' }) * 1_000;
+}
+
+function readCode(reader: OptionReader): string | undefined {
+  if (reader.value('code') === undefined) return undefined;
+  return reader.string('code', { fallback: '', pattern: /^[^]{1,128}$/, legal: 'a text of 1 to 128 characters' });
+}
+
+function readHandler<Handler>(reader: OptionReader, name: string): Handler | undefined {
+  const given = reader.value(name);
+  if (given !== undefined && typeof given !== 'function') reader.problem(name, given, 'must be a function');
+  return given as Handler | undefined;
+}

@@ -1,0 +1,178 @@
+import { OptionReader } from '../config/option-reader.js';
+import { InvalidBatchError } from '../generator/generator-errors.js';
+import { readGeneratorOptions } from '../generator/generator-options.js';
+import { Waiting, type WaitLimit, type WaitOptions } from '../generator/waiting.js';
+import { Layout } from '../layout/layout.js';
+import { parseId, type ParsedId } from '../layout/parse-id.js';
+import { RaindropError } from '../raindrop-error.js';
+import { Freshness } from './freshness.js';
+import { RingBatch } from './ring-batch.js';
+import { RingCursor } from './ring-cursor.js';
+import { checkHandle, type SharedIdRingHandle } from './ring-handle.js';
+import { RingMemory, type RingState } from './ring-memory.js';
+import { resolveSharedIdsOptions, type SharedIdsOptions } from './ring-options.js';
+import type { RingPorts } from './ring-ports.js';
+import { TakeRejections } from './take-rejections.js';
+
+/** After so many IDs a batch that waits lets others have a turn of the event loop: under a millisecond, also cold. */
+const SLICE = 1_024;
+
+/** What a thread has taken so far. */
+export interface SharedIdsStatus {
+  readonly state: RingState;
+  /** IDs in the ring, for all threads. */
+  readonly left: number;
+  /** Handed out by this thread. */
+  readonly taken: number;
+  /** Claimed by this thread and not handed out: too old, or of a ring that has failed since. */
+  readonly skipped: number;
+  /** Calls that got no ID. */
+  readonly rejected: number;
+}
+
+/**
+ * Takes IDs from a `SharedIdRing` of another thread, without a lock and without asking it. No ID is handed out twice,
+ * among all threads; those of one thread come in the order in which they were issued.
+ *
+ * The calls without `Async` answer at once or throw: `RingEmptyError`, `RingFailedError`, `RingProducerLostError`,
+ * `RingClosedError`. The others wait while the error is `retryable`.
+ */
+export class SharedIds {
+  readonly layout: Layout;
+  private readonly memory: RingMemory;
+  private readonly cursor: RingCursor;
+  private readonly capacity: number;
+  private readonly waiting: Waiting;
+  private readonly rejections: TakeRejections;
+  private isListening = false;
+
+  /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */
+  constructor(
+    handle: SharedIdRingHandle,
+    options: SharedIdsOptions | undefined,
+    private readonly ports: RingPorts,
+  ) {
+    const { asyncTimeoutMs, onTakeRejected } = resolveSharedIdsOptions(options);
+    const { buffer, layout, maxAgeMs, capacity } = checkHandle(handle);
+    this.layout = new Layout(layout);
+    this.memory = new RingMemory(buffer);
+    this.cursor = new RingCursor(this.memory, handle, new Freshness(this.layout, maxAgeMs), ports);
+    this.capacity = capacity;
+    this.waiting = new Waiting(ports, readGeneratorOptions(new OptionReader({ asyncTimeoutMs }), this.layout.unitMs));
+    this.rejections = new TakeRejections(ports, onTakeRejected);
+  }
+
+  nextId(): bigint {
+    const refusal = this.cursor.refusal();
+    if (refusal !== undefined) throw this.rejections.tell(refusal);
+    return this.cursor.take();
+  }
+
+  /** The ID as decimal text: what belongs into JSON. */
+  nextString(): string {
+    return this.nextId().toString();
+  }
+
+  /**
+   * `count` IDs, up to the ring's capacity. When there are not enough it throws, and those that there were are lost.
+   * @throws InvalidBatchError
+   */
+  nextIds(count: number): bigint[] {
+    return Array.from(this.fill(new BigInt64Array(this.checked(count))));
+  }
+
+  /** As {@link nextIds}, into an array of yours; it is zeroed when there are not enough. */
+  fill(target: BigInt64Array): BigInt64Array {
+    this.checked(target.length);
+    try {
+      for (let index = 0; index < target.length; index++) target[index] = this.nextId();
+    } catch (error) {
+      target.fill(0n);
+      throw error;
+    }
+    return target;
+  }
+
+  /**
+   * As {@link nextId}, but waits without blocking the thread.
+   * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
+   */
+  async nextIdAsync(wait?: WaitOptions): Promise<bigint> {
+    const [id] = await this.nextIdsAsync(1, wait);
+    return id!;
+  }
+
+  /** As {@link nextIdAsync}, as decimal text. */
+  async nextStringAsync(wait?: WaitOptions): Promise<string> {
+    return (await this.nextIdAsync(wait)).toString();
+  }
+
+  /** As {@link nextIds}, but waits for those that are not there yet. When it fails, those it had taken are lost. */
+  async nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
+    this.checked(count);
+    const limit = this.waiting.limit(wait);
+    const batch = new RingBatch();
+    while (batch.length < count) {
+      await this.takeSome(batch, count, limit);
+      if (batch.length < count) await this.waiting.breathe();
+    }
+    return batch.toArray();
+  }
+
+  /** What an ID of the ring's layout says. @throws InvalidIdError; TimestampOverflowError */
+  parse(id: bigint | string | number): ParsedId {
+    return parseId(this.layout, id);
+  }
+
+  /** Why no ID could be had at this moment; undefined when one could. Nothing is handed out. */
+  refusal(): RaindropError | undefined {
+    return this.cursor.refusal();
+  }
+
+  status(): SharedIdsStatus {
+    const { memory } = this;
+    const { claimed, skipped, held } = this.cursor;
+    const [state, left] = [memory.stateOf(memory.stamp), memory.tail - memory.head];
+    return { state, left, taken: claimed - skipped - held, skipped, rejected: this.rejections.count };
+  }
+
+  private checked(count: number): number {
+    if (Number.isInteger(count) && count >= 1 && count <= this.capacity) return count;
+    throw new InvalidBatchError(count, this.capacity);
+  }
+
+  /** Takes what is there, and waits until that is one at least. */
+  private async takeSome(batch: RingBatch, count: number, limit: WaitLimit): Promise<void> {
+    const attempt = (): RaindropError | undefined => {
+      // Read first: what comes after the look at the ring is news.
+      const { news } = this.memory;
+      let refusal = this.cursor.refusal();
+      this.cursor.sift(batch);
+      const { stamp } = this.cursor;
+      const ids: bigint[] = [];
+      const end = Math.min(SLICE, count - batch.length);
+      for (; ids.length < end && refusal === undefined; refusal = this.cursor.refusal()) ids.push(this.cursor.take());
+      batch.add(ids, stamp);
+      if (ids.length > 0) return undefined;
+      this.listen(news);
+      return refusal;
+    };
+    try {
+      await this.waiting.until(limit, attempt);
+    } catch (error) {
+      throw error instanceof RaindropError ? this.rejections.tell(error) : error;
+    }
+  }
+
+  /** Wakes who waits when the producer has something new. */
+  private listen(news: number): void {
+    if (this.isListening) return;
+    const { memory, ports, waiting } = this;
+    const heard = ports.changes.changed(memory.words, memory.newsWord, news);
+    this.isListening = heard !== undefined;
+    void heard?.then(() => {
+      this.isListening = false;
+      waiting.wake();
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import type { WaitOptions } from '../generator/waiting.js';
+import type { Layout } from '../layout/layout.js';
+import type { Clock, MonotonicClock } from '../time/clock.js';
+import { hostPorts } from '../zero-config/host-ports.js';
+import { guardOfSource } from './guard-of-source.js';
+import type { RepeatGuard } from './repeat-guard.js';
+import {
+  foldId,
+  MAX_EXPIRE_SECONDS,
+  parseShortId,
+  resolveExpireSeconds,
+  type ParsedShortId,
+  type ShortIdOptions,
+} from './short-id.js';
+import { shortIdLayout } from './short-id-layout.js';
+import { ShortIdRepeatError } from './short-id-repeat-error.js';
+
+/** Where the IDs come from that are shortened: an `IdService` or a `SnowflakeGenerator` of {@link shortIdLayout}. */
+export interface ShortIdSource {
+  readonly layout: Layout;
+  nextId(): bigint;
+  nextIds(count: number): bigint[];
+  nextIdAsync(code?: undefined, wait?: WaitOptions): Promise<bigint>;
+}
+
+/** The clocks of the source. */
+export interface ShortIdPorts {
+  readonly clock: Clock;
+  readonly monotonic: MonotonicClock;
+}
+
+/** A value of the clock that is shared by a turn of the event loop may be older than this after long work, ms. */
+const FRESH_MS = 20;
+
+/**
+ * Issues short IDs: integers from 1 to 2^31 - 1, each unique for `expireSeconds` and repeated after 34.95 minutes. For
+ * scene ids of QR codes and other numbers that expire. Neither random nor secret.
+ *
+ * A number is the milliseconds since westid's epoch modulo 2^21, the worker id (0-31) and the sequence (0-31), 21 + 5 +
+ * 5 bits. How far a worker has come is remembered by whoever leased it to the source. 32 a millisecond for each worker,
+ * then the source's `onExhausted`. A clock that went back is held for `maxHoldMs`, then refused: there is one lane
+ * only.
+ *
+ * Every call throws, or rejects with, the source's errors, and `ShortIdRepeatError` when the clock was set forward by
+ * more than what `expireSeconds` leaves of the cycle. Several for one source know of each other's numbers, which differ
+ * for the longest of their `expireSeconds`; let nobody else shorten its IDs.
+ */
+export class ShortIdGenerator {
+  /** The longest `expireSeconds`, which needs clocks that are always right. */
+  readonly maxExpireSeconds = MAX_EXPIRE_SECONDS;
+  readonly expireSeconds: number;
+  private readonly guard: RepeatGuard;
+
+  /**
+   * @param ports the clocks of the source where they are not this host's, as in tests
+   * @throws ConfigurationError when the source has another layout, or naming the option that is wrong
+   */
+  constructor(
+    private readonly source: ShortIdSource,
+    options: ShortIdOptions = {},
+    private readonly ports: ShortIdPorts = hostPorts(),
+  ) {
+    refuseOtherLayout(source.layout);
+    this.expireSeconds = resolveExpireSeconds(options);
+    this.guard = guardOfSource(source, this.expireSeconds * 1_000);
+  }
+
+  /** The next number, at once. */
+  next(): number {
+    const wallMs = this.checkedClock();
+    let id = this.source.nextId();
+    // A stale time would come again too soon; a batch reads the real clock.
+    if (timeOf(id) < wallMs - FRESH_MS) id = this.source.nextIds(1)[0]!;
+    return this.shorten(id) ?? this.next();
+  }
+
+  /** The next number; waits where waiting helps, at most `timeoutMs`. For a clock that was set forward it does not. */
+  async nextAsync(wait?: WaitOptions): Promise<number> {
+    this.checkedClock();
+    const id = await this.source.nextIdAsync(undefined, wait);
+    return this.shorten(id) ?? this.nextAsync(wait);
+  }
+
+  /**
+   * What a number says, whoever issued it. Its time is the one, of all that are whole cycles apart, that is not older
+   * than `expireSeconds`.
+   * @param near a moment at which it was valid, by default now
+   * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time
+   */
+  decode(shortId: number, near = new Date(this.ports.clock.refresh())): ParsedShortId {
+    return parseShortId(shortId, near, { expireSeconds: this.expireSeconds });
+  }
+
+  /** The wall clock. Looked at first: the lane of a refused number would stay ahead of a clock that is set right. */
+  private checkedClock(): number {
+    const wallMs = this.ports.clock.refresh();
+    this.refuseRepeat(wallMs, this.ports.monotonic.now());
+    return wallMs;
+  }
+
+  /** Undefined for 0, which is no number. */
+  private shorten(id: bigint): number | undefined {
+    const [timeMs, nowMs] = [timeOf(id), this.ports.monotonic.now()];
+    this.refuseRepeat(timeMs, nowMs);
+    this.guard.note(timeMs, nowMs);
+    const shortId = foldId(id);
+    return shortId === 0 ? undefined : shortId;
+  }
+
+  private refuseRepeat(timeMs: number, nowMs: number): void {
+    const blockedMs = this.guard.blockedMs(timeMs, nowMs);
+    if (blockedMs > 0) throw new ShortIdRepeatError(this.guard.keptMs / 1_000, blockedMs);
+  }
+}
+
+function timeOf(id: bigint): number {
+  return shortIdLayout.timeline.startOf(Number(id >> BigInt(shortIdLayout.lowBits)));
+}
+
+function refuseOtherLayout({ fingerprint }: Layout): void {
+  if (fingerprint === shortIdLayout.fingerprint) return;
+  const message =
+    `is not the layout of short IDs, ${shortIdLayout.fingerprint}: lease their workers with layout: shortIdLayout, ` +
+    `a range of 0 to 31 and a tableName of their own`;
+  throw new ConfigurationError([{ option: 'source.layout', given: fingerprint, message }]);
+}

@@ -1,0 +1,71 @@
+import { InvalidIdError } from '../codec/invalid-id-error.js';
+import { OptionReader } from '../config/option-reader.js';
+import { InvalidPartError } from '../layout/layout-errors.js';
+import { showValue } from '../show-value.js';
+import { MAX_DATE_MS } from '../time/timeline.js';
+import { shortIdLayout } from './short-id-layout.js';
+
+/** What a short ID says. */
+export interface ParsedShortId {
+  readonly shortId: number;
+  readonly time: Date;
+  readonly workerId: number;
+  readonly sequence: number;
+}
+
+const BITS = 31;
+const MAX_SHORT_ID = 2 ** BITS - 1;
+
+/** After so long every number comes again, ms: 34.95 minutes. */
+export const SHORT_ID_CYCLE_MS = 2 ** (BITS - shortIdLayout.lowBits);
+
+/** The longest time for which numbers can differ, if all clocks are right. */
+export const MAX_EXPIRE_SECONDS = Math.floor(SHORT_ID_CYCLE_MS / 1_000);
+
+/** A minute less: for clocks that are set forward, and for hosts whose clocks differ by `maxClockSkewMs` both ways. */
+export const DEFAULT_EXPIRE_SECONDS = MAX_EXPIRE_SECONDS - 60;
+
+export interface ShortIdOptions {
+  /** For how long a number must not come again: 1-2,097 s. Default 2,037, which leaves the clocks a minute. */
+  expireSeconds?: number;
+}
+
+/** @throws ConfigurationError naming the option that is wrong */
+export function resolveExpireSeconds(options: ShortIdOptions): number {
+  const reader = new OptionReader(options);
+  const rule = { min: 1, max: MAX_EXPIRE_SECONDS, default: DEFAULT_EXPIRE_SECONDS };
+  const expireSeconds = reader.integer('expireSeconds', rule);
+  reader.finish();
+  return expireSeconds;
+}
+
+/** Folds an ID of {@link shortIdLayout}: its time modulo the cycle. */
+export function foldId(id: bigint): number {
+  return Number(BigInt.asUintN(BITS, id));
+}
+
+/**
+ * What a short ID says, whoever issued it. Its time is known but for whole cycles: it is taken to be younger than
+ * `expireSeconds`, as seen from `near`, and what is left of the cycle lies after it, for clocks that differ.
+ * @param near a moment at which the number was still valid
+ * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time;
+ * ConfigurationError naming the option that is wrong
+ */
+export function parseShortId(shortId: number, near: Date, options: ShortIdOptions = {}): ParsedShortId {
+  const expireSeconds = resolveExpireSeconds(options);
+  if (!Number.isInteger(shortId) || shortId < 1 || shortId > MAX_SHORT_ID) {
+    throw new InvalidIdError('short ID', shortId, `an integer from 1 to ${MAX_SHORT_ID}`);
+  }
+  if (!isDate(near)) throw new InvalidPartError('near', showValue(near), MAX_DATE_MS, 'a Date');
+  if (Number.isNaN(near.getTime())) throw new InvalidPartError('near', near, MAX_DATE_MS, 'a valid Date');
+  const { tick, workerId, sequence } = shortIdLayout.unpack(BigInt(shortId));
+  const { timeline } = shortIdLayout;
+  const latest = timeline.tickAt(near.getTime()) + SHORT_ID_CYCLE_MS - expireSeconds * 1_000;
+  const cycles = Math.floor((latest - tick) / SHORT_ID_CYCLE_MS);
+  return { shortId, time: new Date(timeline.startOf(tick + cycles * SHORT_ID_CYCLE_MS)), workerId, sequence };
+}
+
+/** By its tag, which dates of another realm have as well. */
+function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === '[object Date]';
+}

@@ -1,0 +1,52 @@
+import { OptionReader } from '../config/option-reader.js';
+
+/** What a worker id can be made of without asking anybody. */
+export interface MachineAndProcess {
+  /** What tells this machine from others; {@link machineText} writes it. */
+  readonly interfaces: string;
+  /** 0 or more. */
+  readonly processId: number;
+  /** The width of the layout's worker field, 0-53. */
+  readonly workerBits: number;
+}
+
+/**
+ * A worker id by KeyWorker's rule: the high half are the low bits of the process id, the low half a hash of the machine;
+ * an odd bit goes to the machine. Nobody is asked, so two processes can have the same: see {@link collisionOdds}.
+ * @throws ConfigurationError naming every value that is wrong
+ */
+export function machineProcessWorkerId(of: MachineAndProcess): number {
+  const reader = new OptionReader(of);
+  const interfaces = reader.string('interfaces', { fallback: '', pattern: /^/, legal: 'a string' });
+  const processId = reader.integer('processId', { min: 0, max: Number.MAX_SAFE_INTEGER });
+  const workerBits = reader.integer('workerBits', { min: 0, max: 53 });
+  reader.finish();
+  const processIds = 2 ** Math.floor(workerBits / 2);
+  const machines = 2 ** Math.ceil(workerBits / 2);
+  return (processId % processIds) * machines + (hash32(interfaces) % machines);
+}
+
+/** The part of Node's `os.networkInterfaces()` that is used. */
+export type NetworkInterfaces = Readonly<
+  Record<string, readonly { readonly mac: string; readonly internal: boolean }[] | undefined>
+>;
+
+/**
+ * The host's name, and name and hardware address of every interface that leads outside, in a fixed order. The host's name
+ * is there because first containers have the same interface and address on every host, and names of their own.
+ */
+export function machineText(hostName: string, interfaces: NetworkInterfaces): string {
+  const lines = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
+    addresses.filter(({ internal }) => !internal).map(({ mac }) => `${name} ${mac}`),
+  );
+  return [hostName, ...[...new Set(lines)].sort()].join('\n');
+}
+
+/** FNV-1a over the text's units, then murmur3's last mix, without which the low bits would hang on the last few. */
+function hash32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

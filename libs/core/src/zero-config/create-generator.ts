@@ -1,0 +1,65 @@
+import { OptionReader } from '../config/option-reader.js';
+import { readGeneratorOptions, type GeneratorOptions } from '../generator/generator-options.js';
+import type { Layout } from '../layout/layout.js';
+import { readLayout, refuseShortLife } from '../layout/layout-options.js';
+import { GeneratorsOfProcess } from './generators-of-process.js';
+import { hostPorts } from './host-ports.js';
+import { hostScope } from './host-scope.js';
+import { hostWorkerId } from './host-worker-id.js';
+import { UnsafeGenerator } from './unsafe-generator.js';
+
+/** What {@link createGenerator} takes, if anything. */
+export interface CreateGeneratorOptions extends GeneratorOptions {
+  /**
+   * The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. Default 2024-01-01.
+   */
+  startTimeStamp?: string | Date | number;
+  /** The worker id, 0-1,023. Default: made of machine, process and thread. */
+  workerId?: number;
+}
+
+/** 1,024 IDs a millisecond for each of 1,024 worker ids, for 69.7 years; the end bit keeps a way out of this layout. */
+const BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 } as const;
+const WORKER_BITS = BITS.workIdLength;
+
+/**
+ * A generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased but made of 5
+ * bits of the process and 5 bits of the machine, or random where these cannot be told. Of 10 processes two share one
+ * with a probability of 4 %, of 38 with one of 50 % (see {@link UnsafeGenerator.collisionOdds}), and then IDs repeat.
+ * Use a leased worker where they are kept.
+ *
+ * Calls with the same options give the same generator: one process has one for a worker id. Threads have their own,
+ * with worker ids that differ for the first 32 threads that a process starts, the main one included, whether or not they
+ * still run.
+ *
+ * Nothing remembers former runs. The first ID lies after the tick of this call, on both lanes, so a former run under
+ * the same worker id can have issued it only if it ended less than `maxAheadMs` ago, or the clock was set back since.
+ * @param scope what is known of the host; for tests
+ * @throws ConfigurationError naming every option that is wrong, or when the worker id is used in this process with
+ * others
+ */
+export function createGenerator(options: CreateGeneratorOptions = {}, scope = hostScope()): UnsafeGenerator {
+  const ports = hostPorts(scope);
+  const reader = new OptionReader(options);
+  const layout = layoutFrom(reader, ports.clock.refresh());
+  const generatorOptions = readGeneratorOptions(reader, 1);
+  const given = reader.value('workerId');
+  if (given !== undefined) reader.integer('workerId', { min: 0, max: 2 ** WORKER_BITS - 1 });
+  reader.finish();
+
+  const generators = GeneratorsOfProcess.of(scope);
+  const workerId = (given as number | undefined) ?? generators.workerId(() => hostWorkerId(scope, WORKER_BITS));
+  const setup = { layout: layout!, workerId, options: generatorOptions };
+  const configuration = JSON.stringify([setup.layout.fingerprint, generatorOptions]);
+  return generators.generator(workerId, configuration, () => new UnsafeGenerator(setup, ports));
+}
+
+function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
+  const startTimeStamp = reader.value('startTimeStamp') ?? '2024-01-01';
+  const inner = new OptionReader({ ...BITS, startTimeStamp });
+  const resolved = readLayout(inner, nowMs);
+  if (resolved !== undefined) refuseShortLife(inner, resolved, nowMs);
+  // The bits are right: whatever is wrong follows from the epoch.
+  for (const { message } of inner.problems) reader.problem('startTimeStamp', startTimeStamp, message);
+  return resolved?.layout;
+}
