@@ -1,11 +1,25 @@
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
 export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
-export type { SnowflakeModuleOptions } from './snowflake.options.js';
+export {
+  resolveSnowflakeOptions,
+  type ResolvedSnowflakeOptions,
+  type SnowflakeModuleOptions,
+} from './snowflake.options.js';
 export type { SegmentModuleOptions, ShardedOptions } from './segment/segment.options.js';
 export type { SegmentBuffer } from './segment/segment-buffer.js';
 export { OptionsFactoryError } from './options/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './raindrop.tokens.js';
 export { IdService } from './id.service.js';
+export type { IdEngine } from './id-engine.js';
+export type { IdSource, SourcedService } from './id-source/id-source.js';
+export { clusterPrimary, type ClusterPrimaryOptions } from './threads/cluster/cluster-primary.js';
+export { ClusterIdBroker, type BrokeredIds } from './threads/cluster/cluster-id-broker.js';
+export {
+  ClusterLayoutError,
+  InvalidClusterMessageError,
+  PrimaryGoneError,
+  PrimaryRefusedError,
+} from './threads/cluster/cluster-errors.js';
 export { NoLayoutError } from './no-layout-error.js';
 export { NoShardedIdsError } from './no-sharded-ids-error.js';
 export type {
@@ -14,6 +28,26 @@ export type {
   SegmentServiceStatus,
   SnowflakeServiceStatus,
 } from './id-service-status.js';
+export { firstOf, type AssignerPart, type FirstOf } from './worker-id/first-of.js';
+export type { AssignerName, AssignerUse } from './worker-id/assigner-use.js';
+export type { ReservingAssigner, StoreContext } from './worker-id/reserving-assigner.js';
+export type { WorkerPromise } from './lease/worker.js';
+export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-file-errors.js';
+export { stateFileLease } from './state-file/state-file-lease.js';
+export { DISPOSABLE_MIN_WORKER_BITS } from './typeorm/disposable/disposable-limits.js';
+export {
+  NotAWorkerNodeTableError,
+  WorkerIdsUsedUpError,
+  WorkerNodeTableMissingError,
+} from './typeorm/disposable/disposable-errors.js';
+export { workerNodeTableSql } from './typeorm/disposable/worker-node-table.js';
+export {
+  workerNodeTableMigration,
+  type WorkerNodeTableMigration,
+  type WorkerNodeTableMigrationOptions,
+} from './typeorm/disposable/worker-node-table-migration.js';
+export { readWorkers, type WorkersView } from './lease/read-workers.js';
+export { describeWorker, type WorkerOdometer, type WorkerState, type WorkerView } from './lease/describe-worker.js';
 export { fenceWorkers, type WorkerFence } from './lease/fence-workers.js';
 
 export { GeneratedSnowflake } from './typeorm/generated-snowflake/generated-snowflake.decorator.js';
@@ -41,6 +75,8 @@ export {
   workerTableMigration,
   type WorkerTableMigrationOptions,
 } from './typeorm/worker-store/worker-table-migration.js';
+export { openWorkerStore } from './typeorm/open-worker-store.js';
+export { workerRowsSql } from './typeorm/worker-store/worker-rows-sql.js';
 export { workerTableSql } from './typeorm/worker-store/worker-table-sql.js';
 export { CorruptWorkerRowError } from './typeorm/worker-store/worker-row-reader.js';
 export { DatabaseCallError } from './typeorm/database/database-call-error.js';

@@ -1,5 +1,5 @@
 import { Logger, type FactoryProvider, type InjectionToken, type LoggerService, type Provider } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { ConfigurationError, type ConfigurationProblem } from '@raindrop/core';
 import type { IdEngine } from './id-engine.js';
@@ -15,6 +15,7 @@ import {
 } from './raindrop.options.js';
 import { refuseSecondImport } from './options/refuse-second-import.js';
 import { DEFAULT_SERVICE, getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
+import { givesNothingBack } from './worker-id/assigner-options.js';
 import { openSegmentEngine } from './segment/open-segment-engine.js';
 import { systemPorts } from './system/system-ports.js';
 import type { AppDataSource } from './typeorm/application-database.js';
@@ -43,11 +44,11 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
     },
     {
       provide: getIdServiceToken(name),
-      inject: [RESOLVED_OPTIONS, ...dataSources],
-      useFactory: (options: ResolvedRaindropOptions, ...found: (AppDataSource | undefined)[]) => {
+      inject: [RESOLVED_OPTIONS, ModuleRef, ...dataSources],
+      useFactory: (options: ResolvedRaindropOptions, nest: ModuleRef, ...found: (AppDataSource | undefined)[]) => {
         if (dataSource !== undefined) refuseMissing([dataSource].flat(), found);
         const present = found.filter((each) => each !== undefined);
-        return openIdService(name, options, present);
+        return openIdService(name, options, present, nest);
       },
     },
     {
@@ -59,7 +60,8 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
 }
 
 function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdService): ShutdownHooksCheck {
-  const holdsNothing = options.idMode === 'snowflake' && options.staticWorkerId !== undefined;
+  const holdsNothing =
+    options.idMode === 'snowflake' && (options.idSource !== undefined || givesNothingBack(options.assigner));
   const isNeeded = options.checkShutdownHooks && !holdsNothing;
   const warn = (message: string): void => {
     // Closed already, by an application that did not start.
@@ -102,10 +104,11 @@ async function openIdService(
   name: string,
   options: ResolvedRaindropOptions,
   dataSources: readonly AppDataSource[],
+  nest: ModuleRef,
 ): Promise<IdService> {
   const logger = loggerOf(options);
   const warn = (message: string): void => void logger.warn(message, logContext(name));
-  const engine = await openEngine(name, options, dataSources[0], logger);
+  const engine = await openEngine(name, options, dataSources[0], logger, nest);
   const service = new IdService(name, engine, { mode: options.lint, warn });
   try {
     for (const each of dataSources) service.attach(each);
@@ -122,8 +125,15 @@ function openEngine(
   options: ResolvedRaindropOptions,
   dataSource: AppDataSource | undefined,
   logger: LoggerService,
+  nest: ModuleRef,
 ): Promise<IdEngine> {
-  if (options.idMode === 'snowflake') return openSnowflakeEngine(name, options, dataSource, logger);
+  if (options.idMode === 'snowflake' && options.idSource !== undefined) {
+    const { idSource, sourceLayout, generator } = options;
+    return idSource.open({ name, layout: sourceLayout, generator });
+  }
+  if (options.idMode === 'snowflake') {
+    return openSnowflakeEngine(name, options, dataSource, logger, (assigner) => nest.create(assigner));
+  }
   return openSegmentEngine(options, dataSource, systemPorts('exact'), (message) => {
     logger.warn(message, logContext(name));
   });

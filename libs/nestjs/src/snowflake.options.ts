@@ -5,6 +5,7 @@ import {
   readLayout,
   readLeaseOptions,
   readUsage,
+  refuseOutsideLife,
   resolvedFor,
   type GeneratorOptions,
   type LayoutOptions,
@@ -14,21 +15,26 @@ import {
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './options/common-options.js';
-import { refuseLeaseOptions, refuseMisplaced } from './options/misplaced-options.js';
+import { refuseMisplaced } from './options/misplaced-options.js';
 import { refuseNonObject } from './options/options-object.js';
+import { needsNoRows } from './worker-id/assigner-use.js';
+import { DEFAULT_DISPOSABLE_TABLE } from './typeorm/disposable/disposable-limits.js';
+import {
+  readAssignerOptions,
+  type AssignerOptions,
+  type ResolvedAssignerOptions,
+} from './worker-id/assigner-options.js';
+import { readIdSource } from './id-source/read-id-source.js';
+import type { IdSource } from './id-source/id-source.js';
 import { DEFAULT_WORKER_TABLE } from './typeorm/worker-store/worker-table-name.js';
 
 /** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
 export interface SnowflakeModuleOptions
-  extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, CommonModuleOptions {
+  extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, AssignerOptions, CommonModuleOptions {
   /** A ready layout in place of the bit options. */
   layout?: Layout;
   /** What kind of IDs: `snowflake`, in any case. Default `snowflake`. */
   idMode?: 'snowflake';
-  /** Where worker ids come from: leased from the `database`, or given by hand and without any promise. Default `database`. */
-  workerIdAssigner?: 'database' | 'static';
-  /** The worker id of the `static` assigner. */
-  workerId?: number;
   /** Part of the worker's code, 0-65535. Default 0. */
   servicePort?: number;
   /** Store a hash in place of address and hardware address. Default false. */
@@ -37,20 +43,26 @@ export interface SnowflakeModuleOptions
   foreignTimeZone?: string;
   /** Read the clock once in a turn of the event loop, or at every call. Default `turn`. */
   clock?: 'turn' | 'exact';
+  /** Another process that makes the IDs: `clusterPrimary()`. Default: they are made here, with a worker id. */
+  idSource?: IdSource;
 }
 
 /** The options, checked and complete. Nothing downstream reads raw options. */
 export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
   readonly idMode: 'snowflake';
+  /** Of IDs that are made here; not set when `idSource` brings its own. */
   readonly layout: ResolvedLayout;
   readonly generator: ResolvedGeneratorOptions;
   readonly lease: ResolvedLeaseOptions;
-  /** Set for a worker id given by hand. */
-  readonly staticWorkerId: number | undefined;
+  readonly assigner: ResolvedAssignerOptions;
   readonly servicePort: number;
   readonly hashCode: boolean;
   readonly foreignTimeZone: string;
   readonly clock: 'turn' | 'exact';
+  /** Set when another process makes the IDs. */
+  readonly idSource: IdSource | undefined;
+  /** What its IDs have to have; undefined leaves it to the source. */
+  readonly sourceLayout: Layout | undefined;
 }
 
 const DECIDED_BY_LAYOUT = [
@@ -74,16 +86,18 @@ export function resolveSnowflakeOptions(options: SnowflakeModuleOptions, nowMs: 
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
   refuseMisplaced(reader, 'snowflake');
-  const layout = readAnyLayout(reader, nowMs);
+  const idSource = readIdSource(reader);
+  const layout = idSource?.bringsLayout === true && namesNoLayout(reader) ? undefined : readAnyLayout(reader, nowMs);
+  refuseDeadLayout(reader, layout, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
   const lease = readLeaseOptions(reader);
-  const staticWorkerId = readStaticWorker(reader, layout);
+  const assigner = readAssignerOptions(reader, layout, generator);
   const resolved = {
     idMode: 'snowflake',
     generator,
-    lease,
-    staticWorkerId,
+    lease: withDefaultWait(reader, lease, assigner),
+    assigner,
     servicePort: reader.integer('servicePort', { min: 0, max: 65_535, default: 0 }),
     hashCode: reader.boolean('hashCode', false),
     foreignTimeZone: reader.string('foreignTimeZone', {
@@ -92,10 +106,17 @@ export function resolveSnowflakeOptions(options: SnowflakeModuleOptions, nowMs: 
       legal: `an offset such as '+08:00'`,
     }),
     clock: reader.oneOf('clock', ['turn', 'exact'], 'turn'),
-    ...readCommonOptions(reader, DEFAULT_WORKER_TABLE),
+    idSource,
+    sourceLayout: layout?.layout,
+    ...readCommonOptions(reader, defaultTableOf(assigner)),
   } as const;
   reader.finish();
   return Object.freeze({ layout: layout!, ...resolved });
+}
+
+/** Whether the layout is left to somebody else. */
+function namesNoLayout(reader: OptionReader): boolean {
+  return ['layout', ...DECIDED_BY_LAYOUT].every((option) => reader.value(option) === undefined);
 }
 
 /** The bit options, or a ready layout in their place. */
@@ -110,18 +131,29 @@ function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | un
     reader.problem('layout', given, 'must be a Layout, as createLayout() returns it');
     return undefined;
   }
-  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, MAX_DEFAULT_WORKERS));
+  // A row for each would be created; who creates none has them all.
+  const most = needsNoRows(reader.value('workerIdAssigner')) ? given.maxWorkerId : MAX_DEFAULT_WORKERS;
+  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, most));
   return resolvedFor(given, usage, nowMs);
 }
 
-function readStaticWorker(reader: OptionReader, layout: ResolvedLayout | undefined): number | undefined {
-  const assigner = reader.oneOf('workerIdAssigner', ['database', 'static'], 'database');
-  if (assigner === 'static') refuseLeaseOptions(reader);
-  const given = reader.value('workerId');
-  if (assigner === 'database') {
-    if (given !== undefined) reader.problem('workerId', given, `is for workerIdAssigner: 'static' only`);
-    return undefined;
-  }
-  const { min, max } = layout?.workers ?? { min: 0, max: MAX_DEFAULT_WORKERS };
-  return reader.integer('workerId', { min, max, hint: 'the range of this service' });
+/** One that can only read would refuse every ID. */
+function refuseDeadLayout(reader: OptionReader, resolved: ResolvedLayout | undefined, nowMs: number): void {
+  const option = reader.value('layout') === undefined ? 'startTimeStamp' : 'layout';
+  if (resolved !== undefined && !reader.refused(option)) refuseOutsideLife(reader, option, resolved.layout, nowMs);
+}
+
+/** A store that may have to wait before it can give a worker id says for how long. */
+function withDefaultWait(
+  reader: OptionReader,
+  lease: ResolvedLeaseOptions,
+  { parts }: ResolvedAssignerOptions,
+): ResolvedLeaseOptions {
+  const use = parts.at(-1)?.use;
+  if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !('openStore' in use)) return lease;
+  return Object.freeze({ ...lease, waitForWorkerMs: use.defaultWaitMs?.(lease) ?? lease.waitForWorkerMs });
+}
+
+function defaultTableOf({ parts }: ResolvedAssignerOptions): string {
+  return parts.at(-1)?.use === 'disposable' ? DEFAULT_DISPOSABLE_TABLE : DEFAULT_WORKER_TABLE;
 }

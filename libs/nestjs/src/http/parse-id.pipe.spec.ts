@@ -124,6 +124,7 @@ describe('ParseIdPipe', () => {
   });
 
   it.each<[unknown, string]>([
+    [{ codec: undefined }, 'imported in a circle'],
     [{ as: 'number' }, `as = "number": must be one of 'decimal', 'bigint', 'text'`],
     [{ prefix: 'Order' }, 'prefix = "Order": '],
     [{ prefix: '' }, 'prefix = "": '],

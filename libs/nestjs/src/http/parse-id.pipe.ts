@@ -67,7 +67,10 @@ export class ParseIdPipe<
     this.as = reader.oneOf('as', FORMS, reader.value('prefix') === undefined ? 'decimal' : 'text');
     this.optional = reader.boolean('optional', false);
     this.exceptionFactory = readExceptionFactory(reader);
-    reader.value('codec');
+    // What a circular import gives in place of a codec: plain decimals would be read then, which were to be hidden.
+    if (reader.value('codec') === undefined && options !== undefined && Object.hasOwn(options, 'codec')) {
+      reader.problem('codec', undefined, 'must be a codec or its name; is its module imported in a circle?');
+    }
     reader.finish();
     this.text = idText({ prefix: options?.prefix, codec: options?.codec });
   }

@@ -1,6 +1,8 @@
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../snowflake.options.js';
 import type { AppDataSource } from '../typeorm/application-database.js';
-import { openWorkerStore } from '../typeorm/open-worker-store.js';
+import { systemPorts } from '../system/system-ports.js';
+import { openReservingStore } from '../worker-id/open-reserving-store.js';
+import { reservingOf } from './reserving-of.js';
 
 /** What a fence has done. */
 export interface WorkerFence {
@@ -11,7 +13,7 @@ export interface WorkerFence {
 }
 
 /**
- * Makes a worker table safe whose odometers cannot be believed: one restored from a backup, or changed by hand, while
+ * Makes a worker table, or what `redisWorkers()` keeps, safe whose odometers cannot be believed: one restored from a backup, or changed by hand, while
  * processes went on issuing. Every odometer rises past all that a running process can have been granted, and every
  * token is cleared: holders lose their rows at their next renewal and acquire anew once the clock has got there.
  *
@@ -25,8 +27,14 @@ export interface WorkerFence {
  */
 export async function fenceWorkers(options: SnowflakeModuleOptions, dataSource?: AppDataSource): Promise<WorkerFence> {
   const resolved = resolveSnowflakeOptions(options, Date.now());
+  const ports = systemPorts('exact');
   const barredMs = resolved.lease.maxClockSkewMs + resolved.lease.horizonMs;
-  const store = openWorkerStore(resolved, dataSource, () => Date.now());
+  const store = openReservingStore(reservingOf(resolved, 'keeps no odometers that could be fenced'), {
+    options: resolved,
+    ports,
+    dataSource,
+    warn: () => {},
+  });
   try {
     return { rows: await store.fence(barredMs), barredMs };
   } finally {

@@ -11,16 +11,22 @@ import {
 import type { ResolvedSnowflakeOptions } from '../snowflake.options.js';
 import { workerIdentity } from '../system/worker-identity.js';
 import { ExpiryWatch } from './expiry-watch.js';
-import { guarded } from './tell-listeners.js';
-import type { Worker } from './worker.js';
+import { LeaseListeners } from './lease-listeners.js';
+import type { Worker, WorkerPromise } from './worker.js';
 
 /** A worker id leased from a store. */
 export class LeasedWorker implements Worker {
   private readonly keeper: LeaseKeeper;
-  private readonly listeners: ((event: LeaseEvent) => void)[] = [];
+  private readonly listeners = new LeaseListeners();
   private readonly expiry: ExpiryWatch;
 
-  constructor(options: ResolvedSnowflakeOptions, store: WorkerStore, ports: LeasePorts) {
+  constructor(
+    readonly assigner: string,
+    readonly promise: WorkerPromise,
+    options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
+    store: WorkerStore,
+    ports: LeasePorts,
+  ) {
     const { unitMs } = options.layout.layout;
     const context = {
       resolved: options.layout,
@@ -31,7 +37,7 @@ export class LeasedWorker implements Worker {
     };
     this.expiry = new ExpiryWatch(options.layout, ports.clock.now());
     this.keeper = new LeaseKeeper(context, (event) => {
-      this.tell(event);
+      this.listeners.tell(event);
       if (event.type === 'lease-renewed') this.warnOfExpiry(ports.clock.now());
     });
   }
@@ -51,7 +57,7 @@ export class LeasedWorker implements Worker {
   }
 
   onEvent(listener: (event: LeaseEvent) => void): void {
-    this.listeners.push(listener);
+    this.listeners.add(listener);
   }
 
   afterRestore(): void {
@@ -62,13 +68,8 @@ export class LeasedWorker implements Worker {
     return this.keeper.close();
   }
 
-  /** What a listener throws must not reach the keeper, nor whoever asked for an ID just then. */
-  private tell(event: LeaseEvent): void {
-    for (const listener of this.listeners) guarded(event, () => listener(event));
-  }
-
   private warnOfExpiry(nowMs: number): void {
     const message = this.expiry.look(nowMs);
-    if (message !== undefined) this.tell({ type: 'warning', message });
+    if (message !== undefined) this.listeners.tell({ type: 'warning', message });
   }
 }

@@ -34,8 +34,9 @@ export class SnowflakeEngine implements IdEngine {
     const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000);
     const saturation = this.saturation.share;
     const { counters } = this.calls;
+    const { assigner, promise } = this.worker;
     return {
-      ...{ service, idMode: 'snowflake', fingerprint, expiresAt, daysLeft, saturation },
+      ...{ service, idMode: 'snowflake', assigner, promise, fingerprint, expiresAt, daysLeft, saturation },
       ...this.worker.status(),
       counters,
     };

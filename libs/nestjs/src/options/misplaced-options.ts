@@ -3,13 +3,11 @@ import type { OptionReader } from '@raindrop/core';
 /** What is decided where the module is imported, before there are options. */
 const BESIDE = ['name', 'isGlobal', 'dataSource'] as const;
 
-/** What says where leased worker ids are kept. */
-const OF_THE_LEASE = ['dbConfig', 'tableName'] as const;
-
 /** What makes a snowflake what it is. */
 const OF_SNOWFLAKES = [
   ...['layout', 'timeUnit', 'startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'],
   ...['serviceMinWorkId', 'serviceMaxWorkId', 'timeBackBitValue', 'workerIdAssigner', 'workerId', 'leaseMs'],
+  ...['stateFile', 'restartWaitMs'],
 ];
 
 /** What numbers from segments come from. */
@@ -29,14 +27,8 @@ export function refuseMisplaced(reader: OptionReader, idMode: 'snowflake' | 'num
   for (const option of others) refuse(reader, option, `is for idMode: '${theirMode}', and this one is '${idMode}'`);
 }
 
-/** A worker id given by hand is kept nowhere. */
-export function refuseLeaseOptions(reader: OptionReader): void {
-  for (const option of OF_THE_LEASE) {
-    refuse(reader, option, `is for workerIdAssigner: 'database' only: a worker id given by hand is kept nowhere`);
-  }
-}
-
-function refuse(reader: OptionReader, option: string, message: string): void {
+/** Refuses an option that is given. */
+export function refuse(reader: OptionReader, option: string, message: string): void {
   const given = reader.value(option);
   if (given === undefined) return;
   // A URL may hold a password, and so may what a buffer is made of.

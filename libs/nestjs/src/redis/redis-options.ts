@@ -55,7 +55,8 @@ export function readRedisBufferOptions(reader: OptionReader): ResolvedRedisBuffe
   });
 }
 
-function readConnection(reader: OptionReader): RedisTarget {
+/** Reads `connection`. */
+export function readConnection(reader: OptionReader): RedisTarget {
   const given = reader.value('connection');
   const isUrl = typeof given === 'string' && /^rediss?:\/\//.test(given);
   if (isUrl || (typeof given === 'object' && given !== null)) return given;

@@ -13,7 +13,7 @@ const described = {
   pattern: '^(0|[1-9][0-9]{0,18})$',
   maxLength: 19,
 };
-const example = '30094321512251394';
+const example = '4094321512251394';
 
 class Page {
   @ApiSnowflake({ required: false, description: 'The last one seen.' })

@@ -10,7 +10,8 @@ export interface SnowflakeSchema {
   readonly example: string;
 }
 
-const EXAMPLE = 30_094_321_512_251_394n;
+/** Below 2^53, so that every codec has it. */
+const EXAMPLE = 4_094_321_512_251_394n;
 
 /** @throws ConfigurationError when the prefix or the codec is not legal */
 export function snowflakeSchema(options: IdTextOptions): SnowflakeSchema {

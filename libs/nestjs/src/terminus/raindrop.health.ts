@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
+import { IdsNotReadyError, ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import type { SnowflakeServiceStatus } from '../id-service-status.js';
 import { IdService } from '../id.service.js';
 import { judgeSegments, type SegmentHealthDetails } from './segment-health.js';
@@ -102,6 +102,8 @@ function detailsOf(status: SnowflakeServiceStatus): RaindropHealthDetails {
 function refusalOf(service: IdService): string | undefined {
   const refusal = service.refusal();
   if (refusal instanceof ReservationExhaustedError) return undefined;
+  // A batch is on its way.
+  if (refusal instanceof IdsNotReadyError && refusal.cause === undefined) return undefined;
   const isBrief = refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - Date.now() <= BRIEF_MS;
   return isBrief ? undefined : refusal?.errorCode;
 }

@@ -4,7 +4,7 @@ import { ConfigurationError, OptionReader } from '@raindrop/core';
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/i;
 
 /** The last moment that a Date can hold, Unix ms. */
-export const MAX_DATE_MS = 8.64e15;
+const MAX_DATE_MS = 8.64e15;
 
 /**
  * The Unix ms of a moment as users write it.

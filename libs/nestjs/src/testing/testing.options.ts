@@ -5,7 +5,7 @@ import {
   type ResolvedSnowflakeOptions,
 } from '../snowflake.options.js';
 import { DEFAULT_SERVICE } from '../raindrop.tokens.js';
-import { MAX_DATE_MS, momentOf } from './moment-of.js';
+import { momentOf } from './moment-of.js';
 
 /**
  * What a test's service takes: the options of `RaindropModule.forRoot`, so that a test can be given those of production.
@@ -51,8 +51,8 @@ export function resolveTestOptions(given: TestIdServiceOptions): ResolvedTestOpt
   const resolved = resolveSnowflakeOptions(
     // The default assigner: with it every option of production is legal.
     { ...(options.layout === undefined && TEST_LAYOUT), ...options, workerIdAssigner: 'database' },
-    // Without a start of its own the test starts after the layout's epoch, whatever the real clock says.
-    startMs ?? MAX_DATE_MS,
+    // Without a start of its own the test starts after the layout's epoch: no present to judge the layout by.
+    startMs ?? Number.NaN,
   );
   const { layout, workers } = resolved.layout;
   return {

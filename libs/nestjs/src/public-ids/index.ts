@@ -1,0 +1,4 @@
+export { publicIds, type PublicIdCodec } from './public-ids.js';
+export type { PublicIdOptions } from './public-id-options.js';
+export type { PublicIdBits } from './bit-permutation.js';
+export { PublicId } from './public-id.decorator.js';

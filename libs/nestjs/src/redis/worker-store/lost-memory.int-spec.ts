@@ -1,0 +1,310 @@
+import { resolveLeaseOptions } from '@raindrop/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
+import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
+import { reachOf } from './redis-workers.js';
+import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
+import type { PrivateServer } from '../../../../../test/servers/private-server.js';
+
+jest.setTimeout(60_000);
+
+/** The next second has begun, and the next attempt was made. */
+const TICK_MS = 2_000;
+
+/** Of a service that renews seldom: its reach is 65 s. */
+const LONG_LEASE = resolveLeaseOptions({
+  ...{ heartbeatIntervalMs: 8_000, leaseMs: 20_000, horizonMs: 25_000, graceMs: 20_000, opTimeoutMs: 1_000 },
+  ...{ maxClockSkewMs: 5_000, waitForWorkerMs: 1_000 },
+});
+
+/** A lease that outlives a restart of Redis on a busy machine. */
+const PATIENT_LEASE = resolveLeaseOptions({
+  ...{ heartbeatIntervalMs: 300, leaseMs: 3_000, horizonMs: 3_000, graceMs: 200, opTimeoutMs: 1_000 },
+  ...{ maxClockSkewMs: 300, waitForWorkerMs: 20_000 },
+});
+const PATIENT_REACH_MS = reachOf(PATIENT_LEASE);
+
+/** What recognises a memory that was lost. */
+const IS_NEW = 'local isNew = string.sub(generation, 1, #term) ~= term';
+
+describe('Worker ids of a Redis that loses its memory', () => {
+  let server: PrivateServer;
+  let second: PrivateServer;
+  let bench: WorkerBench;
+
+  beforeAll(async () => {
+    [server, second] = await Promise.all([startVolatileRedis(), startVolatileRedis()]);
+  });
+
+  afterAll(() => Promise.all([server.stop(), second.stop()]));
+
+  beforeEach(async () => {
+    bench = new WorkerBench();
+    for (const each of [server, second]) {
+      await each.restart();
+      await bench.admin(each).replicaof('NO', 'ONE');
+      await bench.admin(each).flushall();
+    }
+    await bench.init(server);
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await bench.close();
+  });
+
+  /** Another process wants the row, until somebody has issued for a while after the loss. */
+  async function successor(of: PrivateServer): Promise<void> {
+    const from = bench.issued;
+    const next = bench.issuer(of);
+    next.start().catch(() => undefined);
+    await sleep(REACH_MS + TICK_MS + 500);
+    expect(bench.issued).toBeGreaterThan(from);
+  }
+
+  /** Everything is gone while one process holds the only row. */
+  async function flushed(): Promise<void> {
+    await bench.issuer(server).start();
+    await sleep(500);
+    await bench.admin(server).flushall();
+    await successor(server);
+  }
+
+  /** The server is killed and starts with what it wrote before the last holder came. */
+  async function oldSnapshot(): Promise<void> {
+    const first = bench.issuer(server);
+    await first.start();
+    await bench.admin(server).save();
+    await first.close();
+    await bench.issuer(server).start();
+    await sleep(LEASE.leaseMs + LEASE.graceMs + 1_500);
+    await server.kill();
+    await server.restart();
+    await successor(server);
+  }
+
+  /** The replica lost its connection before the holder came, and the primary dies. */
+  async function lateReplica(): Promise<void> {
+    const early = bench.store(server);
+    await early.prepare({ min: 1, max: 1 });
+    await early.close();
+    const replica = bench.admin(second);
+    await replica.replicaof('127.0.0.1', server.port);
+    while (!(await replica.info('replication')).includes('master_link_status:up')) await sleep(10);
+    await replica.replicaof('NO', 'ONE');
+    await bench.issuer(server).start();
+    await sleep(500);
+    await server.kill();
+    await successor(second);
+  }
+
+  const ways = [
+    ['by FLUSHALL', flushed],
+    ['by a restart with an old snapshot', oldSnapshot],
+    ['by a failover to a replica that was late', lateReplica],
+  ] as const;
+
+  it.each(ways)('%s repeat no ID', async (_, lose) => {
+    await lose();
+    expect(bench.issued).toBeGreaterThan(1_000);
+    expect(bench.repeated).toBe(0);
+  });
+
+  it.each(ways)('%s would repeat IDs if nobody noticed', async (_, lose) => {
+    weakenWorkerScripts(IS_NEW, 'local isNew = false');
+    await lose();
+    expect(bench.repeated).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['1, where the old primary stops in time', '1', false],
+    ['0: the limit that is documented', '0', true],
+  ])('of two primaries at once, with min-replicas-to-write %s', async (_, replicas, repeats) => {
+    const replica = bench.admin(second);
+    await replica.replicaof('127.0.0.1', server.port);
+    const primary = bench.admin(server);
+    while (!(await primary.info('replication')).includes('state=online')) await sleep(10);
+    await primary.config('SET', 'min-replicas-to-write', replicas);
+    await bench.issuer(server).start();
+    await sleep(1_200);
+    await replica.replicaof('NO', 'ONE');
+    await successor(second);
+    expect(bench.repeated > 0).toBe(repeats);
+    await primary.config('SET', 'min-replicas-to-write', 0);
+  });
+
+  it('are given again when the clock has passed all that can have been granted, not before', async () => {
+    await bench.issuer(server, { workers: 2 }).start();
+    await bench.admin(server).flushall();
+    const from = Date.now();
+    const next = bench.issuer(server, { workers: 2 });
+    await next.start();
+    expect(Date.now() - from).toBeGreaterThan(REACH_MS);
+    expect(Date.now() - from).toBeLessThan(REACH_MS + 2 * TICK_MS);
+    expect(next.saw('lease-acquired')).toBe(true);
+  });
+
+  it('stay with their holders where the rows survive: nobody else gets one for a while', async () => {
+    const holder = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
+    await holder.start();
+    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await bench.admin(server).save();
+    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await server.kill();
+    await server.restart();
+    const from = Date.now();
+    const next = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
+    await next.start();
+    expect(Date.now() - from).toBeGreaterThan(PATIENT_REACH_MS - 1_500);
+    await sleep(500);
+    expect(holder.saw('database-regression')).toBe(true);
+    expect(holder.saw('lease-lost')).toBe(false);
+    expect([holder.keeper.number, holder.keeper.workerId, next.keeper.workerId].sort()).toEqual([1, 1, 2].sort());
+    expect(bench.repeated).toBe(0);
+  });
+
+  it('stay with their holders when a server comes back that writes everything down first', async () => {
+    const durable = await startVolatileRedis('--appendonly', 'yes', '--appendfsync', 'always');
+    await bench.init(durable);
+    const holder = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
+    await holder.start();
+    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await durable.kill();
+    await durable.restart();
+    const next = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
+    await next.start();
+    expect(holder.events.map(({ type }) => type)).not.toContain('database-regression');
+    expect(holder.saw('lease-lost')).toBe(false);
+    expect([holder.keeper.number, bench.repeated]).toEqual([1, 0]);
+    await Promise.all([holder.close(), next.close()]);
+    await durable.stop();
+  });
+
+  it('are not given to a write whose row was read before, although the row looks the same', async () => {
+    const early = bench.store(server);
+    await early.prepare({ min: 1, max: 1 });
+    const { row } = await early.readRow(1);
+    await bench.admin(server).flushall();
+    const later = bench.store(server);
+    await later.prepare({ min: 1, max: 1 });
+    expect((await later.readRow(1)).row).toMatchObject({ version: row!.version, token: row!.token });
+    const { odometers, version, token } = row!;
+    const write = {
+      ...{ id: 1, expected: { version, token }, token: 'ghost', holder: '', layout: '', lane: 0 as const, odometers },
+      ...{ code: '', timeUnit: 1, leaseMs: 1_000 },
+    };
+    expect(await early.write(write)).toBe(false);
+    weakenWorkerScripts('if seen ~= generation then return answer(0) end', '');
+    expect(await early.write(write)).toBe(true);
+    await Promise.all([early.close(), later.close()]);
+  });
+
+  it('wait as long as the longest reach asks for, also when it comes later', async () => {
+    await bench.admin(server).flushall();
+    const [short, long] = [bench.store(server), bench.store(server, { reachMs: 60_000 })];
+    await short.prepare({ min: 1, max: 1 });
+    const { row, nowMs } = await short.readRow(1);
+    await long.prepare({ min: 1, max: 1 });
+    const { row: later } = await short.readRow(1);
+    expect(row!.odometers[0].ms - nowMs).toBeLessThanOrEqual(REACH_MS);
+    expect(later!.odometers[1].ms - row!.odometers[1].ms).toBe(60_000 - REACH_MS);
+    await Promise.all([short.close(), long.close()]);
+  });
+
+  it('wait after the next loss as long as the longest reach that was ever heard of', async () => {
+    const [short, long] = [bench.store(server), bench.store(server, { reachMs: 60_000 })];
+    await long.prepare({ min: 1, max: 1 });
+    await short.prepare({ min: 1, max: 1 });
+    await bench.admin(server).flushall();
+    const { row, nowMs } = await short.readRow(1);
+    expect(row!.odometers[0].ms - nowMs).toBeGreaterThan(60_000 - TICK_MS);
+    await Promise.all([short.close(), long.close()]);
+  });
+
+  /** One service on the key renews every 8 s; it is still silent when another one, that asks for little, comes anew. */
+  async function unequalServices(leastReachMs: number | undefined): Promise<void> {
+    const slow = bench.issuer(server, {}, LONG_LEASE);
+    await slow.start();
+    await sleep(300);
+    await bench.admin(server).flushall();
+    const quick = bench.issuer(server, {}, LEASE, { leastReachMs });
+    quick.start().catch(() => undefined);
+    await sleep(REACH_MS + TICK_MS + 1_500);
+  }
+
+  it('repeat no ID where a service that needs longer has not spoken yet', async () => {
+    await unequalServices(undefined);
+    expect(bench.issued).toBeGreaterThan(1_000);
+    expect(bench.repeated).toBe(0);
+  });
+
+  it('would repeat IDs if only those who have spoken counted', async () => {
+    await unequalServices(0);
+    expect(bench.repeated).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['a flush', undefined],
+    ['an old snapshot', '1000'],
+  ])('wait 185 s at least after %s, whatever the lease', async (_, reach) => {
+    await bench.admin(server).flushall();
+    if (reach !== undefined) await bench.admin(server).hset(KEY, { generation: 'old', floor: 0, lostAt: 0, reach });
+    const store = bench.store(server, { leastReachMs: undefined });
+    await store.prepare({ min: 1, max: 1 });
+    const { row, nowMs } = await store.readRow(1);
+    expect(row!.odometers[0].ms - nowMs).toBeGreaterThan(185_000 - TICK_MS);
+    expect((await store.durabilityWarnings()).join()).toContain('for 185 s no worker id');
+    await store.close();
+  });
+
+  it('are lost with the key, whoever deletes or evicts it: never a row without the marker', async () => {
+    const store = bench.store(server);
+    await store.prepare({ min: 1, max: 1 });
+    await bench.admin(server).del(KEY);
+    const { nowMs, rows } = await store.readTable();
+    expect(rows[0]!.odometers[0].ms).toBeGreaterThan(nowMs + REACH_MS - 100);
+    await store.close();
+  });
+
+  it('come with the layouts that a living process knows', async () => {
+    const holder = bench.issuer(server, { workers: 2 });
+    await holder.start();
+    await bench.admin(server).flushall();
+    await sleep(2 * LEASE.heartbeatIntervalMs);
+    const store = bench.store(server);
+    expect((await store.readTable()).layouts).toEqual(['1000@1704067200:t33.w3.b1.s26']);
+    await store.close();
+    const other = bench.issuer(server, { workers: 2, timeStampLength: 34 });
+    await expect(other.start()).rejects.toMatchObject({ errorCode: 'LAYOUT_CONFLICT' });
+  });
+
+  it('come without layouts when no process knew them: the limit that is documented', async () => {
+    const last = bench.issuer(server);
+    await last.start();
+    await last.close();
+    await bench.admin(server).flushall();
+    const other = bench.issuer(server, { timeUnit: 'millisecond', timeStampLength: 41 });
+    await expect(other.start()).resolves.toBeUndefined();
+  });
+
+  it('of a Redis that was never used are given at once when an operator says so, once', async () => {
+    const taken = { errorCode: 'REDIS_WORKERS_IN_USE', retryable: false, key: KEY, fields: 4 };
+    await expect(bench.init(server)).rejects.toMatchObject(taken);
+    const from = Date.now();
+    await bench.issuer(server).start();
+    expect(Date.now() - from).toBeLessThan(1_000);
+  });
+
+  it('are waited for with a word to the operator, once for each loss', async () => {
+    await bench.admin(server).flushall();
+    const warnings: string[] = [];
+    const store = bench.store(server, { warn: (message) => warnings.push(message) });
+    await store.prepare({ min: 1, max: 1 });
+    await store.readTable();
+    await bench.admin(server).flushall();
+    await store.readTable();
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/^Redis has lost .* raindrop\.worker.* none is given before 20..-.*Z\. /);
+    await store.close();
+  });
+});

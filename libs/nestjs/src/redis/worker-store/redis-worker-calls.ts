@@ -1,0 +1,118 @@
+import type { Timers } from '@raindrop/core';
+import { RedisConnection, type RedisTarget } from '../redis-connection.js';
+import { RedisUnavailableError } from '../redis-errors.js';
+import { workerScripts, type WorkerScriptName } from './worker-scripts.js';
+import { CorruptRedisWorkerError } from './worker-text.js';
+
+export interface RedisWorkerCallsOptions {
+  readonly connection: RedisTarget;
+  /** The hash that holds everything. */
+  readonly key: string;
+  readonly opTimeoutMs: number;
+  /** How far what this service is granted can reach, ms: see reachOf. */
+  readonly reachMs: number;
+  /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
+  readonly leastReachMs?: number | undefined;
+  readonly timers: Timers;
+  /** Is told when nobody can acquire a worker id for a while, once each time that Redis lost its memory. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** The reach of the default lease: after a loss nobody knows who else had the key, and with which. */
+export const LEAST_REACH_MS = 185_000;
+
+/** What a script said, and of which memory. */
+export interface WorkerAnswer {
+  /** Another one each time that Redis lost its memory. */
+  readonly generation: string;
+  /** No odometer is believed below the end of that moment's tick; 0 for none. */
+  readonly floorMs: number;
+  readonly nowMs: number;
+  readonly rest: readonly unknown[];
+}
+
+/** The scripts of a worker store, over a connection that can be abandoned. */
+export class RedisWorkerCalls {
+  private connection: RedisConnection;
+  private isClosed = false;
+  private warnedOf: string | undefined;
+  /** The longest that was ever heard of: a Redis that has forgotten it is told. */
+  private reachMs: number;
+
+  constructor(private readonly options: RedisWorkerCallsOptions) {
+    this.reachMs = options.reachMs;
+    this.connection = this.connect();
+  }
+
+  /** @throws RedisUnavailableError, whether it was executed is unknown; CorruptRedisWorkerError */
+  async run(
+    what: string,
+    name: Exclude<WorkerScriptName, 'init' | 'durability'>,
+    args: readonly (string | number)[],
+  ): Promise<WorkerAnswer> {
+    const [generation, floor, now, reach, ...rest] = await this.call(what, name, args);
+    this.reachMs = Math.max(this.reachMs, Number(reach));
+    if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
+    const answer = { generation: String(generation), floorMs: Number(floor), nowMs: Number(now), rest };
+    this.warnOf(answer);
+    return answer;
+  }
+
+  /** What the server says about itself. @throws RedisUnavailableError */
+  settings(): Promise<readonly unknown[]> {
+    return this.call('reading its settings', 'durability', []);
+  }
+
+  /** The next call connects anew. A client of the application stays connected; what it still answers is not used. */
+  abandon(): void {
+    this.connection.close();
+    if (!this.isClosed) this.connection = this.connect();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.connection.close();
+  }
+
+  private async call(
+    what: string,
+    name: WorkerScriptName,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    const { connection } = this;
+    const { key, leastReachMs = LEAST_REACH_MS, timers, opTimeoutMs } = this.options;
+    // Whoever waits for an answer keeps the process alive; the connection by itself does not.
+    const waiting = timers.setTimer(() => undefined, opTimeoutMs, 'foreground');
+    try {
+      const said = await connection.run(
+        what,
+        workerScripts[name],
+        [key],
+        [`${this.reachMs} ${leastReachMs}`, ...args.map(String)],
+      );
+      if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
+      return said;
+    } catch (error) {
+      // A server that is silent, was demoted or has moved is not asked again on the same connection.
+      if (connection === this.connection) this.abandon();
+      throw error;
+    } finally {
+      waiting.cancel();
+    }
+  }
+
+  private warnOf({ generation, floorMs, nowMs }: WorkerAnswer): void {
+    if (floorMs <= nowMs || generation === this.warnedOf) return;
+    this.warnedOf = generation;
+    this.options.warn?.(
+      `Redis has lost its memory of the worker ids in ${this.options.key}, or part of it, or never had one: none is ` +
+        `given before ${new Date(floorMs).toISOString()}. Processes go on with theirs where Redis still shows them. Do ` +
+        `not change the layout meanwhile: which ones have issued here may be forgotten, too`,
+    );
+  }
+
+  private connect(): RedisConnection {
+    const { connection, timers, opTimeoutMs } = this.options;
+    return new RedisConnection(connection, timers, opTimeoutMs);
+  }
+}

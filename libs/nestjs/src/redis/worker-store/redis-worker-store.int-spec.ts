@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { describeConcurrentAcquirers } from '../../../../../test/contract/concurrent-acquirers.contract.js';
+import { describeWorkerStore } from '../../../../../test/contract/worker-store.contract.js';
+import { serverFacts } from '../../../../../test/servers/server-kind.js';
+import { systemPorts } from '../../system/system-ports.js';
+import { initRedisWorkers } from './init-redis-workers.js';
+import { RedisWorkerStore } from './redis-worker-store.js';
+
+jest.setTimeout(60_000);
+
+const { timers } = systemPorts('exact');
+
+/** A key that is nobody else's, on the Redis of this run. */
+async function makeBench(): Promise<{
+  readonly redis: Redis;
+  readonly key: string;
+  open(): RedisWorkerStore;
+  dispose(): Promise<void>;
+}> {
+  const connection = process.env[serverFacts.redis.variable]!;
+  const key = `raindrop.test:${randomBytes(8).toString('hex')}`;
+  await initRedisWorkers({ connection, key });
+  const redis = new Redis(connection);
+  const stores: RedisWorkerStore[] = [];
+  return {
+    ...{ redis, key },
+    open: () => {
+      const store = new RedisWorkerStore({ connection, key, opTimeoutMs: 5_000, reachMs: 185_000, timers });
+      stores.push(store);
+      return store;
+    },
+    dispose: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      await redis.del(key);
+      redis.disconnect();
+    },
+  };
+}
+
+describeWorkerStore('Redis', async () => {
+  const bench = await makeBench();
+  const { redis, key } = bench;
+  return {
+    ...bench,
+    foreignWrite: async (id) => {
+      const row = (await redis.hget(key, String(id)))!;
+      const [version, ...others] = row.split('\n');
+      await redis.hset(key, String(id), [Number(version) + 1, ...others].join('\n'));
+    },
+    markDeleted: async (id) => {
+      await redis.hset(key, `deleted:${id}`, 1);
+    },
+  };
+});
+
+describeConcurrentAcquirers('Redis', makeBench);

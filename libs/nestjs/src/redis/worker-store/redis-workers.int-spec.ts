@@ -1,0 +1,87 @@
+import { Module, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { presets } from '@raindrop/core';
+import { Redis } from 'ioredis';
+import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
+import type { PrivateServer } from '../../../../../test/servers/private-server.js';
+import { IdService } from '../../id.service.js';
+import { RaindropModule } from '../../raindrop.module.js';
+import { initRedisWorkers } from './init-redis-workers.js';
+import { redisWorkers, redisWorkersOf } from './redis-workers.js';
+
+jest.setTimeout(60_000);
+
+const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
+const LEASE = {
+  ...{ heartbeatIntervalMs: 150, leaseMs: 600, horizonMs: 800, graceMs: 200, opTimeoutMs: 200, maxClockSkewMs: 300 },
+};
+
+const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
+
+describe('An application with worker ids from Redis', () => {
+  let server: PrivateServer;
+  let redis: Redis;
+  const apps: INestApplicationContext[] = [];
+
+  beforeAll(async () => {
+    server = await startVolatileRedis();
+    redis = new Redis(server.url);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  beforeEach(() => redis.flushall());
+
+  afterEach(async () => {
+    await Promise.all(apps.splice(0).map((app) => app.close()));
+  });
+
+  async function start(workerIdAssigner = redisWorkers({ connection: server.url })): Promise<IdService> {
+    class AppModule {}
+    Module({ imports: [RaindropModule.forRoot({ ...LAYOUT, ...LEASE, workerIdAssigner, logger: SILENT })] })(AppModule);
+    const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+    apps.push(app);
+    return app.get(IdService);
+  }
+
+  it('needs no database: each instance has an id of its own, and gives it back', async () => {
+    await initRedisWorkers({ connection: server.url });
+    const [one, other] = await Promise.all([start(), start()]);
+    const ids = [one, other, one, other].map((each) => each.nextId());
+    expect(new Set(ids).size).toBe(4);
+    expect(one.workerId).not.toBe(other.workerId);
+    const held = async (): Promise<number> => {
+      const rows = Object.entries(await redis.hgetall('raindrop.worker')).filter(([field]) => /^\d+$/.test(field));
+      return rows.filter(([, row]) => row.split('\n')[2] !== '').length;
+    };
+    expect(await held()).toBe(2);
+    await Promise.all(apps.splice(0).map((app) => app.close()));
+    expect(await held()).toBe(0);
+  });
+
+  it('waits at its first start, by itself, until nobody can have issued what it will', async () => {
+    const from = Date.now();
+    const ids = await start(redisWorkersOf({ connection: server.url, key: 'raindrop.worker' }, 0));
+    expect(Date.now() - from).toBeGreaterThan(1_700);
+    expect(ids.nextId()).toBeGreaterThan(0n);
+  });
+
+  it('is refused a range that Redis would take long to read', async () => {
+    class AppModule {}
+    const workerIdAssigner = redisWorkers({ connection: server.url });
+    const layout = presets.uidGenerator({ startTimeStamp: '2024-01-01' });
+    Module({
+      imports: [RaindropModule.forRoot({ layout, serviceMaxWorkId: 4_096, workerIdAssigner, logger: SILENT })],
+    })(AppModule);
+    const options = { logger: false, abortOnError: false } as const;
+    await expect(NestFactory.createApplicationContext(AppModule, options)).rejects.toMatchObject({
+      errorCode: 'CONFIGURATION',
+      problems: [{ option: 'serviceMaxWorkId', given: '4096' }],
+      message: expect.stringContaining('4095 worker ids at most') as string,
+    });
+    expect(await redis.exists('raindrop.worker')).toBe(0);
+  });
+});

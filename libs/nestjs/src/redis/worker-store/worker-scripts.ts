@@ -1,0 +1,200 @@
+import { script } from '../redis-scripts.js';
+
+/**
+ * Every script first judges the memory that it works on. The marker `generation` is the term of the server that wrote
+ * it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing after a flush, and
+ * of another term after a restart or a promotion: then what Redis shows may be older than what it has acknowledged. No row
+ * is believed below the `floor` from then on, which is past everything that can have been granted before: the longest
+ * reach ({@link reachOf}) that anybody has asked for, also who comes later, and the least, for that may be lost as well.
+ *
+ * Numbers are kept as decimal texts. All are below 2^53, which Lua's doubles hold, and printed with every digit.
+ */
+const MARK = String.raw`
+local key, ownReach, leastReach = KEYS[1], string.match(ARGV[1], '^(%d+) (%d+)$')
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local replication = redis.call('INFO', 'replication')
+local replid = string.match(replication, 'master_replid:(%w+)')
+if not run or not replid then return redis.error_reply('RAINDROP this server tells no run_id and master_replid') end
+if not string.find(replication, 'role:master') then return redis.error_reply('READONLY this server is a replica') end
+local term = run .. '.' .. replid .. ':'
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local function digits(number) return string.format('%.0f', number) end
+local meta = redis.call('HMGET', key, 'generation', 'floor', 'lostAt', 'reach')
+local generation, floor, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
+local isNew = string.sub(generation, 1, #term) ~= term
+local knownReach = tonumber(meta[4] or 0)
+local reach = math.max(tonumber(ownReach), knownReach, isNew and tonumber(leastReach) or 0)
+if isNew or reach > knownReach then
+  if isNew then generation, lostAt = term .. time[1] .. '.' .. time[2], now end
+  if lostAt > 0 then floor = math.max(floor, lostAt + reach) end
+  redis.call('HSET', key, 'generation', generation, 'floor', digits(floor), 'lostAt', digits(lostAt), 'reach', digits(reach))
+end
+local function answer(...) return {generation, digits(floor), digits(now), digits(reach), ...} end
+`;
+
+/** In pieces: Lua's stack ends at some thousand values. */
+const SET_ALL = `
+local function setAll(fields)
+  for i = 1, #fields, 1000 do redis.call('HSET', key, unpack(fields, i, math.min(i + 999, #fields))) end
+end`;
+
+/** A row's text, as worker-text.ts writes it: who has it, and everything. */
+const ROW = String.raw`
+local ROW = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
+`;
+const WHOLE_ROW = String.raw`
+local ROW = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
+`;
+
+/** Sorts out what the key holds. */
+const ALL = String.raw`
+local all, rows, deleted, layouts = redis.call('HGETALL', key), {}, {}, {}
+for i = 1, #all, 2 do
+  local name, value = all[i], all[i + 1]
+  if not string.find(name, '%D') then rows[name] = value
+  elseif string.sub(name, 1, 7) == 'layout:' then layouts[#layouts + 1] = string.sub(name, 8)
+  elseif string.sub(name, 1, 8) == 'deleted:' then deleted[string.sub(name, 9)] = true end
+end
+`;
+
+/** Adds the rows from ARGV[2] to ARGV[3] that are missing, each with the text ARGV[4], and notes the layouts after that. */
+const FIT = String.raw`${MARK}${SET_ALL}
+local missing, ids = {}, {}
+for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = digits(id) end
+for from = 1, #ids, 1000 do
+  for i, row in ipairs(redis.call('HMGET', key, unpack(ids, from, math.min(from + 999, #ids)))) do
+    if not row then
+      missing[#missing + 1] = ids[from + i - 1]
+      missing[#missing + 1] = ARGV[4]
+    end
+  end
+end
+setAll(missing)
+for i = 5, #ARGV do redis.call('HSETNX', key, 'layout:' .. ARGV[i], digits(now)) end
+return answer()
+`;
+
+/** Everything there is, as it is. */
+const TABLE = String.raw`${MARK}
+return answer(redis.call('HGETALL', key))
+`;
+
+/** The row ARGV[2]; false when it is missing or marked deleted. */
+const ONE = String.raw`${MARK}
+local found = redis.call('HMGET', key, ARGV[2], 'deleted:' .. ARGV[2])
+return answer(not found[2] and found[1])
+`;
+
+/** The layouts of all rows that can be read. */
+const USED = String.raw`
+local used, seen = {}, {['']= true}
+local function use(layout)
+  if not seen[layout] then
+    seen[layout] = true
+    used[#used + 1] = layout
+  end
+end
+`;
+
+/** The row ARGV[2] and all layouts. */
+const ONE_AND_LAYOUTS = String.raw`${MARK}${ALL}${USED}
+for _, row in pairs(rows) do use(string.match(row, '^%d+\n%d+\n[^\n]*\n([^\n]*)\n') or '') end
+return answer(not deleted[ARGV[2]] and rows[ARGV[2]] or false, layouts, used)
+`;
+
+/** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
+const SAMPLE = String.raw`${MARK}${ROW}${ALL}${USED}
+local min, max, from, atMost, grace = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local free, total, live = {}, 0, 0
+for name, row in pairs(rows) do
+  local version, own, token, layout, leaseUntil, code = string.match(row, ROW)
+  if version then use(layout) elseif not deleted[name] then return answer('corrupt', name) end
+  local id = tonumber(name)
+  if version and not deleted[name] and id >= min and id <= max then
+    total = total + 1
+    if token ~= '' and now < tonumber(leaseUntil) + grace then live = live + 1
+    elseif code == '' or own == version then
+      free[#free + 1] = {token == '' and 0 or tonumber(leaseUntil), id < from and 1 or 0, id, name, row}
+    end
+  end
+end
+table.sort(free, function(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  if a[2] ~= b[2] then return a[2] < b[2] end
+  return a[3] < b[3]
+end)
+local sample = {}
+for i = 1, math.min(atMost, #free) do
+  sample[#sample + 1] = free[i][4]
+  sample[#sample + 1] = free[i][5]
+end
+return answer('sample', sample, layouts, used, total, live)
+`;
+
+/**
+ * Writes the row ARGV[3] if it has still the version ARGV[4] and the token ARGV[5], and if Redis has lost nothing since
+ * they were read in generation ARGV[2]: what comes back with an old memory can look the same. The new text is the version
+ * ARGV[6], the token and layout ARGV[7], a lease of ARGV[8], and ARGV[9].
+ */
+const WRITE = String.raw`${MARK}
+local seen, id, version, token = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if seen ~= generation then return answer(0) end
+local found = redis.call('HMGET', key, id, 'deleted:' .. id)
+if not found[1] or found[2] then return answer(0) end
+local foundVersion, foundToken = string.match(found[1], '^(%d+)\n%d+\n([^\n]*)\n')
+if foundVersion ~= version or foundToken ~= token then return answer(0) end
+local row = {ARGV[6], ARGV[6], ARGV[7], digits(now + tonumber(ARGV[8])), digits(now), ARGV[9]}
+redis.call('HSET', key, id, table.concat(row, '\n'))
+return answer(1)
+`;
+
+/** Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. */
+const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
+floor = math.max(floor, now + tonumber(ARGV[2]))
+local leap, fenced, count = tonumber(ARGV[3]), {'floor', digits(floor)}, 0
+local function raised(ms) return digits(math.max(tonumber(ms), floor)) .. '\n9007199254740991' end
+for id, row in pairs(rows) do
+  count = count + 1
+  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, ROW)
+  if version then
+    version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
+    local parts = {version, own, '', layout, digits(now), heartbeatAndLane, raised(ms0), raised(ms1), unitAndCode, ''}
+    fenced[#fenced + 1] = id
+    fenced[#fenced + 1] = table.concat(parts, '\n')
+  elseif not deleted[id] then return answer('corrupt', id) end
+end
+setAll(fenced)
+return answer('fenced', count)
+`;
+
+/** For a Redis that was never used: a marker without a floor. 0 when the key exists. */
+const INIT = String.raw`
+if redis.call('EXISTS', KEYS[1]) == 1 then return {redis.call('HLEN', KEYS[1])} end
+${MARK}
+redis.call('HSET', key, 'floor', '0', 'lostAt', '0')
+return {0}
+`;
+
+/** What the server says about itself, as texts of INFO. */
+const DURABILITY = String.raw`
+return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), redis.call('INFO', 'memory')}
+`;
+
+/**
+ * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker. ARGV[1] is
+ * the longest reach that the caller knows, and the least. The answer begins with generation, floor, time, longest reach.
+ */
+export const workerScripts = {
+  fit: script(FIT),
+  table: script(TABLE),
+  one: script(ONE),
+  oneAndLayouts: script(ONE_AND_LAYOUTS),
+  sample: script(SAMPLE),
+  write: script(WRITE),
+  fence: script(FENCE),
+  init: script(INIT),
+  durability: script(DURABILITY),
+};
+
+export type WorkerScriptName = keyof typeof workerScripts;

@@ -1,0 +1,40 @@
+import type { OptionReader } from '@raindrop/core';
+import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
+import { readApiKey } from '../read-api-key.js';
+import { HttpTransport } from './http-transport.js';
+
+export interface RemoteIdsOptions extends RemoteFetchOptions {
+  /** Where the service is, `https://ids.internal` or with a path: `/v1/ids` is added to it. */
+  url: string;
+  /** Sent as `Authorization: Bearer ...`; 1-1,024 visible ASCII characters. Default: none. It is never logged. */
+  apiKey?: string | undefined;
+}
+
+/**
+ * An ID service over HTTP, such as `apps/demo`, as the source of a service's IDs: batches are taken ahead of need, so that
+ * once warm nobody waits for a round trip.
+ *
+ * The layout is the service's; where layout options are given, they must be the same.
+ */
+export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
+  return remoteIdSource('remoteIds()', options, (reader) => {
+    const url = readUrl(reader);
+    const apiKey = readApiKey(reader);
+    return ({ randomness }) => new HttpTransport(url!, apiKey, randomness);
+  });
+}
+
+/** The value stays out of the message: it may hold a password. */
+function readUrl(reader: OptionReader): URL | undefined {
+  const given = reader.value('url');
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === '';
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return url;
+  const legal = `an http: or https: URL without user, password, query and fragment: 'http://ids:3000'`;
+  reader.problem(
+    'url',
+    typeof given === 'string' ? '(hidden)' : given,
+    `${given === undefined ? 'is required' : 'must be'}: ${legal}`,
+  );
+  return undefined;
+}

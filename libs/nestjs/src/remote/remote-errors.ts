@@ -1,0 +1,91 @@
+import { RaindropError, showValue } from '@raindrop/core';
+
+/** Why a service gave no IDs, in its own words. */
+export interface RemoteRefusal {
+  /** As in HTTP; undefined when none is known. */
+  readonly status: number | undefined;
+  readonly errorCode: string | undefined;
+  readonly detail: string;
+  readonly retryable: boolean;
+  /** For so long the service wants not to be asked, ms. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The service refused; code, words and `retryable` are its own, where it says any. */
+export class RemoteIdsRefusedError extends RaindropError {
+  readonly errorCode: string = 'REMOTE_IDS_REFUSED';
+  /** As in HTTP; undefined when none is known. */
+  readonly status: number | undefined;
+  /** For so long it is not asked again, ms; undefined when it did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    /** As the source calls itself. */
+    readonly source: string,
+    { status, errorCode, detail, retryable, retryAfterMs }: RemoteRefusal,
+  ) {
+    const number = status === undefined ? '' : ` (${status})`;
+    super(`${capital(source)} refused${number}: ${detail}`, { retryable });
+    if (errorCode !== undefined) this.errorCode = errorCode;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** An answer that no ID service gives. Nothing of it is used. */
+export class InvalidRemoteAnswerError extends RaindropError {
+  readonly errorCode = 'INVALID_REMOTE_ANSWER';
+
+  /** @param what is wrong with it: `An answer of ... <what>` */
+  constructor(
+    readonly source: string,
+    what: string,
+  ) {
+    super(`An answer of ${source} ${what}: nothing of it is used. Is it an ID service, of this version of Raindrop?`, {
+      retryable: true,
+    });
+  }
+}
+
+/**
+ * An answer that does not name the request that was made: something on the way stores answers and gives them again, and
+ * IDs out of it would be handed out twice.
+ */
+export class StaleRemoteAnswerError extends RaindropError {
+  readonly errorCode = 'STALE_REMOTE_ANSWER';
+
+  constructor(
+    readonly source: string,
+    given: string | null,
+  ) {
+    const what = given === null ? 'names no request' : `is for another request (${showValue(given)})`;
+    super(
+      `An answer of ${source} ${what}: it may be a copy whose IDs are used already, and nothing of it is used. Let ` +
+        `nothing on the way store answers to POST, or drop the header Raindrop-Request; the service must echo it.`,
+      { retryable: true },
+    );
+  }
+}
+
+/** The service makes IDs of another layout than this process takes them to have. */
+export class RemoteLayoutError extends RaindropError {
+  readonly errorCode = 'REMOTE_LAYOUT';
+
+  constructor(
+    readonly source: string,
+    /** The fingerprints. */
+    readonly here: string,
+    readonly there: string,
+  ) {
+    super(
+      `The IDs of ${source} have the layout ${there}, and this process reads them as ${here}: leave the layout options ` +
+        `out, which takes the service's, or make them the same; when the service has changed its layout, restart this ` +
+        `process.`,
+      { retryable: false },
+    );
+  }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,49 @@
+import type { ConnectionOptions } from 'node:tls';
+import type { OptionReader } from '@raindrop/core';
+import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
+import { readApiKey } from '../read-api-key.js';
+import { loadClientTcp } from './load-client-tcp.js';
+import { TcpTransport } from './tcp-transport.js';
+
+export interface RemoteIdsTcpOptions extends RemoteFetchOptions {
+  /** Default `127.0.0.1`. */
+  host?: string;
+  /** 1-65,535. */
+  port: number;
+  /** Sent with every message; 1-1,024 visible ASCII characters. Default: none. It is never logged. */
+  apiKey?: string | undefined;
+  /** Makes it a TLS connection, as in `tls.connect`. Default: none. */
+  tlsOptions?: ConnectionOptions | undefined;
+}
+
+/** All answers that can come in one piece, and then some. */
+const MAX_BUFFERED_CHARACTERS = 1_000_000;
+
+/**
+ * As {@link remoteIds}, but by Nest's TCP transport: the service is a Nest microservice. Needs `@nestjs/microservices`,
+ * which is loaded when the source is opened.
+ */
+export function remoteIdsTcp(options: RemoteIdsTcpOptions): RemoteIdSource {
+  return remoteIdSource('remoteIdsTcp()', options, (reader) => {
+    const host = reader.string('host', { fallback: '127.0.0.1', pattern: /^[\w.:-]{1,253}$/, legal: 'a host name' });
+    const port = reader.integer('port', { min: 1, max: 65_535 });
+    const apiKey = readApiKey(reader);
+    const tlsOptions = readTls(reader);
+    return async () => {
+      const ClientTCP = await loadClientTcp();
+      const client = new ClientTCP({
+        ...{ host, port, maxBufferSize: MAX_BUFFERED_CHARACTERS },
+        ...(tlsOptions !== undefined && { tlsOptions }),
+      });
+      return new TcpTransport(`the ID service at tcp://${host}:${port}`, client, apiKey);
+    };
+  });
+}
+
+function readTls(reader: OptionReader): ConnectionOptions | undefined {
+  const given = reader.value('tlsOptions');
+  if (given === undefined || (typeof given === 'object' && given !== null)) return given;
+  // It may be a key.
+  reader.problem('tlsOptions', `(${typeof given})`, 'must be an object with options of tls.connect');
+  return undefined;
+}

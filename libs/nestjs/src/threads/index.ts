@@ -1,0 +1,3 @@
+export { sharedIdRing, type ThreadRingOptions } from './shared-id-ring.js';
+export { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
+export { RaindropThreadModule, type RaindropThreadOptions } from './raindrop-thread.module.js';

@@ -1,0 +1,30 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ConfigurationError, OptionReader, SharedIds, type SharedIdRingHandle } from '@raindrop/core';
+import { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
+
+/** What `RaindropThreadModule.forRoot` takes. */
+export interface RaindropThreadOptions extends ThreadIdsOptions {
+  /** Of the ring in the thread that leased the worker; from `workerData`. */
+  handle: SharedIdRingHandle;
+  /** Makes `SharedIds` injectable everywhere. Default true. */
+  isGlobal?: boolean;
+}
+
+/** For an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
+@Module({})
+export class RaindropThreadModule {
+  /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */
+  static forRoot(given: RaindropThreadOptions): DynamicModule {
+    const reader = new OptionReader(given);
+    const isGlobal = reader.boolean('isGlobal', true);
+    if (reader.problems.length > 0) throw new ConfigurationError(reader.problems);
+    const { handle, ...options } = given;
+    delete options.isGlobal;
+    return {
+      module: RaindropThreadModule,
+      global: isGlobal,
+      providers: [{ provide: SharedIds, useValue: openSharedIds(handle, options) }],
+      exports: [SharedIds],
+    };
+  }
+}
