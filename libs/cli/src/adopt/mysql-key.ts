@@ -1,0 +1,139 @@
+import type { OldKey, Query, TablePath } from './old-key.js';
+import { missingColumn, notAnInteger, refersElsewhere } from './refusals.js';
+
+interface Column {
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  /** What follows the type: everything that MODIFY would drop otherwise. */
+  readonly rest: string;
+  readonly isGenerated: boolean;
+}
+
+interface ForeignKey {
+  readonly schema: string;
+  readonly table: string;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly target: { readonly schema: string; readonly table: string; readonly columns: readonly string[] };
+  readonly rules: string;
+}
+
+const INTEGER = /^(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?( zerofill)?$/;
+
+/**
+ * On MySQL and MariaDB a column that foreign keys use keeps its type: they are dropped, and made anew when all columns
+ * are bigint. AUTO_INCREMENT has to go: after the first new ID it would count on from there, into IDs to come.
+ */
+export async function readMysqlKey(
+  query: Query,
+  { schema, name }: TablePath,
+  column: string,
+  database: 'mysql' | 'mariadb',
+): Promise<OldKey> {
+  const home = String((await query('SELECT DATABASE() AS home'))[0]?.['home']);
+  const place = schema ?? home;
+  const key = await readColumn(query, place, name, column);
+  if (key === undefined) throw missingColumn({ schema, name }, column);
+  if (!INTEGER.test(key.type)) throw notAnInteger(name, column, key.type);
+  const all = await foreignKeys(query);
+  const upwards = all.find(
+    (each) => sameTable(each, key) && each.columns.includes(column) && !sameTable(each.target, key),
+  );
+  if (upwards !== undefined) throw refersElsewhere(name, column, upwards.target.table);
+
+  const columns = [key];
+  const used = new Set<ForeignKey>();
+  for (const target of columns) {
+    for (const each of all.filter((one) => sameTable(one.target, target))) {
+      const index = each.target.columns.indexOf(target.column);
+      if (index === -1) continue;
+      used.add(each);
+      const child = (await readColumn(query, each.schema, each.table, each.columns[index]!))!;
+      if (!columns.some((one) => sameTable(one, child) && one.column === child.column)) columns.push(child);
+    }
+  }
+  const references = columns.slice(1);
+  const drops = [...used].map((each) => ({
+    sql: `ALTER TABLE ${pathSql(each, home)} DROP FOREIGN KEY ${quoted(each.name)}`,
+  }));
+  const adds = [...used].map((each) => ({ sql: addForeignKey(each, home) }));
+  const widened = columns.map((each) => ({ sql: modify(each, '', home) }));
+  const from = `FROM ${pathSql(key, home)}`;
+  const highestSql = `SELECT CAST(MAX(${quoted(column)}) AS CHAR) AS highest ${from}`;
+  const [found] = await query(highestSql);
+  return {
+    ...{ database, table: name, column, type: key.type, isGenerated: key.isGenerated, highestSql },
+    highest: BigInt((found?.['highest'] as string | null | undefined) ?? 0),
+    references: references.map(({ table, column: name, type }) => ({ table, column: name, type })),
+    steps: {
+      up: [...drops, ...widened, ...adds],
+      down: key.isGenerated ? [...drops, { sql: modify(key, ' AUTO_INCREMENT', home) }, ...adds] : [],
+    },
+  };
+}
+
+async function readColumn(query: Query, schema: string, table: string, column: string): Promise<Column | undefined> {
+  const [found] = await query(
+    'SELECT COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLUMN_DEFAULT AS fallback, EXTRA AS extra, ' +
+      'QUOTE(COLUMN_COMMENT) AS remark FROM information_schema.COLUMNS ' +
+      'WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND COLUMN_NAME = ?',
+    [schema, table, column],
+  );
+  if (found === undefined) return undefined;
+  const { type, nullable, fallback, extra, remark } = found as Record<string, string | null>;
+  const isPlain = /^-?\d+$/.test(fallback ?? '');
+  const rest = `${nullable === 'YES' ? ' NULL' : ' NOT NULL'}${isPlain ? ` DEFAULT ${fallback}` : ''}`;
+  const comment = remark === "''" || remark === null ? '' : ` COMMENT ${remark}`;
+  const isGenerated = String(extra).toLowerCase().includes('auto_increment');
+  return { schema, table, column, type: String(type).toLowerCase(), rest: `${rest}${comment}`, isGenerated };
+}
+
+async function foreignKeys(query: Query): Promise<ForeignKey[]> {
+  const records = (await query(
+    'SELECT k.TABLE_SCHEMA AS s, k.TABLE_NAME AS t, k.CONSTRAINT_NAME AS n, k.COLUMN_NAME AS c, ' +
+      'k.REFERENCED_TABLE_SCHEMA AS rs, k.REFERENCED_TABLE_NAME AS rt, k.REFERENCED_COLUMN_NAME AS rc, ' +
+      'r.DELETE_RULE AS d, r.UPDATE_RULE AS u FROM information_schema.KEY_COLUMN_USAGE k ' +
+      'JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA ' +
+      'AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME ' +
+      'WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY s, t, n, k.ORDINAL_POSITION',
+  )) as readonly Record<string, string>[];
+  const byName = new Map<string, Record<string, string>[]>();
+  for (const each of records) {
+    const name = JSON.stringify([each['s'], each['t'], each['n']]);
+    byName.set(name, [...(byName.get(name) ?? []), each]);
+  }
+  return [...byName.values()].map((parts) => {
+    const { s, t, n, rs, rt, d, u } = parts[0] as Record<'s' | 't' | 'n' | 'rs' | 'rt' | 'd' | 'u', string>;
+    const target = { schema: rs, table: rt, columns: parts.map((part) => part['rc']!) };
+    const rules = ` ON DELETE ${d} ON UPDATE ${u}`;
+    return { schema: s, table: t, name: n, columns: parts.map((part) => part['c']!), target, rules };
+  });
+}
+
+function addForeignKey({ name, columns, target, rules, ...place }: ForeignKey, home: string): string {
+  const list = (names: readonly string[]): string => names.map(quoted).join(', ');
+  const refers = `FOREIGN KEY (${list(columns)}) REFERENCES ${pathSql(target, home)} (${list(target.columns)})`;
+  return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;
+}
+
+function modify(column: Column, generation: string, home: string): string {
+  return `ALTER TABLE ${pathSql(column, home)} MODIFY ${quoted(column.column)} bigint${column.rest}${generation}`;
+}
+
+function sameTable(
+  a: { readonly schema: string; readonly table: string },
+  b: { readonly schema: string; readonly table: string },
+): boolean {
+  return a.schema === b.schema && a.table === b.table;
+}
+
+/** Without the name of the connection's own database: the migration runs in others as well. */
+function pathSql({ schema, table }: { readonly schema: string; readonly table: string }, home: string): string {
+  return schema === home ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
+}
+
+function quoted(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}

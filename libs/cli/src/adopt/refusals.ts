@@ -1,0 +1,19 @@
+import { CommandFailedError, InputError } from '../input-error.js';
+import type { TablePath } from './old-key.js';
+
+export function missingColumn({ schema, name }: TablePath, column: string): InputError {
+  const table = schema === undefined ? name : `${schema}.${name}`;
+  return new InputError(`there is no column ${column} in a table ${table} of this database (--table, --column)`);
+}
+
+export function notAnInteger(table: string, column: string, type: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} is ${type}: only integer keys can be adopted. Give the table a new bigint column with ` +
+      `@GeneratedSnowflake({ primary: false }), fill it for the old rows, and make it the key afterwards`,
+  );
+}
+
+/** What refers to another key is widened with that key. */
+export function refersElsewhere(table: string, column: string, to: string): CommandFailedError {
+  return new CommandFailedError(`${table}.${column} refers to ${to}: adopt that key, and this one is widened with it`);
+}

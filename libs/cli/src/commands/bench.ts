@@ -1,0 +1,123 @@
+import { RaindropError } from '@raindrop/core';
+import type { IdService, SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { InputError } from '../input-error.js';
+import type { CliOutput } from '../io/cli-output.js';
+import { Progress } from '../io/progress.js';
+import { showNumber } from '../io/show-number.js';
+import { textTable } from '../io/text-table.js';
+import { moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
+import { withIdService } from '../service/with-id-service.js';
+
+/** A layout that holds more than any machine can issue: what is measured is the machine. */
+const WIDE = {
+  timeUnit: 'second',
+  startTimeStamp: '2026-01-01',
+  timeStampLength: 31,
+  workIdLength: 3,
+  endBitsLength: 1,
+} as const;
+
+const BATCH = 1_000;
+
+/** So many single calls between two looks at the clock. */
+const SLICE = 256;
+
+interface Measured {
+  readonly what: string;
+  readonly ids: number;
+  readonly ms: number;
+  readonly idsPerSecond: number;
+}
+
+/** `raindrop bench`: IDs a second on this machine, in this process. Without a database the rows live in memory. */
+export async function bench(flags: FlagValues, output: CliOutput): Promise<void> {
+  const seconds = Number(flags['seconds']);
+  if (!(seconds >= 0.1 && seconds <= 600)) throw new InputError('--seconds must be a number from 0.1 to 600');
+  const options = benchOptions(moduleOptions(flags));
+  const measured = await withIdService(options, output, (ids) => measure(ids, (seconds * 1_000) / 2, output));
+  const capacity = measured.layout.idsPerSecond;
+  const result = {
+    node: process.version,
+    fingerprint: measured.layout.fingerprint,
+    capacity,
+    results: measured.results,
+  };
+  await output.result(result, () => [
+    ...textTable([
+      ['', 'IDs/s', 'of the layout'],
+      ...measured.results.map(({ what, idsPerSecond }) => [
+        ...[
+          what,
+          showNumber(Math.round(idsPerSecond)),
+          `${Math.min(100, Math.round((idsPerSecond / capacity) * 100))} %`,
+        ],
+      ]),
+    ]),
+    `Node ${process.version}, layout ${measured.layout.fingerprint}: ${showNumber(capacity)} IDs/s at most`,
+  ]);
+}
+
+function benchOptions(given: SnowflakeModuleOptions): SnowflakeModuleOptions {
+  const options = namesLayout(given) ? given : { ...given, ...WIDE };
+  if (options.dbConfig !== undefined) return options;
+  return { ...options, dbConfig: 'sqlite::memory:', allowVolatile: true };
+}
+
+async function measure(
+  ids: IdService,
+  ms: number,
+  output: CliOutput,
+): Promise<{ layout: IdService['layout']; results: Measured[] }> {
+  const progress = new Progress(output);
+  const { signal } = output.interruption;
+  // Kept, so that no compiler finds out that nobody reads them.
+  const last = { id: 0n };
+  const single = async (): Promise<number> => {
+    for (let done = 0; done < SLICE; done++) {
+      try {
+        last.id = ids.nextId();
+      } catch (error) {
+        if (!(error instanceof RaindropError) || !error.retryable) throw error;
+        await ids.nextIdAsync(undefined, { signal });
+        return done + 1;
+      }
+    }
+    return SLICE;
+  };
+  const batch = async (): Promise<number> => (await ids.nextIdsAsync(BATCH, undefined, { signal })).length;
+  try {
+    return {
+      layout: ids.layout,
+      results: [
+        await run('nextId()', single, ms, output, (share) => progress.show(share / 2, 'one by one')),
+        await run(`nextIdsAsync(${BATCH})`, batch, ms, output, (share) => progress.show(0.5 + share / 2, 'in batches')),
+      ],
+    };
+  } finally {
+    progress.end();
+  }
+}
+
+async function run(
+  what: string,
+  slice: () => Promise<number>,
+  ms: number,
+  output: CliOutput,
+  show: (share: number) => void,
+): Promise<Measured> {
+  const began = performance.now();
+  const until = began + ms;
+  let ids = 0;
+  let breath = began;
+  for (;;) {
+    ids += await slice();
+    const now = performance.now();
+    if (now >= until) return { what, ids, ms: now - began, idsPerSecond: (ids * 1_000) / (now - began) };
+    if (now - breath < 1) continue;
+    // Timers, renewals and signals have their turn every millisecond.
+    await new Promise((resolve) => setImmediate(resolve));
+    output.interruption.check();
+    show((now - began) / ms);
+    breath = performance.now();
+  }
+}

@@ -1,0 +1,28 @@
+import type { WorkerStore } from '@raindrop/core';
+import { databaseOptionsOf, workerRowsSql, workerTableSql, type SupportedDatabase } from '@raindrop/nestjs';
+import type { CliOutput } from '../io/cli-output.js';
+import { moduleOptions, type FlagValues } from '../options/module-options.js';
+import { resolveWorkers, withWorkers } from '../service/open-workers.js';
+
+/** `raindrop init`: the worker table with the rows of this service's range, or the SQL for them. */
+export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
+  const given = moduleOptions(flags);
+  const options = resolveWorkers({ ...given, autoCreateTable: true }, true);
+  const { workers } = options.layout;
+  const { tableName } = options;
+  if (flags['dryRun'] === true) {
+    const type = databaseOptionsOf(given.dbConfig)!.type as SupportedDatabase;
+    const statements = [...workerTableSql(type, tableName), ...workerRowsSql(type, tableName, workers)];
+    await output.result({ table: tableName, workers, statements }, () => statements.map((each) => `${each};`));
+    return;
+  }
+  const prepared = async (store: WorkerStore): Promise<number> => {
+    await store.prepare(workers);
+    const table = await store.readTable();
+    return table.rows.filter(({ id }) => id >= workers.min && id <= workers.max).length;
+  };
+  const rows = await withWorkers(options, prepared);
+  await output.result({ table: tableName, workers, rows }, () => [
+    `${tableName} is ready: ${rows} rows for workers ${workers.min} to ${workers.max}`,
+  ]);
+}

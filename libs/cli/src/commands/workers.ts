@@ -1,0 +1,50 @@
+import type { WorkerState, WorkerView } from '@raindrop/nestjs';
+import type { CliOutput, Style } from '../io/cli-output.js';
+import { showDuration } from '../io/show-number.js';
+import { textTable } from '../io/text-table.js';
+import { moduleOptions, type FlagValues } from '../options/module-options.js';
+import { resolveWorkers, viewWorkers } from '../service/open-workers.js';
+import { countsOf } from './worker-counts.js';
+
+const COLOURS: Readonly<Record<WorkerState, Style>> = {
+  ...{ held: 'green', free: 'dim', expired: 'yellow', foreign: 'magenta', 'used-up': 'red', deleted: 'dim' },
+};
+
+/** `raindrop workers`: who holds what. */
+export async function workers(flags: FlagValues, output: CliOutput): Promise<void> {
+  const given = moduleOptions(flags);
+  const resolved = resolveWorkers(given, false);
+  const { nowMs, workers: all } = await viewWorkers(given, resolved);
+  const shown =
+    flags['all'] === true ? all : all.filter(({ state, heartbeat }) => state !== 'free' || heartbeat !== null);
+  const counts = countsOf(all);
+  await output.result({ table: resolved.tableName, nowMs, counts, workers: shown }, () => [
+    ...linesOf(shown, output),
+    summaryOf(counts, all.length - shown.length),
+  ]);
+}
+
+function linesOf(rows: readonly WorkerView[], output: CliOutput): string[] {
+  if (rows.length === 0) return [];
+  const head = ['id', 'state', 'lease left', 'lane', 'odometer 0', 'odometer 1', 'holder'];
+  const lines = textTable([
+    head,
+    ...rows.map(({ workerId, state, leaseLeftMs, lane, odometers, holder }) => [
+      ...[String(workerId), state, leaseLeftMs === null ? '' : showDuration(leaseLeftMs), String(lane)],
+      ...odometers.map(({ time }) => time?.toISOString() ?? '-'),
+      holder,
+    ]),
+  ]);
+  // Coloured when aligned: escape codes have no width.
+  return lines.map((line, index) => {
+    if (index === 0) return output.styled('bold', line);
+    const { state } = rows[index - 1]!;
+    return line.replace(state, output.styled(COLOURS[state], state));
+  });
+}
+
+function summaryOf(counts: Readonly<Record<WorkerState, number>>, hidden: number): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  const text = parts.map(([state, count]) => `${count} ${state}`).join(', ') || 'no rows: run raindrop init';
+  return hidden > 0 ? `${text} (${hidden} never used, not shown: --all)` : text;
+}

@@ -1,0 +1,50 @@
+import { RaindropError, type WorkerStore } from '@raindrop/core';
+import type { ResolvedSnowflakeOptions } from '@raindrop/nestjs';
+import { isMissingTable } from '../service/missing-table.js';
+import { checkClock } from './check-clock.js';
+import { checkLayout } from './check-layout.js';
+import { checkRights } from './check-rights.js';
+import { checkTable } from './check-table.js';
+import { fail, ok, warn, type Finding } from './finding.js';
+
+/** Every check that the ones before it leave a sense to. It changes nothing in the database. */
+export async function examine(store: WorkerStore, options: ResolvedSnowflakeOptions): Promise<Finding[]> {
+  const { lease, layout } = options;
+  try {
+    // The first call connects, which would count as the way of the second.
+    await store.readTable();
+    const before = Date.now();
+    const table = await store.readTable();
+    const after = Date.now();
+    return [
+      ok('database', `reached, ${options.tableName} is there, answers in ${after - before} ms`),
+      await checkRights(store, table),
+      checkClock(before, table.nowMs, after, lease.maxClockSkewMs),
+      ...(await checkDurability(store)),
+      ...checkLayout(layout, table, lease.graceMs),
+      ...checkAdvice(options),
+      ...checkTable(table, layout.workers, lease.graceMs),
+    ];
+  } catch (error) {
+    if (!(error instanceof RaindropError)) throw error;
+    return [fail('database', error.message, remedyFor(error))];
+  }
+}
+
+function remedyFor(error: RaindropError): string {
+  if (isMissingTable(error)) return 'run raindrop init, or correct --url and --table';
+  return `see docs/errors.md, ${error.errorCode}`;
+}
+
+async function checkDurability(store: WorkerStore): Promise<Finding[]> {
+  const warnings = await store.durabilityWarnings();
+  if (warnings.length === 0) return [ok('durability', 'an acknowledged commit outlives a crash')];
+  return warnings.map((each) => warn('durability', each, 'change the setting, see docs/worker-lease.md'));
+}
+
+/** Of what a plan warns of, that which depends on how the service is used. */
+function checkAdvice({ layout }: ResolvedSnowflakeOptions): Finding[] {
+  return layout.warnings
+    .filter(({ code }) => code === 'FEW_WORKERS' || code === 'CAPACITY')
+    .map(({ message }) => warn('layout use', message, 'see raindrop plan'));
+}

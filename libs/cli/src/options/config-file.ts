@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { InputError } from '../input-error.js';
+
+/**
+ * The options that a file holds: JSON, or a CommonJS or ES module whose default export (or itself) is the object.
+ * @throws InputError when there is none; nothing of the file's text is in the message
+ */
+export function readConfigFile(path: string): Readonly<Record<string, unknown>> {
+  const file = resolve(path);
+  const loaded = load(file);
+  const options = isObject(loaded) && isObject(loaded['default']) ? loaded['default'] : loaded;
+  if (!isObject(options)) {
+    throw new InputError(`--config ${path} must hold an object with the module's options (JSON, or a module's export)`);
+  }
+  return options;
+}
+
+function load(file: string): unknown {
+  try {
+    return createRequire(file)(file) as unknown;
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    // A parser quotes what it cannot read, and that may be a password.
+    const why = code === 'MODULE_NOT_FOUND' || code === 'ENOENT' ? 'it, or what it imports, is not there' : name;
+    throw new InputError(`--config ${file} cannot be read: ${why}`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

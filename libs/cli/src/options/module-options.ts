@@ -1,0 +1,80 @@
+import { Layout, type LayoutOptions } from '@raindrop/core';
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { InputError } from '../input-error.js';
+import { readConfigFile } from './config-file.js';
+import { layoutOfAnyLife } from './layout-of-any-life.js';
+import { optionsOfFlags } from './option-flags.js';
+import { presetOf, presetOptionsOf } from './preset-choice.js';
+
+/** What the flags of a command came to. */
+export type FlagValues = Readonly<Record<string, unknown>>;
+
+const BIT_OPTIONS = [
+  'timeUnit',
+  'startTimeStamp',
+  'timeStampLength',
+  'workIdLength',
+  'endBitsLength',
+  'endBitsValue',
+] as const;
+
+const LAYOUT_OPTIONS = [
+  ...BIT_OPTIONS,
+  'serviceMinWorkId',
+  'serviceMaxWorkId',
+  'timeBackBitValue',
+  'minLifetimeDays',
+  'expectedNodes',
+  'expectedIdsPerSecond',
+] as const;
+
+/**
+ * The module's options: from flags, else variables, else the file. A preset in one of them takes the place of the bits
+ * in those after it.
+ * @throws InputError, ConfigurationError
+ */
+export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
+  // An empty variable counts as not set.
+  const [config, chosen] = ['config', 'preset'].map((name) => (flags[name] as string | undefined) || undefined);
+  const { preset: filePreset, ...file } = config === undefined ? {} : readConfigFile(config);
+  const given = optionsOfFlags(flags);
+  const preset = chosen ?? filePreset;
+  const extra = presetOptionsOf((flags['presetOption'] as readonly string[] | undefined) ?? []);
+  if (preset === undefined) {
+    if (Object.keys(extra).length > 0) throw new InputError('--preset-option needs --preset');
+    return { ...file, ...given };
+  }
+  // For a preset, the epoch is an option of its own.
+  const { startTimeStamp, ...rest } = given;
+  const layout = presetOf(preset, { ...(startTimeStamp !== undefined && { startTimeStamp }), ...extra });
+  const kept = chosen === undefined ? file : without(file, [...BIT_OPTIONS, 'layout']);
+  return { ...kept, ...rest, layout };
+}
+
+/** Whether anything says what the IDs look like. */
+export function namesLayout(options: SnowflakeModuleOptions): boolean {
+  return options.layout !== undefined || BIT_OPTIONS.some((name) => options[name] !== undefined);
+}
+
+/** The options that make and judge a layout, without those of a service. */
+export function layoutOptionsOf(options: SnowflakeModuleOptions): LayoutOptions {
+  const names = LAYOUT_OPTIONS.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, options[name]])) as unknown as LayoutOptions;
+}
+
+/**
+ * The layout alone, for reading IDs: one that has expired will do.
+ * @throws InputError when nothing names one; ConfigurationError
+ */
+export function layoutToRead(options: SnowflakeModuleOptions): Layout {
+  if (options.layout instanceof Layout) return options.layout;
+  if (!namesLayout(options)) throw new InputError(NO_LAYOUT);
+  return layoutOfAnyLife(layoutOptionsOf(options), Date.now()).layout;
+}
+
+export const NO_LAYOUT =
+  'which layout? Give --start, --timestamp-bits and --worker-bits, or --preset, or --config with the options of your service';
+
+function without(options: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}

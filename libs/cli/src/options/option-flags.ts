@@ -1,0 +1,101 @@
+import { Option, type Command } from 'commander';
+
+/** A flag of the command line, the module's option that it stands for, and the variable that says the same. */
+interface OptionFlag {
+  readonly flag: string;
+  readonly key: string;
+  readonly option: string;
+  readonly variable: string;
+  readonly about: string;
+  readonly isNumber?: true;
+}
+
+const LAYOUT_FLAGS: readonly OptionFlag[] = [
+  {
+    ...{ flag: '--time-unit <unit>', key: 'timeUnit', option: 'timeUnit', variable: 'RAINDROP_TIME_UNIT' },
+    about: 'millisecond, second, minute, hour or day',
+  },
+  {
+    ...{ flag: '--start <date>', key: 'start', option: 'startTimeStamp', variable: 'RAINDROP_START' },
+    about: 'the epoch, such as 2026-01-01 (UTC)',
+  },
+  {
+    ...{ flag: '--timestamp-bits <bits>', key: 'timestampBits', option: 'timeStampLength' },
+    ...{ variable: 'RAINDROP_TIMESTAMP_BITS', about: 'timestamp bits', isNumber: true },
+  },
+  {
+    ...{ flag: '--worker-bits <bits>', key: 'workerBits', option: 'workIdLength' },
+    ...{ variable: 'RAINDROP_WORKER_BITS', about: 'worker bits, 3 to 10', isNumber: true },
+  },
+  {
+    ...{ flag: '--min-worker <id>', key: 'minWorker', option: 'serviceMinWorkId' },
+    ...{ variable: 'RAINDROP_MIN_WORKER', about: 'lowest worker id of this service', isNumber: true },
+  },
+  {
+    ...{ flag: '--max-worker <id>', key: 'maxWorker', option: 'serviceMaxWorkId' },
+    ...{ variable: 'RAINDROP_MAX_WORKER', about: 'highest worker id of this service', isNumber: true },
+  },
+  {
+    ...{ flag: '--end-bits <bits>', key: 'endBits', option: 'endBitsLength', variable: 'RAINDROP_END_BITS' },
+    ...{ about: 'fixed low bits, 0 to 5', isNumber: true },
+  },
+  {
+    ...{ flag: '--end-value <value>', key: 'endValue', option: 'endBitsValue', variable: 'RAINDROP_END_VALUE' },
+    ...{ about: 'what the end bits hold', isNumber: true },
+  },
+];
+
+const URL_FLAG: OptionFlag = {
+  ...{ flag: '--url <url>', key: 'url', option: 'dbConfig', variable: 'DATABASE_URL' },
+  about: 'the database: mysql://, mariadb://, postgres:// or sqlite:file',
+};
+
+const TABLE_FLAG: OptionFlag = {
+  ...{ flag: '--table <name>', key: 'table', option: 'tableName', variable: 'RAINDROP_TABLE' },
+  about: 'the worker table (default soc_raindrop_worker)',
+};
+
+const ALL = [...LAYOUT_FLAGS, URL_FLAG, TABLE_FLAG];
+
+/** Lets a command take a layout: from flags, variables or a file. */
+export function withLayoutFlags(command: Command): Command {
+  for (const each of LAYOUT_FLAGS) command.addOption(optionOf(each));
+  return command
+    .addOption(new Option('--preset <name>', 'the layout of another system, such as twitter').env('RAINDROP_PRESET'))
+    .option('--preset-option <name=value>', 'an option of the preset, such as nodeBits=8 (repeatable)', collect, [])
+    .addOption(
+      new Option('--config <file>', "the module's options: JSON, or a module that exports them").env('RAINDROP_CONFIG'),
+    );
+}
+
+/** Lets a command find a database and, unless it is about another table, its worker table. */
+export function withDatabaseFlags(command: Command, { table }: { readonly table: boolean }): Command {
+  command.addOption(optionOf(URL_FLAG));
+  return table ? command.addOption(optionOf(TABLE_FLAG)) : command;
+}
+
+/** What flags and variables say, as options of the module. Numbers that are none stay text, for the reader to refuse. */
+export function optionsOfFlags(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const given = ALL.filter(({ key }) => values[key] !== undefined && values[key] !== '');
+  return Object.fromEntries(
+    given.map(({ key, option, isNumber }) => [option, isNumber ? numberOf(String(values[key])) : values[key]]),
+  );
+}
+
+/** The flag of an option; undefined for options that only a file can give. */
+export function flagOf(option: string): string | undefined {
+  return ALL.find((each) => each.option === option)?.flag.split(' ')[0];
+}
+
+/** Text of digits as a number, everything else as it is. */
+export function numberOf(text: string): number | string {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function optionOf({ flag, about, variable }: OptionFlag): Option {
+  return new Option(flag, about).env(variable);
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

@@ -1,0 +1,117 @@
+import { Command } from 'commander';
+import type { ExitCode } from './exit-codes.js';
+import type { CliOutput } from './io/cli-output.js';
+import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
+import type { FlagValues } from './options/module-options.js';
+
+/** What a command does; an exit code when it is not the usual one. */
+type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => Promise<ExitCode | void>;
+
+/**
+ * All commands with their flags. Each loads its work when it is called: `decode` needs no database, and no Nest.
+ * @param run is told what to do
+ */
+export function program(run: (work: Work, args: readonly string[], flags: FlagValues) => Promise<void>): Command {
+  const root = new Command('raindrop')
+    .description('Issue IDs and take them apart, plan a layout, look after the worker table.')
+    .showHelpAfterError('(raindrop --help shows what there is)')
+    .helpCommand('help [command]', 'what a command does and takes');
+  const add = (usage: string, about: string, work: Work): Command => {
+    const command = root.command(usage).description(about).option('--json', 'the result as JSON');
+    return command.action((...given: unknown[]) => {
+      const flags = given.at(-2) as FlagValues;
+      const args = given.slice(0, -2).flat().map(String);
+      return run(work, args, flags);
+    });
+  };
+  const database = { table: true };
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('next', 'lease a worker id, issue IDs, give it back', async (_, flags, output) =>
+        (await import('./commands/next.js')).next(flags, output),
+      ),
+    ),
+    database,
+  )
+    .option('-n, --count <count>', 'how many', '1')
+    .option('--code <code>', 'the business kind, with a sequence of its own')
+    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ...', 'decimal');
+
+  withLayoutFlags(
+    add('decode <id...>', 'say what IDs hold: time, worker, sequence', async (args, flags, output) =>
+      (await import('./commands/decode.js')).decode(args, flags, output),
+    ),
+  )
+    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ...', 'decimal')
+    .option('--original', "with --preset keyWorker: IDs of KeyWorker's own epoch");
+
+  withLayoutFlags(
+    add('plan', 'say what a layout comes to: lifetime, rate, workers', async (_, flags, output) =>
+      (await import('./commands/plan.js')).plan(flags, output),
+    ),
+  )
+    .option('--need <ids>', 'IDs a second that one node must reach')
+    .option('--nodes <count>', 'how many nodes will run');
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('workers', 'show who holds which worker id', async (_, flags, output) =>
+        (await import('./commands/workers.js')).workers(flags, output),
+      ),
+    ),
+    database,
+  ).option('--all', 'rows that were never used as well');
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('init', 'create the worker table and its rows', async (_, flags, output) =>
+        (await import('./commands/init.js')).init(flags, output),
+      ),
+    ),
+    database,
+  ).option('--dry-run', 'print the SQL, change nothing');
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('fence', 'make a worker table safe that was restored from a backup', async (_, flags, output) =>
+        (await import('./commands/fence.js')).fence(flags, output),
+      ),
+    ),
+    database,
+  ).option('--yes', 'do it');
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('doctor', 'check database, rights, clocks, durability, layout and table', async (_, flags, output) =>
+        (await import('./commands/doctor.js')).doctor(flags, output),
+      ),
+    ),
+    database,
+  );
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('bench', 'measure IDs a second on this machine', async (_, flags, output) =>
+        (await import('./commands/bench.js')).bench(flags, output),
+      ),
+    ),
+    database,
+  ).option('--seconds <seconds>', 'how long', '4');
+
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('adopt', 'plan how a table with old keys goes over to new IDs', async (_, flags, output) =>
+        (await import('./commands/adopt.js')).adopt(flags, output),
+      ),
+    ),
+    { table: false },
+  )
+    .requiredOption('--table <name>', 'the table whose keys are to come from Raindrop')
+    .option('--column <name>', 'its key', 'id')
+    .option('--need <ids>', 'IDs a second that one node must reach')
+    .option('--nodes <count>', 'how many nodes will run')
+    .option('--write <file>', 'write the migration to a new file');
+
+  return root;
+}

@@ -1,0 +1,68 @@
+import { presets, type WorkerStore } from '@raindrop/core';
+import {
+  databaseOptionsOf,
+  openWorkerStore,
+  readWorkers,
+  resolveSnowflakeOptions,
+  type ResolvedSnowflakeOptions,
+  type SnowflakeModuleOptions,
+  type WorkersView,
+} from '@raindrop/nestjs';
+import { CommandFailedError, InputError } from '../input-error.js';
+import { namesLayout, NO_LAYOUT } from '../options/module-options.js';
+import { isMissingTable } from './missing-table.js';
+
+/**
+ * Options that name a database and, when it is needed, a layout.
+ * @param needsLayout false for what only looks at rows: any layout stands in for one that is not named
+ * @throws InputError, ConfigurationError
+ */
+export function resolveWorkers(options: SnowflakeModuleOptions, needsLayout: boolean): ResolvedSnowflakeOptions {
+  if (options.dbConfig === undefined) throw new InputError('which database? Give --url or DATABASE_URL');
+  if (!namesLayout(options) && needsLayout) throw new InputError(NO_LAYOUT);
+  return resolveSnowflakeOptions(withStandInLayout(options), Date.now());
+}
+
+/** Some layout where none is named, for what asks for one and does not use it. */
+export function withStandInLayout(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
+  return namesLayout(options) ? options : { ...options, layout: presets.twitter() };
+}
+
+/**
+ * SQLite makes a file of every name that is mistyped. Not where something is only looked at; other drivers do not know
+ * the option.
+ */
+export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
+  const database = databaseOptionsOf(options.dbConfig);
+  return database?.type === 'better-sqlite3' ? { ...options, dbConfig: { ...database, fileMustExist: true } } : options;
+}
+
+/**
+ * Does the work with the store of worker rows, and closes it whatever happens.
+ * @throws CommandFailedError when there is no such table
+ */
+export async function withWorkers<T>(
+  options: ResolvedSnowflakeOptions,
+  work: (store: WorkerStore) => Promise<T>,
+): Promise<T> {
+  const store = openWorkerStore(options, undefined, Date.now);
+  try {
+    return await explained(options, work(store));
+  } finally {
+    await store.close();
+  }
+}
+
+/** The workers of a table, with any layout. @throws CommandFailedError when there is no such table */
+export function viewWorkers(given: SnowflakeModuleOptions, resolved: ResolvedSnowflakeOptions): Promise<WorkersView> {
+  return explained(resolved, readWorkers(onExistingFile(withStandInLayout(given))));
+}
+
+async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isMissingTable(error)) throw error;
+    throw new CommandFailedError(`${tableName} is not there, or lacks columns: run raindrop init`);
+  }
+}
