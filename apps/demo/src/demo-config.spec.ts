@@ -1,6 +1,11 @@
 import { ConfigurationError } from '@raindrop/core';
 import { readDemoConfig } from './demo-config.js';
 
+const DEFAULTS = {
+  ...{ tcpPort: undefined, leaseMs: 60_000, apiKeys: [], apiKeysFor: 'workers', rateLimit: 0, bodyLimitBytes: 262_144 },
+  ...{ trustProxy: 0, drainMs: 0, logFormat: 'text', docsUrl: undefined },
+};
+
 describe('readDemoConfig', () => {
   it('needs nothing', () => {
     expect(readDemoConfig({ PATH: '/bin', PORT: '', DATABASE_URL: ' ' })).toEqual({
@@ -8,6 +13,7 @@ describe('readDemoConfig', () => {
       port: 3_000,
       database: { type: 'better-sqlite3', database: 'data/raindrop.sqlite' },
       workers: { min: 1, max: 64 },
+      ...DEFAULTS,
     });
   });
 
@@ -19,12 +25,26 @@ describe('readDemoConfig', () => {
         DATABASE_URL: 'postgres://u:p@db/x',
         RAINDROP_MIN_WORKER_ID: '100',
         RAINDROP_MAX_WORKER_ID: '199',
+        RAINDROP_LEASE_MS: '30000',
+        API_KEYS: 'first-key-0123456789, second-key-0123456789',
+        API_KEYS_FOR: 'all',
+        RATE_LIMIT: '600',
+        BODY_LIMIT_KB: '16',
+        TRUST_PROXY: '1',
+        TCP_PORT: '3001',
+        DRAIN_MS: '5000',
+        LOG_FORMAT: 'JSON',
+        DOCS_URL: 'https://docs.example/errors.md',
       }),
     ).toEqual({
       host: '::1',
       port: 0,
       database: { type: 'postgres', url: 'postgres://u:p@db/x' },
       workers: { min: 100, max: 199 },
+      leaseMs: 30_000,
+      apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
+      ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1, tcpPort: 3_001 },
+      ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
     });
   });
 
@@ -39,6 +59,19 @@ describe('readDemoConfig', () => {
     [{ RAINDROP_MIN_WORKER_ID: '1024' }, 'RAINDROP_MIN_WORKER_ID', '0 to 1023'],
     [{ RAINDROP_MAX_WORKER_ID: 'all' }, 'RAINDROP_MAX_WORKER_ID', '0 to 1023'],
     [{ RAINDROP_MIN_WORKER_ID: '9', RAINDROP_MAX_WORKER_ID: '8' }, 'RAINDROP_MIN_WORKER_ID', 'greater'],
+    [{ RAINDROP_LEASE_MS: '3999' }, 'RAINDROP_LEASE_MS', '4000 to 86400000'],
+    [{ API_KEYS: 'secret' }, 'API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS: 'secret-0123456789,,' }, 'API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS: 'secret 0123456789' }, 'API_KEYS', 'without spaces'],
+    [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
+    [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
+    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],
+    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 16384'],
+    [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
+    [{ TCP_PORT: '0' }, 'TCP_PORT', '1 to 65535'],
+    [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],
+    [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT', 'text, json'],
+    [{ DOCS_URL: 'javascript:alert(1)' }, 'DOCS_URL', 'https://'],
     [{ DATABASE_URL: 'oracle://u:secret@db/x' }, 'DATABASE_URL', 'postgres://'],
   ])('refuses %j', (environment, variable, legal) => {
     const failure = caught(environment);

@@ -1,54 +1,76 @@
-import { ConfigurationError, type ConfigurationProblem } from '@raindrop/core';
-import { demoLayout } from './demo-layout.js';
+import { ConfigurationError } from '@raindrop/core';
 import { readDatabaseUrl, type DemoDatabase } from './database/database-url.js';
+import { demoLayout } from './demo-layout.js';
+import { EnvironmentReader } from './environment-reader.js';
 
-/** Everything that can be configured, from environment variables only. */
+/** Everything that can be configured, from environment variables only. `docs/service.md` has the table. */
 export interface DemoConfig {
   readonly host: string;
   readonly port: number;
+  /** Where the TCP transport listens, on the same host; undefined: nowhere. */
+  readonly tcpPort: number | undefined;
   readonly database: DemoDatabase;
   /** The worker ids of this process and its siblings. */
   readonly workers: { readonly min: number; readonly max: number };
+  readonly leaseMs: number;
+  readonly apiKeys: readonly string[];
+  /** What a key is asked for: the workers and who they are, or every call that changes something as well. */
+  readonly apiKeysFor: 'workers' | 'all';
+  /** Requests a minute and address; 0: any number. */
+  readonly rateLimit: number;
+  readonly bodyLimitBytes: number;
+  /** How many proxies in front are believed when they say whose request it is. */
+  readonly trustProxy: number;
+  /** How long readiness says no, after SIGTERM, before the server closes. */
+  readonly drainMs: number;
+  readonly logFormat: 'text' | 'json';
+  /** Where `docs/errors.md` can be read; problems link there. */
+  readonly docsUrl: string | undefined;
 }
 
-const WHOLE_NUMBER = /^\d{1,6}$/;
+const LEASE_MS = 60_000;
 
 /**
  * Reads and checks the environment; an empty variable counts as not set.
  * @throws ConfigurationError naming every variable that is wrong
  */
 export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
-  const problems: ConfigurationProblem[] = [];
-  const text = (name: string): string | undefined => environment[name]?.trim() || undefined;
-  const integer = (name: string, fallback: number, min: number, max: number, meaning: string): number => {
-    const given = text(name);
-    if (given === undefined) return fallback;
-    const value = WHOLE_NUMBER.test(given) ? Number(given) : NaN;
-    if (value >= min && value <= max) return value;
-    const message = `must be an integer from ${min} to ${max}: ${meaning}`;
-    problems.push({ option: name, given: JSON.stringify(given.slice(0, 48)), message });
-    return fallback;
-  };
-
+  const reader = new EnvironmentReader(environment);
   const maxWorkerId = 2 ** demoLayout.workIdLength - 1;
-  const port = integer('PORT', 3_000, 0, 65_535, 'where to listen; 0 takes any free port');
-  const min = integer('RAINDROP_MIN_WORKER_ID', 1, 0, maxWorkerId, 'the first worker id of this service');
-  const max = integer(
+  const port = reader.integer('PORT', 3_000, [0, 65_535], 'where to listen; 0 takes any free port');
+  const tcpPort = reader.integer('TCP_PORT', 0, [1, 65_535], 'where the TCP transport listens');
+  const min = reader.integer('RAINDROP_MIN_WORKER_ID', 1, [0, maxWorkerId], 'the first worker id of this service');
+  const max = reader.integer(
     'RAINDROP_MAX_WORKER_ID',
     Math.max(min, 64),
-    0,
-    maxWorkerId,
+    [0, maxWorkerId],
     'the last worker id of this service',
   );
   if (min > max) {
-    const message = `must not be greater than RAINDROP_MAX_WORKER_ID, ${max}`;
-    problems.push({ option: 'RAINDROP_MIN_WORKER_ID', given: String(min), message });
+    reader.problem('RAINDROP_MIN_WORKER_ID', min, `must not be greater than RAINDROP_MAX_WORKER_ID, ${max}`);
   }
-  const database = readDatabaseUrl(text('DATABASE_URL'));
-  if (typeof database === 'string') {
-    // The URL may hold a password: it is not shown.
-    problems.push({ option: 'DATABASE_URL', given: 'a text', message: database });
+  const config = {
+    host: reader.text('HOST') ?? '127.0.0.1',
+    port,
+    tcpPort: tcpPort === 0 ? undefined : tcpPort,
+    workers: { min, max },
+    leaseMs: reader.integer('RAINDROP_LEASE_MS', LEASE_MS, [4_000, 86_400_000], 'how long a lease lasts unrenewed, ms'),
+    apiKeys: reader.secrets('API_KEYS'),
+    apiKeysFor: reader.oneOf('API_KEYS_FOR', ['workers', 'all'], 'workers'),
+    rateLimit: reader.integer('RATE_LIMIT', 0, [0, 10_000_000], 'requests a minute and address; 0 for any number'),
+    bodyLimitBytes:
+      reader.integer('BODY_LIMIT_KB', 256, [1, 16_384], 'the largest body, in units of 1,024 bytes') * 1_024,
+    trustProxy: reader.integer('TRUST_PROXY', 0, [0, 10], 'how many proxies are in front'),
+    drainMs: reader.integer('DRAIN_MS', 0, [0, 600_000], 'how long to serve on after SIGTERM, ms'),
+    logFormat: reader.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
+    docsUrl: reader.webAddress('DOCS_URL'),
+  } as const;
+  if (config.apiKeysFor === 'all' && config.apiKeys.length === 0 && !reader.refused('API_KEYS')) {
+    reader.problem('API_KEYS', undefined, 'must name a key at least, because API_KEYS_FOR is all');
   }
-  if (problems.length > 0 || typeof database === 'string') throw new ConfigurationError(problems);
-  return { host: text('HOST') ?? '127.0.0.1', port, database, workers: { min, max } };
+  const database = readDatabaseUrl(reader.text('DATABASE_URL'));
+  // The URL may hold a password: it is not shown.
+  if (typeof database === 'string') reader.refuse('DATABASE_URL', 'a text', database);
+  if (reader.problems.length > 0 || typeof database === 'string') throw new ConfigurationError(reader.problems);
+  return { ...config, database };
 }

@@ -1,9 +1,10 @@
 import { ConsoleLogger } from '@nestjs/common';
+import type { DemoConfig } from './demo-config.js';
 
 /** Warnings and errors only, and not the one that ends the start-up: `main` says that one in a line of its own. */
 export class DemoLogger extends ConsoleLogger {
-  constructor() {
-    super({ logLevels: ['warn', 'error', 'fatal'] });
+  constructor(format: DemoConfig['logFormat']) {
+    super({ logLevels: ['warn', 'error', 'fatal'], json: format === 'json' });
   }
 
   override error(message: unknown, ...rest: unknown[]): void {

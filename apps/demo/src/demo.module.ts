@@ -4,35 +4,42 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
+import { DEMO_CONFIG } from './demo-config.token.js';
 import type { DemoConfig } from './demo-config.js';
-import { demoLayout } from './demo-layout.js';
+import { Drain } from './drain.js';
 import { DatabaseHealthIndicator } from './health/database.health.js';
+import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
+import { ApiKeys } from './http/api-keys.js';
 import { IdsController } from './ids/ids.controller.js';
+import { snowflakeOptions } from './ids/snowflake-options.js';
+import { LayoutsController } from './layouts/layouts.controller.js';
+import { MetricsController } from './metrics/metrics.controller.js';
+import { ServiceMetrics } from './metrics/service-metrics.js';
 import { BusinessNumbersService } from './numbers/business-numbers.service.js';
 import { NUMBER_CODES, NUMBERS } from './numbers/number-codes.js';
 import { NumbersController } from './numbers/numbers.controller.js';
 import { Order } from './orders/order.entity.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
+import { StatusController } from './status/status.controller.js';
+import { IdsTcpController } from './tcp/ids.tcp-controller.js';
+import { WorkersController } from './workers/workers.controller.js';
+import { WorkersService } from './workers/workers.service.js';
 
 @Module({})
 export class DemoModule {
-  static forConfig({ database, workers }: DemoConfig): DynamicModule {
+  static forConfig(config: DemoConfig): DynamicModule {
     return {
       module: DemoModule,
       imports: [
         TypeOrmModule.forRootAsync({
           // openDatabase does the retrying.
-          useFactory: () => ({ ...dataSourceOptions(database), retryAttempts: 0, toRetry: () => false }),
+          useFactory: () => ({ ...dataSourceOptions(config.database), retryAttempts: 0, toRetry: () => false }),
           dataSourceFactory: (options) => openDatabase(options!),
         }),
         TypeOrmModule.forFeature([Order]),
-        RaindropModule.forRoot({
-          ...demoLayout,
-          serviceMinWorkId: workers.min,
-          serviceMaxWorkId: workers.max,
-        }),
+        RaindropModule.forRoot(snowflakeOptions(config)),
         RaindropModule.forRoot({
           name: NUMBERS,
           idMode: 'numberSection',
@@ -41,8 +48,15 @@ export class DemoModule {
         }),
         TerminusModule,
       ],
-      controllers: [IdsController, OrdersController, NumbersController, HealthController],
-      providers: [OrdersService, BusinessNumbersService, DatabaseHealthIndicator, RaindropHealthIndicator],
+      controllers: [
+        ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],
+        ...[OrdersController, HealthController, MetricsController, IdsTcpController],
+      ],
+      providers: [
+        { provide: DEMO_CONFIG, useValue: config },
+        ...[ApiKeys, Drain, WorkersService, ServiceMetrics, OrdersService, BusinessNumbersService],
+        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
+      ],
     };
   }
 }

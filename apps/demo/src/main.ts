@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
+import { ConsoleLogger } from '@nestjs/common';
 import { RaindropError } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { createDemo } from './create-demo.js';
@@ -12,12 +13,19 @@ async function start(config: DemoConfig): Promise<void> {
   // Ctrl-C: the server closes, the worker is given back, the process ends with 0 and not with the signal.
   app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });
   try {
+    await app.startAllMicroservices();
     await app.listen(config.port, config.host);
   } catch (error) {
     await app.close();
     throw error;
   }
-  console.log(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo));
+  say(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo), config);
+}
+
+/** The one line of a start. */
+function say(line: string, { logFormat }: DemoConfig): void {
+  if (logFormat === 'json') new ConsoleLogger('Demo', { json: true }).log(line);
+  else console.log(line);
 }
 
 async function main(): Promise<void> {
@@ -26,7 +34,9 @@ async function main(): Promise<void> {
     config = readDemoConfig(process.env);
     await start(config);
   } catch (error) {
-    console.error(explain(error, config));
+    const reason = explain(error, config);
+    if (config?.logFormat === 'json') new ConsoleLogger('Demo', { json: true }).fatal(reason);
+    else console.error(reason);
     // Nest does not hand out an application that failed half-way: nobody can close its database pool, which would keep
     // the process alive.
     process.exit(1);

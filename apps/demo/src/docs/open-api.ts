@@ -5,8 +5,13 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 export function serveOpenApi(app: NestFastifyApplication): void {
   const description = new DocumentBuilder()
     .setTitle('Raindrop demo')
-    .setDescription('Distributed 63-bit IDs. In JSON they are strings: JavaScript would round them as numbers.')
+    .setDescription(
+      'Distributed 63-bit IDs. In JSON they are strings: JavaScript would round them as numbers. Every error is a ' +
+        'problem (RFC 9457) with a stable `errorCode`.',
+    )
     .setVersion('1')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'One of API_KEYS.' })
+    .addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header', description: 'The same.' }, 'key')
     .build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description), {
     customSiteTitle: 'Raindrop demo',

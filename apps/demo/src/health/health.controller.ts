@@ -1,30 +1,49 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { NUMBERS } from '../numbers/number-codes.js';
+import { ApiHealthReport } from './api-health-report.js';
 import { DatabaseHealthIndicator } from './database.health.js';
+import { DrainHealthIndicator } from './drain.health.js';
+import { HealthReportFilter } from './health-report.filter.js';
 
 @ApiTags('health')
 @Controller('health')
+@UseFilters(HealthReportFilter)
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: DatabaseHealthIndicator,
+    private readonly drain: DrainHealthIndicator,
     private readonly raindrop: RaindropHealthIndicator,
     @InjectIdService(NUMBERS) private readonly numbers: IdService,
   ) {}
 
-  /** 503 when the database does not answer or no IDs can be issued. */
   @Get()
-  @ApiOperation({ summary: 'Whether the database answers and IDs can be issued' })
-  @HealthCheck()
+  @ApiOperation({ summary: 'Whether everything is well: the database, the IDs, the numbers' })
+  @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.database.check('database'),
       () => this.raindrop.check('raindrop'),
       () => this.raindrop.check('numbers', this.numbers),
     ]);
+  }
+
+  @Get('live')
+  @ApiOperation({ summary: 'Whether the process answers: a restart would help against nothing else' })
+  @ApiHealthReport()
+  live(): Promise<HealthCheckResult> {
+    return this.health.check([]);
+  }
+
+  /** Not the database: IDs go on without it for most of a lease, and all replicas would leave together. */
+  @Get('ready')
+  @ApiOperation({ summary: 'Whether IDs can be issued, and the service is not shutting down' })
+  @ApiHealthReport('raindrop', 'shutdown')
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.raindrop.check('raindrop'), () => this.drain.check('shutdown')]);
   }
 }

@@ -1,9 +1,9 @@
-import { BadRequestException } from '@nestjs/common';
 import { ParseIdPipe } from '@raindrop/nestjs';
+import { ProblemException } from './problem.exception.js';
 
 /** Reads an ID from the path, as decimal text; its 400 is one of ours. */
 export function idPipe(): ParseIdPipe {
   return new ParseIdPipe({
-    exceptionFactory: (message) => new BadRequestException({ statusCode: 400, errorCode: 'INVALID_ID', message }),
+    exceptionFactory: (detail) => new ProblemException(400, { errorCode: 'INVALID_ID', detail }),
   });
 }

@@ -1,5 +1,6 @@
-import { BadRequestException, ValidationPipe } from '@nestjs/common';
+import { ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
+import { ProblemException } from './problem.exception.js';
 
 /** Checks bodies and queries against their classes; the 400 says, for every field that is wrong, what is legal. */
 export function inputPipe(): ValidationPipe {
@@ -11,8 +12,8 @@ export function inputPipe(): ValidationPipe {
     // The class that lists the legal fields; it never leaves the process.
     validationError: { target: true, value: false },
     exceptionFactory: (errors) => {
-      const message = errors.flatMap((error) => describe(error)).join('; ');
-      return new BadRequestException({ statusCode: 400, errorCode: 'INVALID_INPUT', message });
+      const detail = errors.flatMap((error) => describe(error)).join('; ');
+      return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail });
     },
   });
 }

@@ -1,35 +1,100 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Logger, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { codecs } from '@raindrop/core';
+import { codecs, parseId, RaindropError, type CodecName, type Layout, type ParsedId } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
-import { ErrorBody } from '../http/error-body.js';
+import type { FastifyRequest } from 'fastify';
+import { Drain } from '../drain.js';
+import { ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { ApiKeys } from '../http/api-keys.js';
+import { problemOf } from '../http/problem-of.js';
+import { namedPresets } from '../layouts/named-presets.js';
+import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
-import { NewIds, NewIdsQuery } from './new-ids.js';
+import { idLines } from './id-lines.js';
+import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
+import { streamOf } from './stream-of.js';
 
 /** How long a request waits for IDs before it is told to come again. */
 const WAIT = { timeoutMs: 5_000 };
 
+const NDJSON = 'application/x-ndjson';
+
 @ApiTags('ids')
+@ApiCommonProblems()
 @Controller('v1/ids')
 export class IdsController {
-  constructor(private readonly ids: IdService) {}
+  private readonly logger = new Logger('Demo');
+
+  constructor(
+    private readonly ids: IdService,
+    private readonly keys: ApiKeys,
+    private readonly workers: WorkersService,
+    private readonly drain: Drain,
+  ) {}
 
   @Post()
   @ApiOperation({ summary: 'Issue IDs' })
   @ApiResponse({ status: 201, type: NewIds })
-  @ApiResponse({ status: 400, type: ErrorBody })
-  @ApiResponse({ status: 503, type: ErrorBody, description: 'No ID can be issued now; see Retry-After.' })
+  @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000')
+  @ApiKeyProblem()
+  @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
   async issue(@Query() { count, code, format }: NewIdsQuery): Promise<NewIds> {
     const ids = await this.ids.nextIdsAsync(count, code, WAIT);
     return { ids: ids.map(codecs[format].encode) };
+  }
+
+  @Post('stream')
+  @ApiOperation({ summary: 'Issue many IDs, as a stream of lines, each a JSON string' })
+  @ApiResponse({
+    status: 201,
+    description: 'As fast as they are read. A failure on the way ends it with a line {"error": problem}.',
+    content: { [NDJSON]: { schema: { type: 'string' }, example: '"30094321512251392"\n"30094321512251394"\n' } },
+  })
+  @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000000')
+  @ApiKeyProblem()
+  @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
+  async stream(@Query() query: IdStreamQuery): Promise<StreamableFile> {
+    const lines = idLines(this.ids, query, this.drain.signal);
+    return new StreamableFile(await streamOf(lines, (error) => this.lastLine(error)), { type: NDJSON });
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Take an ID apart' })
   @ApiParam({ name: 'id', type: String, example: '30094321512251394' })
   @ApiResponse({ status: 200, type: DecodedId })
-  @ApiResponse({ status: 400, type: ErrorBody })
-  decode(@Param('id') id: string, @Query() { format }: DecodeIdQuery): DecodedId {
-    return viewParsedId(this.ids.parse(codecs[format].decode(id)));
+  @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, none of them a leading 0.')
+  @ApiProblem(401, 'API_KEY_REQUIRED', 'An API key is required: Authorization: Bearer <key>, or X-API-Key.', {
+    description: 'For a wrong key; none is needed.',
+  })
+  async decode(
+    @Param('id') id: string,
+    @Query() { format, preset }: DecodeIdQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<DecodedId> {
+    const maySeeHolder = this.keys.areShownBy(request.headers);
+    const layout = preset === undefined ? this.ids.layout : namedPresets[preset];
+    const decoded = viewParsedId(parsed(layout, id, format), layout);
+    if (!maySeeHolder || preset !== undefined) return decoded;
+    return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
   }
+
+  /** The status has been sent: what is left to say goes into the last line. */
+  private lastLine(error: unknown): string {
+    const problem = this.drain.signal.aborted ? { ...problemOf(error), ...CLOSING } : problemOf(error);
+    if (!(error instanceof RaindropError) && !this.drain.signal.aborted) this.logger.error(error);
+    return `${JSON.stringify({ error: problem })}\n`;
+  }
+}
+
+const CLOSING = {
+  title: 'Service Unavailable',
+  status: 503,
+  detail: 'The service is shutting down. Ask for the rest again.',
+  errorCode: 'SHUTTING_DOWN',
+  retryable: true,
+};
+
+/** An unsigned ID of 64 bits has no other form than decimal. */
+function parsed(layout: Layout, id: string, format: CodecName): ParsedId {
+  return parseId(layout, format === 'decimal' ? id : codecs[format].decode(id));
 }

@@ -5,6 +5,7 @@ import { QueryInteger } from '../http/query-integer.js';
 import { IdFormat } from './id-format.js';
 
 const COUNT = { min: 1, max: 10_000, default: 1 };
+const STREAM_COUNT = { min: 1, max: 10_000_000, default: 10_000 };
 const CODE = { message: 'code must be a text of 1 to 128 characters' };
 
 /** The query of POST /v1/ids. */
@@ -12,10 +13,7 @@ export class NewIdsQuery {
   @QueryInteger(COUNT)
   readonly count: number = COUNT.default;
 
-  @ApiPropertyOptional({ minLength: 1, maxLength: 128, description: 'A business kind with a sequence of its own.' })
-  @IsOptional()
-  @IsString(CODE)
-  @Length(1, 128, CODE)
+  @IdCode()
   readonly code?: string;
 
   @IdFormat()
@@ -26,4 +24,33 @@ export class NewIdsQuery {
 export class NewIds {
   @ApiProperty({ type: [String], example: ['30094321512251392', '30094321512251394'] })
   readonly ids!: string[];
+}
+
+/** The query of POST /v1/ids/stream. */
+export class IdStreamQuery {
+  @QueryInteger(STREAM_COUNT)
+  readonly count: number = STREAM_COUNT.default;
+
+  @IdCode()
+  readonly code?: string;
+
+  @IdFormat()
+  readonly format: CodecName = 'decimal';
+}
+
+function IdCode(): PropertyDecorator {
+  const decorators = [
+    ApiPropertyOptional({
+      example: 'order',
+      minLength: 1,
+      maxLength: 128,
+      description: 'A business kind with a sequence of its own.',
+    }),
+    IsOptional(),
+    IsString(CODE),
+    Length(1, 128, CODE),
+  ];
+  return (target, property) => {
+    for (const decorate of decorators) decorate(target, property);
+  };
 }

@@ -8,7 +8,7 @@ const NAMES = Object.keys(SERIES) as (keyof typeof SERIES)[];
 
 /** The body of POST /v1/business-numbers. */
 export class NewBusinessNumber {
-  @ApiProperty({ enum: NAMES })
+  @ApiProperty({ enum: NAMES, example: 'invoice' })
   @IsIn(NAMES, { message: `series must be one of ${NAMES.join(', ')}` })
   readonly series!: keyof typeof SERIES;
 

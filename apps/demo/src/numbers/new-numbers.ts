@@ -7,7 +7,7 @@ const COUNT = { min: 1, max: 10_000, default: 1 };
 
 /** The path of POST /v1/numbers/:code. */
 export class NumbersPath {
-  @ApiProperty({ enum: NUMBER_CODES, description: 'What is counted.' })
+  @ApiProperty({ enum: NUMBER_CODES, example: 'invoice', description: 'What is counted.' })
   @IsIn(NUMBER_CODES, { message: `code must be one of ${NUMBER_CODES.join(', ')}` })
   readonly code!: NumberCode;
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
-import { ErrorBody } from '../http/error-body.js';
+import { ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
 import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
 import { NewShardedId, ShardedId } from './new-sharded-id.js';
@@ -12,6 +12,7 @@ import { NUMBERS } from './number-codes.js';
 const WAIT = { timeoutMs: 5_000 };
 
 @ApiTags('numbers')
+@ApiCommonProblems()
 @Controller('v1')
 export class NumbersController {
   constructor(
@@ -22,8 +23,9 @@ export class NumbersController {
   @Post('numbers/:code')
   @ApiOperation({ summary: 'Issue dense numbers: 1, 2, 3, from segments' })
   @ApiResponse({ status: 201, type: NewNumbers })
-  @ApiResponse({ status: 400, type: ErrorBody })
-  @ApiResponse({ status: 503, type: ErrorBody, description: 'No number is to be had now; see Retry-After.' })
+  @ApiProblem(400, 'INVALID_INPUT', 'code must be one of order, invoice, ticket')
+  @ApiKeyProblem()
+  @ApiProblem(503, 'SEGMENT_STORE_UNAVAILABLE', 'No ID can be issued right now. Try again in a moment.')
   async issue(@Param() { code }: NumbersPath, @Query() { count }: NumbersQuery): Promise<NewNumbers> {
     return { numbers: await this.ids.nextStringsAsync(count, code, WAIT) };
   }
@@ -31,8 +33,12 @@ export class NumbersController {
   @Post('sharded-ids')
   @ApiOperation({ summary: 'Issue a number for the public, whose steps are blurred' })
   @ApiResponse({ status: 201, type: ShardedId })
-  @ApiResponse({ status: 400, type: ErrorBody })
-  @ApiResponse({ status: 404, type: ErrorBody, description: 'The app is not registered.' })
+  @ApiProblem(400, 'INVALID_INPUT', 'app must be an integer from 0 to 255')
+  @ApiKeyProblem()
+  @ApiProblem(404, 'UNKNOWN_APP', 'There is no app 7: registerApp(7, name) makes it known.', {
+    fields: { app: 7, legacyCode: -2 },
+  })
+  @ApiProblem(503, 'NO_SHARDED_ID_LEFT', 'No ID can be issued right now. Try again in a moment.')
   async issueSharded(@Body() request: NewShardedId): Promise<ShardedId> {
     return { id: String(await this.ids.nextAsync(request, WAIT)) };
   }
@@ -40,7 +46,9 @@ export class NumbersController {
   @Post('business-numbers')
   @ApiOperation({ summary: 'Issue a number without gaps, such as INV-2026-000001' })
   @ApiResponse({ status: 201, type: BusinessNumber })
-  @ApiResponse({ status: 400, type: ErrorBody })
+  @ApiProblem(400, 'INVALID_INPUT', 'series must be one of invoice, credit-note')
+  @ApiKeyProblem()
+  @ApiProblem(503, 'DATABASE_UNAVAILABLE', 'The database does not answer. Try again in a moment.')
   async issueBusinessNumber(@Body() { series, tenant }: NewBusinessNumber): Promise<BusinessNumber> {
     return { number: await this.businessNumbers.next(series, tenant) };
   }

@@ -1,10 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsSnowflake } from '@raindrop/nestjs/class-validator';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
-import { IsOptional } from 'class-validator';
+import { IsISO8601, IsOptional } from 'class-validator';
 import { QueryInteger } from '../http/query-integer.js';
 import { OrderView } from './order-view.js';
 
+const MOMENT = { message: '$property must be an ISO 8601 date or time, such as 2026-11-21T08:15:30Z' };
 const LIMIT = { min: 1, max: 100, default: 20 };
 
 /** The query of GET /v1/orders. */
@@ -13,6 +14,16 @@ export class OrdersQuery {
   @IsOptional()
   @IsSnowflake()
   readonly after?: string;
+
+  @ApiPropertyOptional({ example: '2026-11-21T08:00:00Z', description: 'Orders of this second or later.' })
+  @IsOptional()
+  @IsISO8601({ strict: true }, MOMENT)
+  readonly from?: string;
+
+  @ApiPropertyOptional({ example: '2026-11-21T08:59:59Z', description: 'Orders of this second or earlier.' })
+  @IsOptional()
+  @IsISO8601({ strict: true }, MOMENT)
+  readonly to?: string;
 
   @QueryInteger(LIMIT)
   readonly limit: number = LIMIT.default;

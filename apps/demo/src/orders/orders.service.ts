@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { transactionWithRetries } from '@raindrop/nestjs';
-import { LessThan, Repository } from 'typeorm';
+import { SnowflakeBetween, transactionWithRetries } from '@raindrop/nestjs';
+import { And, LessThan, Repository, type FindOptionsWhere } from 'typeorm';
 import type { NewOrder } from './new-order.js';
 import { Order } from './order.entity.js';
+import type { OrdersQuery } from './orders-page.js';
 
 @Injectable()
 export class OrdersService {
@@ -23,9 +24,9 @@ export class OrdersService {
    * Orders, the newest first; with `after` those that come after the one with that ID, which need not exist. `next` goes
    * into `after` to read on, and is null at the end.
    */
-  async page(limit: number, after?: string): Promise<{ orders: Order[]; next: string | null }> {
+  async page({ limit, ...range }: OrdersQuery): Promise<{ orders: Order[]; next: string | null }> {
     const found = await this.orders.find({
-      where: after === undefined ? {} : { id: LessThan(after) },
+      where: within(range),
       order: { id: 'DESC' },
       // One more than asked for tells whether there are more.
       take: limit + 1,
@@ -35,4 +36,19 @@ export class OrdersService {
     const orders = found.slice(0, limit);
     return { orders, next: found.length > limit ? orders.at(-1)!.id : null };
   }
+}
+
+/** Both ends are whole seconds; clamped to the layout's life. */
+function within({ after, from, to }: Omit<OrdersQuery, 'limit'>): FindOptionsWhere<Order> {
+  const conditions = [
+    ...(after === undefined ? [] : [LessThan(after)]),
+    ...(from === undefined && to === undefined
+      ? []
+      : [SnowflakeBetween(momentOf(from) ?? 0, momentOf(to) ?? Infinity)]),
+  ];
+  return conditions.length === 0 ? {} : { id: And(...conditions) };
+}
+
+function momentOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
 }

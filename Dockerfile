@@ -1,0 +1,30 @@
+# The ID service (apps/demo): docs/deploy.md says how to run it.
+
+# The large image, for it has a compiler: better-sqlite3 needs one where no prebuilt binary can be fetched.
+FROM node:20 AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY libs/core/package.json libs/core/
+COPY libs/nestjs/package.json libs/nestjs/
+COPY libs/cli/package.json libs/cli/
+COPY bench/package.json bench/
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+# The same Debian, and what runs only.
+FROM node:20-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY --from=build /app ./
+# Where SQLite's file goes when no DATABASE_URL is given; nothing else is ever written.
+RUN install --directory --owner=node --group=node data
+VOLUME /app/data
+USER node
+EXPOSE 3000
+# Whether it can issue IDs, not only whether it runs.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node is process 1 and gets the signal itself: requests are served to their end, then the worker id is given back.
+STOPSIGNAL SIGTERM
+CMD ["node", "dist/apps/demo/main.js"]

@@ -1,0 +1,34 @@
+import { element } from './element.js';
+import { fieldValue } from './id-parts.js';
+import { letterOf, nameOf } from './field-words.js';
+import { bits as bitsText } from './words.js';
+
+const WIDTH = 64;
+
+/**
+ * Shows 64 bits from the most significant down, coloured by field; each field begins with its letter.
+ * @param {HTMLElement} box what holds them
+ * @param {bigint} [id] without one the bits are blank: the layout alone
+ */
+export function showBits(box, plan, id) {
+  const fields = [...plan.fields];
+  if (plan.bits < WIDTH) fields.unshift({ name: 'sign', role: 'sign', bits: WIDTH - plan.bits, shift: plan.bits });
+  const digits = id === undefined ? undefined : id.toString(2).padStart(WIDTH, '0');
+  const cells = fields.flatMap((field) => Array.from({ length: field.bits }, (_, index) => cell(field, index, digits)));
+  box.classList.toggle('blank', id === undefined);
+  box.replaceChildren(...cells);
+  box.setAttribute('role', 'img');
+  box.setAttribute('aria-label', `64 bits: ${fields.map((field) => spoken(field, id)).join(', ')}`);
+}
+
+function cell({ role, bits, shift }, index, digits) {
+  const digit = digits?.[WIDTH - shift - bits + index];
+  const made = element('span', { class: `bit ${role}${digit === '1' ? ' one' : ''}` }, digit ?? '');
+  if (index === 0) made.dataset.letter = letterOf(role);
+  return made;
+}
+
+function spoken(field, id) {
+  const width = `${nameOf(field)} ${bitsText(field.bits)}`;
+  return id === undefined ? width : `${width} holding ${fieldValue(field, id)}`;
+}

@@ -1,0 +1,95 @@
+import { element, setText, svgElement } from './element.js';
+import { RateSamples } from './rate-samples.js';
+import { axisCount, clock, count } from './words.js';
+
+const SPAN_MS = 60_000;
+const HEIGHT = 200;
+const EDGE = { top: 8, right: 6, bottom: 24, left: 48 };
+const TABLE_ROWS = 10;
+
+/** The chart of IDs per second over the last minute; its table and its label say the same in words. */
+export function rateChart() {
+  const box = document.getElementById('chart');
+  const rates = new RateSamples(SPAN_MS);
+
+  const draw = () => {
+    const width = Math.max(box.clientWidth, 200);
+    const top = roundUp(rates.highest);
+    const end = rates.samples.at(-1)?.atMs ?? 0;
+    const x = (atMs) => EDGE.left + (1 - (end - atMs) / SPAN_MS) * (width - EDGE.left - EDGE.right);
+    const y = (rate) => EDGE.top + (1 - rate / top) * (HEIGHT - EDGE.top - EDGE.bottom);
+    const ground = y(0);
+    const chart = svgElement('svg', {
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      width,
+      height: HEIGHT,
+      'aria-hidden': 'true',
+    });
+    for (const rate of [0, top / 2, top]) {
+      chart.append(
+        svgElement('line', { class: 'grid', x1: EDGE.left, x2: width - EDGE.right, y1: y(rate), y2: y(rate) }),
+        svgElement('text', { x: EDGE.left - 8, y: y(rate) + 4, 'text-anchor': 'end' }, axisCount(rate)),
+      );
+    }
+    const labels = [
+      [EDGE.left, 'a minute ago', 'start'],
+      [width - EDGE.right, 'now', 'end'],
+    ];
+    for (const [at, words, anchor] of labels) {
+      chart.append(svgElement('text', { x: at, y: HEIGHT - 4, 'text-anchor': anchor }, words));
+    }
+    const points = rates.samples.map(({ atMs, rate }) => `${x(atMs).toFixed(1)},${y(rate).toFixed(1)}`);
+    if (points.length > 1) {
+      const from = x(rates.samples[0].atMs);
+      chart.append(
+        svgElement('path', { class: 'area', d: `M${from},${ground}L${points.join('L')}L${x(end)},${ground}Z` }),
+        svgElement('polyline', { class: 'line', points: points.join(' ') }),
+      );
+    }
+    if (rates.now !== undefined)
+      chart.append(svgElement('circle', { class: 'tip', cx: x(end), cy: y(rates.now), r: 3.5 }));
+    box.replaceChildren(chart);
+    box.setAttribute('role', 'img');
+    box.setAttribute('aria-label', spoken(rates));
+  };
+
+  const fillTable = () => {
+    const now = Date.now();
+    const end = rates.samples.at(-1)?.atMs ?? 0;
+    const rows = rates.samples
+      .slice(-TABLE_ROWS)
+      .reverse()
+      .map(({ atMs, rate }) =>
+        element(
+          'tr',
+          {},
+          element('td', {}, `${clock(new Date(now - (end - atMs)))} UTC`),
+          element('td', { class: 'number' }, count(Math.round(rate))),
+        ),
+      );
+    document.querySelector('#chart-table tbody').replaceChildren(...rows);
+  };
+
+  new ResizeObserver(draw).observe(box);
+  draw();
+  return {
+    add: (issued, atMs) => {
+      rates.add(issued, atMs);
+      setText(document.getElementById('chart-now'), rates.now === undefined ? '–' : count(Math.round(rates.now)));
+      draw();
+      fillTable();
+    },
+  };
+}
+
+function spoken(rates) {
+  if (rates.now === undefined) return 'No numbers yet';
+  const [now, highest] = [rates.now, rates.highest].map((rate) => count(Math.round(rate)));
+  return `Now ${now} IDs per second; the highest of the last minute is ${highest}`;
+}
+
+/** The next of 10, 20, 50, 100, … */
+function roundUp(rate) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(rate, 10)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((top) => top >= rate);
+}

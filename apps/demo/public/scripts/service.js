@@ -1,0 +1,51 @@
+const TIMEOUT_MS = 5_000;
+
+/** An answer that is no success, or none at all (`status` 0). */
+export class ServiceProblem extends Error {
+  constructor(status, body) {
+    super(body.detail ?? body.message ?? body.title ?? 'The service does not answer.');
+    this.status = status;
+    /** @type {readonly { option: string, given: string, message: string }[]} */
+    this.problems = body.problems ?? [];
+    /** Whether it may work a moment later: no answer, too many requests, or no ID right now. */
+    this.passing = status === 0 || status === 429 || body.retryable === true;
+  }
+}
+
+/**
+ * Asks the service that sent this page.
+ * @param {{ method?: string, body?: unknown, key?: string }} options `key`: an API key
+ * @throws {ServiceProblem}
+ */
+export async function ask(path, { method = 'GET', body, key } = {}) {
+  const headers = { accept: 'application/json, application/problem+json' };
+  if (key) headers['x-api-key'] = key;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  let response;
+  let answer;
+  try {
+    response = await fetch(new URL(path, document.baseURI), {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    answer = await response.text();
+  } catch {
+    throw new ServiceProblem(0, {});
+  }
+  const parsed = parse(answer);
+  if (!response.ok)
+    throw new ServiceProblem(response.status, parsed ?? { title: `The service answered ${response.status}.` });
+  if (parsed === undefined) throw new ServiceProblem(0, { title: 'The answer is not the service’s.' });
+  return parsed;
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+/** The button that turns the dark theme on and off; until it is used the system decides. */
+export function themeSwitch() {
+  const button = document.getElementById('theme');
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark';
+  const show = () => button.setAttribute('aria-pressed', String(isDark()));
+
+  button.addEventListener('click', () => {
+    const theme = isDark() ? 'light' : 'dark';
+    document.documentElement.dataset.theme = theme;
+    try {
+      localStorage.setItem('theme', theme);
+    } catch {
+      // Then it lasts as long as the page.
+    }
+    show();
+  });
+  system.addEventListener('change', show);
+  show();
+}

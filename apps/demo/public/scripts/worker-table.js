@@ -1,0 +1,164 @@
+import { element, setText } from './element.js';
+import { repeat } from './repeat.js';
+import { ask } from './service.js';
+import { count, duration } from './words.js';
+
+const PAUSE_MS = 1_000;
+const KEY = 'api-key';
+
+const STATES = {
+  held: 'held',
+  expired: 'expired: anyone may take it',
+  foreign: 'written by another program',
+  'used-up': 'ahead of the clock',
+  deleted: 'deleted',
+};
+
+const byId = (id) => document.getElementById(id);
+
+/** The section that shows who holds which worker id; asks nothing until it is given an API key. */
+export function workerTable() {
+  const input = byId('workers-key');
+  const rows = byId('workers-rows');
+  let key = kept();
+  /** The longest lease seen: a full bar. */
+  let longestMs = 1;
+
+  const show = ({ workers }) => {
+    const taken = workers.filter(({ state }) => state !== 'free');
+    for (const { leaseLeftMs } of taken) longestMs = Math.max(longestMs, leaseLeftMs ?? 0);
+    const old = new Map([...rows.children].map((row) => [row.dataset.worker, row]));
+    const shown = taken.map((worker) => {
+      const row = old.get(String(worker.workerId)) ?? newRow(worker.workerId);
+      fillRow(row, worker, longestMs);
+      return row;
+    });
+    rows.replaceChildren(...shown);
+    byId('workers-scroll').hidden = taken.length === 0;
+    const held = taken.filter(({ state }) => state === 'held').length;
+    setText(
+      byId('workers-said'),
+      `${count(held)} held, ${count(workers.length - taken.length)} free, ${count(workers.length)} in all.`,
+    );
+  };
+
+  const refuse = (words) => {
+    loop.stop();
+    input.setAttribute('aria-invalid', 'true');
+    byId('workers-scroll').hidden = true;
+    setText(byId('workers-said'), '');
+    setText(byId('workers-problem'), words);
+  };
+
+  const loop = repeat(async () => {
+    try {
+      const answer = await ask('v1/workers', { key });
+      if (key === '') return;
+      input.removeAttribute('aria-invalid');
+      setText(byId('workers-problem'), '');
+      show(answer);
+    } catch (problem) {
+      if (key === '') return;
+      if (problem.status === 404)
+        refuse('The table is off: no API key is configured. Start the service with API_KEYS set.');
+      else if (problem.status === 401 || problem.status === 403) refuse('The service does not know this key.');
+      else setText(byId('workers-problem'), `${problem.message} What you see is the last that was known.`);
+    }
+  }, PAUSE_MS);
+
+  const use = (given) => {
+    key = given;
+    keep(given);
+    byId('workers-forget').hidden = given === '';
+    setText(byId('workers-problem'), '');
+    if (given !== '') return loop.start();
+    loop.stop();
+    input.value = '';
+    rows.replaceChildren();
+    byId('workers-scroll').hidden = true;
+    setText(byId('workers-said'), '');
+  };
+
+  byId('workers-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const given = input.value.trim();
+    if (given === '') {
+      refuse('Type the API key first.');
+      input.focus();
+    } else if (/[^\x21-\x7e]/.test(given)) {
+      refuse('A key has no blanks and no characters beyond ASCII.');
+      input.focus();
+    } else use(given);
+  });
+  byId('workers-forget').addEventListener('click', () => {
+    use('');
+    input.focus();
+  });
+  if (key !== '') {
+    input.value = key;
+    use(key);
+  }
+  return { apiKey: () => key };
+}
+
+function newRow(workerId) {
+  const row = element('tr', { role: 'row', 'data-worker': String(workerId) });
+  const cell = (name, ...children) => element('td', { role: 'cell', class: name }, ...children);
+  const bar = element('span', { class: 'bar', 'aria-hidden': 'true' }, element('span'));
+  row.append(
+    element('th', { role: 'rowheader', scope: 'row', class: 'number' }, String(workerId)),
+    cell('state-name'),
+    cell('lease', bar, element('span', { class: 'lease-text' })),
+    cell('holder'),
+    cell('lane number'),
+    cell('up-to'),
+  );
+  return row;
+}
+
+/** Changes only what differs: the bar goes on from where it stands. */
+function fillRow(row, worker, longestMs) {
+  const [, state, lease, holder, lane, upTo] = row.children;
+  const leftMs = Math.max(0, worker.leaseLeftMs ?? 0);
+  row.dataset.state = worker.state;
+  const bar = lease.querySelector('.bar span');
+  const scale = Math.min(1, leftMs / longestMs);
+  // A renewal jumps, the rest shrinks evenly.
+  bar.classList.toggle('jump', scale > Number(bar.dataset.scale ?? 0));
+  bar.dataset.scale = String(scale);
+  bar.style.transform = `scaleX(${scale})`;
+  const isSilent = worker.state === 'held' && leftMs === 0;
+  setText(state, isSilent ? 'not renewed' : (STATES[worker.state] ?? worker.state));
+  const graceMs = Math.max(0, worker.graceLeftMs ?? 0);
+  const words = leftMs > 0 ? `${(leftMs / 1_000).toFixed(1)} s` : graceMs > 0 ? `free in ${duration(graceMs)}` : 'none';
+  setText(lease.querySelector('.lease-text'), words);
+  setText(holder, worker.holder || '–');
+  setText(lane, worker.lane === undefined || worker.lane === null ? '–' : String(worker.lane));
+  setText(upTo, issuedUpTo(worker));
+}
+
+function issuedUpTo({ odometers, lane }) {
+  const odometer = odometers?.[lane ?? 0];
+  if (!odometer || odometer.time === null || odometer.time === undefined) return '–';
+  const { time } = odometer;
+  return typeof time === 'string' && time.includes('T')
+    ? `${time.slice(0, 19).replace('T', ' ')} UTC`
+    : `tick ${count(Number(time))}`;
+}
+
+function kept() {
+  try {
+    return sessionStorage.getItem(KEY) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function keep(key) {
+  try {
+    if (key === '') sessionStorage.removeItem(KEY);
+    else sessionStorage.setItem(KEY, key);
+  } catch {
+    // Then it is typed again after a reload.
+  }
+}

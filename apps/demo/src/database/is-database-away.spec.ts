@@ -1,0 +1,31 @@
+import { QueryFailedError } from 'typeorm';
+import { isDatabaseAway } from './is-database-away.js';
+
+const coded = (code: string): Error => Object.assign(new Error('x'), { code });
+
+describe('isDatabaseAway', () => {
+  it.each([
+    coded('ECONNREFUSED'),
+    coded('PROTOCOL_CONNECTION_LOST'),
+    coded('57P01'),
+    coded('08006'),
+    new QueryFailedError('SELECT 1', [], coded('ECONNRESET')),
+    new QueryFailedError('SELECT 1', [], new Error('Connection terminated unexpectedly')),
+    new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]),
+  ])('is true of a connection that cannot be had: %p', (error) => {
+    expect(isDatabaseAway(error)).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    null,
+    'ECONNREFUSED',
+    new Error('x'),
+    coded('ER_DUP_ENTRY'),
+    coded('23505'),
+    coded('SQLITE_BUSY'),
+    new QueryFailedError('SELECT 1', [], coded('ER_NO_SUCH_TABLE')),
+  ])('is not of what a statement did wrong: %p', (error) => {
+    expect(isDatabaseAway(error)).toBe(false);
+  });
+});

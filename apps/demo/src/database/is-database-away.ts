@@ -1,0 +1,23 @@
+/** Codes of Node, mysql2 and PostgreSQL for a connection that cannot be had or was lost, also while the server stops. */
+const AWAY = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR', 'PROTOCOL_ENQUEUE_AFTER_QUIT'],
+  ...['ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR', 'ER_NORMAL_SHUTDOWN', 'ER_CONNECTION_KILLED'],
+]);
+
+/** PostgreSQL's classes of connection failures, of operators who stop it, and of too few connections. */
+const AWAY_CLASSES = /^(08\w{3}|57P0[123]|53300)$/;
+
+/** `pg` gives these no code. */
+const AWAY_WORDS =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** Whether a statement failed because the database could not be reached, and not for what it said. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code, message, driverError, errors } = (error ?? {}) as Record<string, unknown>;
+  if (typeof code === 'string' && (AWAY.has(code) || AWAY_CLASSES.test(code))) return true;
+  if (typeof message === 'string' && AWAY_WORDS.test(message)) return true;
+  // Node tries a name's addresses in turn; TypeORM wraps.
+  if (Array.isArray(errors)) return errors.some(isDatabaseAway);
+  return driverError !== undefined && driverError !== error && isDatabaseAway(driverError);
+}

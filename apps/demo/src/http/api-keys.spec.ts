@@ -1,0 +1,42 @@
+import { ApiKeys } from './api-keys.js';
+import { ProblemException } from './problem.exception.js';
+
+const KEYS = ['first-key-0123456789', 'second-key-0123456789'];
+const keys = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'workers' });
+const none = new ApiKeys({ apiKeys: [], apiKeysFor: 'workers' });
+
+describe('ApiKeys', () => {
+  it.each(KEYS)('accept %s in either header', (key) => {
+    expect(() => keys.demand({ authorization: `Bearer ${key}` })).not.toThrow();
+    expect(() => keys.demand({ authorization: `bearer  ${key}` })).not.toThrow();
+    expect(() => keys.demand({ 'x-api-key': key })).not.toThrow();
+    expect(keys.areShownBy({ 'x-api-key': key })).toBe(true);
+  });
+
+  it.each([
+    [{}],
+    [{ 'x-api-key': '' }],
+    [{ 'x-api-key': KEYS[0]!.slice(1) }],
+    [{ 'x-api-key': `${KEYS[0]}x` }],
+    [{ 'x-api-key': KEYS.join(',') }],
+    [{ 'x-api-key': KEYS as unknown as string }],
+    [{ authorization: KEYS[0] }],
+    [{ authorization: `Basic ${KEYS[0]}` }],
+    [{ authorization: `Bearer ${KEYS[0]} x` }],
+    [{ authorization: 'Bearer wrong', 'x-api-key': KEYS[0] }],
+  ])('refuse %j', (headers) => {
+    expect(() => keys.demand(headers)).toThrow(ProblemException);
+  });
+
+  it('accept nothing when there are none', () => {
+    expect(none.areConfigured).toBe(false);
+    expect(none.accepts('')).toBe(false);
+    expect(none.areShownBy({ 'x-api-key': KEYS[0] })).toBe(false);
+    expect(() => none.demand({})).toThrow(ProblemException);
+  });
+
+  it('are not needed to be shown, but a wrong one is not passed over', () => {
+    expect(keys.areShownBy({})).toBe(false);
+    expect(() => keys.areShownBy({ 'x-api-key': 'wrong' })).toThrow(ProblemException);
+  });
+});

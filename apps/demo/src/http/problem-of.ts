@@ -1,0 +1,61 @@
+import { STATUS_CODES } from 'node:http';
+import { HttpException } from '@nestjs/common';
+import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/core';
+import { isDatabaseAway } from '../database/is-database-away.js';
+import type { Problem } from './problem.js';
+import { ProblemException, type ProblemTold } from './problem.exception.js';
+
+/**
+ * Any error as problem details: 400 and 404 for what the client can mend, 503 for what passes by itself, else 500.
+ *
+ * Messages of the last two are not told: they may quote the database driver. Of Raindrop's errors the fields that are
+ * numbers are, which cannot.
+ *
+ * @param docsUrl where the errors are described
+ */
+export function problemOf(error: unknown, docsUrl?: string): Problem {
+  const { status, errorCode, detail, retryable = false, ...fields } = toldOf(error);
+  return {
+    type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${errorCode.toLowerCase()}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    ...{ status, detail, errorCode, retryable },
+    ...fields,
+  };
+}
+
+function toldOf(error: unknown): ProblemTold & { readonly status: number } {
+  if (error instanceof RaindropError) return { ...numbersOf(error), ...raindropTold(error) };
+  if (error instanceof ProblemException) return { status: error.getStatus(), ...error.told };
+  if (error instanceof HttpException && error.getStatus() < 500) {
+    return { status: error.getStatus(), errorCode: codeOf(error.getStatus()), detail: error.message };
+  }
+  if (isDatabaseAway(error)) {
+    const detail = 'The database does not answer. Try again in a moment.';
+    return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
+  }
+  const detail = 'Something is wrong here. The server log says what.';
+  return { status: 500, errorCode: codeOf(500), detail };
+}
+
+function raindropTold(error: RaindropError): ProblemTold & { readonly status: number } {
+  const { errorCode, message, retryable } = error;
+  if (error instanceof InvalidIdError || error instanceof InvalidBatchError || error instanceof InvalidCodeError) {
+    return { status: 400, errorCode, detail: message, retryable };
+  }
+  if (error instanceof UnknownAppError) return { status: 404, errorCode, detail: message, retryable };
+  if (retryable) {
+    const detail = 'No ID can be issued right now. Try again in a moment.';
+    return { status: 503, errorCode, detail, retryable };
+  }
+  return { status: 500, errorCode, detail: 'Something is wrong here. The server log says what.', retryable };
+}
+
+function numbersOf(error: RaindropError): Record<string, number> {
+  const own = Object.entries(error) as [string, unknown][];
+  return Object.fromEntries(own.filter((entry): entry is [string, number] => Number.isFinite(entry[1])));
+}
+
+/** `Not Found` is NOT_FOUND. */
+function codeOf(status: number): string {
+  return (STATUS_CODES[status] ?? 'ERROR').toUpperCase().replace(/\W+/g, '_');
+}

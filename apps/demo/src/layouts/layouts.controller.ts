@@ -1,0 +1,53 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ConfigurationError, planLayout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
+import { ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
+import { ProblemException } from '../http/problem.exception.js';
+import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
+import { LayoutRequest } from './layout-request.js';
+import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';
+import { planOfLayout } from './plan-of-layout.js';
+
+const WRONG = { option: 'workIdLength', given: '2', message: 'is out of range: must be an integer from 3 to 10' };
+
+@ApiTags('layouts')
+@ApiCommonProblems()
+@Controller('v1')
+export class LayoutsController {
+  @Post('layouts/plan')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'What a layout comes to: lifetime, capacity, warnings. Nothing is issued or changed' })
+  @ApiBody({ type: LayoutRequest, examples: { demo: { value: exampleOptions } } })
+  @ApiResponse({
+    status: 200,
+    description: PLAN_DESCRIPTION,
+    content: { 'application/json': { schema: { type: 'object' }, example: examplePlan } },
+  })
+  @ApiProblem(400, 'CONFIGURATION', `workIdLength ${WRONG.message}`, { fields: { problems: [WRONG] } })
+  plan(@Body() options: object): LayoutPlan {
+    try {
+      return planLayout(options as LayoutOptions, Date.now());
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const { errorCode, problems } = error;
+      const detail = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
+      throw new ProblemException(400, { errorCode, detail, problems });
+    }
+  }
+
+  @Get('presets')
+  @ApiOperation({ summary: 'The layouts of other systems, as plans' })
+  @ApiResponse({
+    status: 200,
+    description: PLAN_DESCRIPTION,
+    content: {
+      'application/json': {
+        schema: { type: 'array', items: { type: 'object' } },
+        example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
+      },
+    },
+  })
+  presets(): { name: PresetName; plan: LayoutPlan }[] {
+    return PRESET_NAMES.map((name) => ({ name, plan: planOfLayout(namedPresets[name]) }));
+  }
+}

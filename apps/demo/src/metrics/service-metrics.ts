@@ -1,0 +1,44 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { IdService, InjectIdService } from '@raindrop/nestjs';
+import { observeIdService } from '@raindrop/nestjs/opentelemetry';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { NUMBERS } from '../numbers/number-codes.js';
+import { prometheusForm } from './prometheus-form.js';
+
+/** Collects when it is asked to, and never by itself. */
+class ScrapeReader extends MetricReader {
+  protected async onForceFlush(): Promise<void> {}
+  protected async onShutdown(): Promise<void> {}
+}
+
+/** The metrics of docs/metrics.md, read when Prometheus asks, and those of the process. */
+@Injectable()
+export class ServiceMetrics implements OnApplicationShutdown {
+  private readonly process = new Registry();
+  private readonly reader = new ScrapeReader();
+  private readonly provider = new MeterProvider({ readers: [this.reader] });
+  private readonly ends: readonly (() => void)[];
+
+  constructor(ids: IdService, @InjectIdService(NUMBERS) numbers: IdService) {
+    collectDefaultMetrics({ register: this.process });
+    const meter = this.provider.getMeter('@raindrop/nestjs');
+    this.ends = [ids, numbers].map((service) => observeIdService(service, { meter }));
+  }
+
+  /** In Prometheus's text format. */
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.reader.collect();
+    const ours = new Registry();
+    for (const { metrics } of resourceMetrics.scopeMetrics) {
+      for (const metric of metrics) ours.registerMetric(prometheusForm(metric));
+    }
+    return `${await ours.metrics()}\n${await this.process.metrics()}`;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    for (const end of this.ends) end();
+    this.process.clear();
+    await this.provider.shutdown();
+  }
+}

@@ -1,0 +1,40 @@
+import { Controller, Get, Header, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { WorkersView } from '@raindrop/nestjs';
+import type { FastifyRequest } from 'fastify';
+import { ApiKeys } from '../http/api-keys.js';
+import { ApiCommonProblems, ApiProblem, KEY_REQUIRED } from '../http/api-problem.js';
+import { ProblemException } from '../http/problem.exception.js';
+import { exampleWorkers } from './example-workers.js';
+import { WorkersService } from './workers.service.js';
+
+const OFF = 'The workers are not shown: the service was started without API_KEYS.';
+
+@ApiTags('ids')
+@ApiCommonProblems()
+@Controller('v1/workers')
+export class WorkersController {
+  constructor(
+    private readonly workers: WorkersService,
+    private readonly keys: ApiKeys,
+  ) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiBearerAuth()
+  @ApiSecurity('key')
+  @ApiOperation({ summary: 'Who holds which worker id, how long the lease lasts, how far the odometers are' })
+  @ApiResponse({
+    status: 200,
+    description: 'Every row of the worker table, by id.',
+    content: { 'application/json': { schema: { type: 'object' }, example: exampleWorkers } },
+  })
+  @ApiProblem(401, 'API_KEY_REQUIRED', KEY_REQUIRED)
+  @ApiProblem(404, 'WORKERS_NOT_SHOWN', OFF)
+  @ApiProblem(503, 'DATABASE_CALL_FAILED', 'The database does not answer. Try again in a moment.')
+  read(@Req() { headers }: FastifyRequest): Promise<WorkersView> {
+    if (!this.keys.areConfigured) throw new ProblemException(404, { errorCode: 'WORKERS_NOT_SHOWN', detail: OFF });
+    this.keys.demand(headers);
+    return this.workers.read();
+  }
+}
