@@ -60,6 +60,12 @@ export function parseChaos(argv: readonly string[]): ChaosOrders {
   if (db === 'sqlite' && faults?.includes('db') === true) {
     command.error('error: --faults db needs a server that can be killed, which sqlite has not');
   }
+  if (db === 'redis' && only !== 'workers') {
+    command.error('error: --db redis needs --only workers: segments are reserved in a database');
+  }
+  if (db === 'redis' && given.unit === 'hour') {
+    command.error('error: --unit hour would wait for the end of the hour after each loss of Redis');
+  }
   const has = (group: FaultGroup): boolean => group !== 'db' || db !== 'sqlite';
   const progress = (line: string): void => console.error(`chaos ${db}: ${line}`);
   return {
@@ -98,7 +104,9 @@ function describeChaos(): Command {
         'leases, then from segments, where every number that is lost must have a reason as well.',
     )
     .addOption(
-      new Option('--db <kind>', 'the database').choices(['mariadb', 'postgres', 'sqlite']).makeOptionMandatory(),
+      new Option('--db <kind>', 'what keeps the worker ids')
+        .choices(['mariadb', 'postgres', 'sqlite', 'redis'])
+        .makeOptionMandatory(),
     )
     .addOption(new Option('--only <what>', 'leave the other one out').choices(['workers', 'segments']))
     .option('--seconds <n>', 'how long the faults last', integer(1, 86_400), 60)

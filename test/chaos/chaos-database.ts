@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateServer } from '../servers/private-server.js';
 import { startMariadb, startPostgres } from '../servers/private-servers.js';
 import { testDatabase } from '../servers/test-databases.js';
+import { ChaosRedis } from './chaos-redis.js';
 import type { ChaosDatabaseKind } from './fault-plan.js';
 
 const LOCK_TRIES = 300;
@@ -14,9 +15,11 @@ export class ChaosDatabase {
   private busyWith: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    /** What TypeORM takes. */
+    /** What TypeORM takes; of a Redis its type alone. */
     readonly options: Readonly<Record<string, unknown>>,
     private readonly server: PrivateServer | undefined,
+    /** What keeps the worker ids instead of a database. */
+    readonly redis?: ChaosRedis,
   ) {}
 
   /** @throws Error when the server is not installed or does not start */
@@ -24,6 +27,7 @@ export class ChaosDatabase {
     if (kind === 'sqlite') {
       return new ChaosDatabase({ type: 'better-sqlite3', database: join(directory, 'chaos.sqlite') }, undefined);
     }
+    if (kind === 'redis') return new ChaosDatabase({ type: 'redis' }, undefined, await ChaosRedis.start());
     const server = await (kind === 'mariadb' ? startMariadb() : startPostgres());
     try {
       const { options } = await testDatabase(kind, server.url);
@@ -36,6 +40,7 @@ export class ChaosDatabase {
 
   /** Where the server listens; undefined for SQLite. */
   get target(): { readonly host: string; readonly port: number } | undefined {
+    if (this.redis !== undefined) return this.redis.target;
     return this.server === undefined ? undefined : { host: '127.0.0.1', port: this.server.port };
   }
 
@@ -78,5 +83,6 @@ export class ChaosDatabase {
   async stop(): Promise<void> {
     await this.busyWith;
     await this.server?.stop();
+    await this.redis?.stop();
   }
 }

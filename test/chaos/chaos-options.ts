@@ -39,7 +39,7 @@ export function layoutOf({ unit, workers }: Pick<ChaosOptions, 'unit' | 'workers
   };
 }
 
-export const LEASE: LeaseOrders = {
+const LEASE: LeaseOrders = {
   heartbeatIntervalMs: 400,
   leaseMs: 2_000,
   horizonMs: 2_500,
@@ -47,3 +47,17 @@ export const LEASE: LeaseOrders = {
   opTimeoutMs: 300,
   maxClockSkewMs: 2_000,
 };
+
+/** After a loss of Redis nobody gets a worker id for three times the skew, and more: that must be over in time. */
+const REDIS_LEASE: LeaseOrders = {
+  heartbeatIntervalMs: 250,
+  leaseMs: 1_000,
+  horizonMs: 1_200,
+  graceMs: 400,
+  opTimeoutMs: 300,
+  maxClockSkewMs: 500,
+};
+
+export function leaseOf({ db }: Pick<ChaosOptions, 'db'>): LeaseOrders {
+  return db === 'redis' ? REDIS_LEASE : LEASE;
+}

@@ -86,8 +86,9 @@ export function summarise(report: ChaosReport): string {
       .map(([name, count]) => `${name} ${count}`)
       .join(', ') || 'none';
   const { db, unit, seed, seconds, ids, duplicates, starts, tenures } = report;
+  const control = db === 'redis' ? 'Raindrop that waits after no loss' : 'the original protocol';
   return [
-    `${report.control ? 'Control: the original protocol' : 'Raindrop'} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
+    `${report.control ? `Control: ${control}` : 'Raindrop'} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
     `  ${ids} IDs, ${duplicates} of them twice; ${starts} process starts, ${tenures} tenures`,
     `  fired:    ${counts(report.fired)}`,
     `  refused:  ${counts(report.refusals)}; starts: ${counts(report.startRefusals)}`,

@@ -1,7 +1,7 @@
 import { createLayout } from '@raindrop/core';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEASE, layoutOf, type ChaosOptions } from './chaos-options.js';
+import { layoutOf, leaseOf, type ChaosOptions } from './chaos-options.js';
 import { makeReport, type ChaosReport } from './chaos-report.js';
 import { ChaosStage } from './chaos-stage.js';
 import { FakeClock, findFaketime } from './fake-clock.js';
@@ -10,7 +10,7 @@ import { FaultSquad } from './fault-squad.js';
 import { compareIds } from './id-ledger.js';
 import { CODES } from './issuing-messages.js';
 import { WORKER_TABLE } from './worker-update.js';
-import { updatesOf } from './write-traffic.js';
+import { REDIS_WORKER_WRITES, updatesOf } from './write-traffic.js';
 
 const RECOVER_MS = 30_000;
 const CONTROL_GOES_ON_MS = 1_000;
@@ -19,8 +19,10 @@ const CHILD = [
   'issuing-process',
   'id-files',
   'issuing-messages',
+  'broken-redis-workers',
   'original-protocol',
   'raindrop-source',
+  'quick-redis-workers',
   'seeded-random',
   'wall-offset',
   'worker-update',
@@ -36,7 +38,7 @@ export class ChaosRun {
     private readonly signal: AbortSignal,
   ) {
     this.stage = new ChaosStage(options, signal);
-    this.plan = planFaults({ ...options, leaseMs: LEASE.leaseMs });
+    this.plan = planFaults({ ...options, leaseMs: leaseOf(options).leaseMs });
   }
 
   /** @throws Error when it cannot be carried out, the signal's reason when it was interrupted */
@@ -46,7 +48,8 @@ export class ChaosRun {
     try {
       await this.begin();
       options.progress('started');
-      await stage.storm(plan, new FaultSquad(stage.slots, stage.database, stage.tally, LEASE));
+      const { slots, database, tally } = stage;
+      await stage.storm(plan, new FaultSquad(slots, database, tally, leaseOf(options), database.redis));
       options.progress('faults over');
       await this.recover();
       options.progress('recovered');
@@ -66,12 +69,13 @@ export class ChaosRun {
     const library = options.faults.includes('clock') ? findFaketime() : undefined;
     await stage.open(CHILD);
     const { database, tally } = stage;
-    const { control, rate } = options;
+    const { control, rate, db } = options;
+    const traffic = db === 'redis' ? REDIS_WORKER_WRITES : updatesOf(WORKER_TABLE);
     for (let index = 1; index <= options.processes; index++) {
-      const proxy = await stage.wayTo(database.target, updatesOf(WORKER_TABLE), (fault) => tally.fire(fault));
+      const proxy = await stage.wayTo(database.target, traffic, (fault) => tally.fire(fault));
       const reach = proxy === undefined ? {} : { host: '127.0.0.1', port: proxy.port };
       const layout = layoutOf(options);
-      const orders = { control, rate, layout, lease: LEASE, database: { ...database.options, ...reach } };
+      const orders = { control, rate, layout, lease: leaseOf(options), database: { ...database.options, ...reach } };
       const clock = library === undefined ? undefined : new FakeClock(library, join(stage.directory, `clock-${index}`));
       stage.add({ index, orders, clock, proxy });
     }

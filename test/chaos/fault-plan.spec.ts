@@ -1,9 +1,11 @@
-import { FAULT_GROUPS, planFaults, type ChaosDatabaseKind, type PlannedFault } from './fault-plan.js';
+import { FAULT_GROUPS, planFaults, type ChaosDatabaseKind, type FaultGroup, type PlannedFault } from './fault-plan.js';
 import { findFaketime } from './fake-clock.js';
 
 const HOUR_MS = 3_600_000;
 
-function plan(options: { seed?: number; db?: ChaosDatabaseKind; seconds?: number } = {}): PlannedFault[] {
+function plan(
+  options: { seed?: number; db?: ChaosDatabaseKind; seconds?: number; faults?: readonly FaultGroup[] } = {},
+): PlannedFault[] {
   return planFaults({
     seed: 1,
     db: 'mariadb',
@@ -59,6 +61,17 @@ describe('The plan of a chaos run', () => {
           .map(({ byMs }) => byMs),
       ),
     ).toBe(5_000);
+  });
+});
+
+describe('The plan for worker ids in Redis', () => {
+  it('loses the memory of Redis in three ways, and not so often that nobody gets any further', () => {
+    const faults = plan({ db: 'redis', faults: ['net', 'db'] });
+    const losses = faults.filter(({ kind }) => ['redisKill', 'redisFlush', 'redisSnapshot'].includes(kind));
+    expect(new Set(losses.map(({ kind }) => kind)).size).toBe(3);
+    expect(losses.length).toBeLessThan(600 / 6);
+    expect(faults.map(({ kind }) => kind)).not.toContain('databaseKill');
+    expect(faults.map(({ kind }) => kind)).toContain('late');
   });
 });
 

@@ -4,7 +4,8 @@ import { SeededRandom } from './seeded-random.js';
 export const FAULT_GROUPS = ['kill', 'pause', 'net', 'clock', 'db', 'redis'] as const;
 export type FaultGroup = (typeof FAULT_GROUPS)[number];
 
-export type ChaosDatabaseKind = 'mariadb' | 'postgres' | 'sqlite';
+/** What keeps the worker ids. */
+export type ChaosDatabaseKind = 'mariadb' | 'postgres' | 'sqlite' | 'redis';
 
 /** What is planned, and counted when it really came about. */
 export type FaultKind =
@@ -71,10 +72,15 @@ const EVERY_SECONDS: Readonly<Record<FaultKind, number>> = {
   redisUnanswered: 4,
 };
 
+const REDIS_LOSSES: readonly FaultKind[] = ['redisKill', 'redisFlush', 'redisSnapshot'];
+
 const REDIS: readonly FaultKind[] = [
-  ...(['redisKill', 'redisFlush', 'redisSnapshot'] as const),
+  ...REDIS_LOSSES,
   ...(['redisRefused', 'redisHalfOpen', 'redisDelayed', 'redisUnanswered'] as const),
 ];
+
+/** A loss of what keeps the worker ids bars them for a while: so much less often, or nobody would get any further. */
+const LOSSES_APART = 3;
 
 const SERVER_NET: readonly FaultKind[] = ['refused', 'halfOpen', 'delayed', 'cutBefore', 'unanswered', 'late'];
 
@@ -92,7 +98,7 @@ export function plannedKinds({ faults, db }: Pick<PlanOptions, 'faults' | 'db'>)
   if (faults.includes('pause')) kinds.push('pause');
   if (faults.includes('net')) kinds.push(...(db === 'sqlite' ? (['lock'] as const) : SERVER_NET));
   if (faults.includes('clock')) kinds.push('clockStep');
-  if (faults.includes('db')) kinds.push('databaseKill');
+  if (faults.includes('db')) kinds.push(...(db === 'redis' ? REDIS_LOSSES : (['databaseKill'] as const)));
   if (faults.includes('redis')) kinds.push(...REDIS);
   return kinds;
 }
@@ -106,10 +112,11 @@ export function planFaults(options: PlanOptions): PlannedFault[] {
 }
 
 function planKind(kind: FaultKind, options: PlanOptions): PlannedFault[] {
-  const { seed, seconds, pace } = options;
+  const { seed, seconds, pace, db } = options;
   // A sequence of its own for each kind: leaving one kind out leaves the others as they were.
   const random = new SeededRandom(seed * 31 + Object.keys(EVERY_SECONDS).indexOf(kind) * 7_919 + 1);
-  const everyMs = (EVERY_SECONDS[kind] * 1_000) / pace;
+  const apart = db === 'redis' && REDIS_LOSSES.includes(kind) ? LOSSES_APART : 1;
+  const everyMs = (EVERY_SECONDS[kind] * 1_000 * apart) / pace;
   const plan: PlannedFault[] = [];
   for (
     let atMs = everyMs * random.between(0.2, 0.8);

@@ -40,7 +40,7 @@ class IssuingProcess {
     process.once('SIGTERM', () => {
       this.isClosing = true;
       // Without a worker there is nothing to give back; from then on Nest ends the process.
-      if (this.orders.control || this.tenures === 0) process.exit();
+      if (this.tenures === 0 || this.isOriginal) process.exit();
     });
     const source = await this.open();
     if (source === undefined) return;
@@ -49,12 +49,18 @@ class IssuingProcess {
     this.report();
   }
 
+  /** Under the original's protocol nothing is given back. */
+  private get isOriginal(): boolean {
+    return this.orders.control && this.orders.database['type'] !== 'redis';
+  }
+
   private async open(): Promise<IdSource | undefined> {
     const events = { onTenure: () => this.tenures++, onStoreTrouble: () => this.storeTroubles++ };
     try {
-      if (this.orders.control) {
+      if (this.isOriginal) {
         return await (await import('./original-protocol.js')).OriginalProtocol.open(this.orders, events);
       }
+      if (this.orders.control) (await import('./broken-redis-workers.js')).breakRedisWorkers();
       return await (await import('./raindrop-source.js')).openRaindrop(this.orders, events);
     } catch (error) {
       const { errorCode, retryable } = error as { errorCode?: string; retryable?: boolean };

@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
+import { quickRedisWorkers } from './quick-redis-workers.js';
 import type { IdSource, IdSourceEvents } from './id-source.js';
 import type { IssuingOrders } from './issuing-messages.js';
 
@@ -19,7 +20,7 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
         waitForWorkerMs: 3_600_000,
         asyncTimeoutMs: 500,
         maxHoldMs: 500,
-        dbConfig: orders.database as unknown as DataSourceOptions,
+        ...memoryOf(orders),
         logger: SILENT,
       }),
     ],
@@ -36,4 +37,10 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
     if (error.errorCode === 'STORE_UNAVAILABLE') events.onStoreTrouble();
   });
   return ids;
+}
+
+/** Where the worker ids are kept. */
+function memoryOf({ database: { type, ...connection } }: IssuingOrders): Partial<SnowflakeModuleOptions> {
+  if (type === 'redis') return { workerIdAssigner: quickRedisWorkers({ connection }) };
+  return { dbConfig: { type, ...connection } as unknown as DataSourceOptions };
 }

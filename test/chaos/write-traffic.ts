@@ -1,3 +1,5 @@
+import { workerScripts } from '../../libs/nestjs/src/redis/worker-store/worker-scripts.js';
+
 /** How the writes that matter are told from everything else on a connection. */
 export interface WriteTraffic {
   /** Whether a client's bytes hold such a write. */
@@ -17,6 +19,16 @@ export const SCRIPTS: WriteTraffic = {
   isWrite: (request) => /\r\nevalsha\r\n/i.test(request.toString('latin1')),
   // A list is the answer of a script that came to its end.
   hasChanged: (answer) => (answer.length === 0 ? undefined : answer[0] === '*'.charCodeAt(0)),
+};
+
+/** The script that writes a worker's row: at the end of its list it answers whether it has. */
+export const REDIS_WORKER_WRITES: WriteTraffic = {
+  isWrite: (request) => request.includes(workerScripts.write.sha),
+  hasChanged: (answer) => {
+    const text = answer.toString('latin1');
+    if (/^[-+].*\r\n$/.test(text)) return false;
+    return /^\*4\r\n[^]*:[01]\r\n$/.test(text) ? text.endsWith(':1\r\n') : undefined;
+  },
 };
 
 function hasChangedRow(answer: Buffer): boolean | undefined {

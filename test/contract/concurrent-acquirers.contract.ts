@@ -9,14 +9,17 @@ export interface AcquirersBench {
   dispose(): Promise<void>;
 }
 
-const ACQUIRERS = 64;
 const IDS_EACH = 1_000;
 /** Lease and grace by default. */
 const LONGEST_HOLD_MS = 120_000;
 
 /** What a crowd of processes may rely on, whatever the worker rows live in. */
-export function describeConcurrentAcquirers(name: string, make: () => Promise<AcquirersBench>): void {
-  describe(`${ACQUIRERS} processes that start at once on ${name}`, () => {
+export function describeConcurrentAcquirers(
+  name: string,
+  make: () => Promise<AcquirersBench>,
+  { acquirers, rows }: { readonly acquirers: number; readonly rows: number } = { acquirers: 64, rows: 40 },
+): void {
+  describe(`${acquirers} processes that start at once on ${name}`, () => {
     let bench: AcquirersBench;
 
     beforeEach(async () => {
@@ -29,7 +32,7 @@ export function describeConcurrentAcquirers(name: string, make: () => Promise<Ac
 
     /** One store each; none of them may write before all have seen the table. */
     function openAll(): WorkerStore[] {
-      const stores = Array.from({ length: ACQUIRERS }, () => bench.open());
+      const stores = Array.from({ length: acquirers }, () => bench.open());
       meetAfterReading(stores);
       return stores;
     }
@@ -37,42 +40,42 @@ export function describeConcurrentAcquirers(name: string, make: () => Promise<Ac
     /** The rows of the table that are free, by number. */
     async function freeRows(): Promise<number[]> {
       const store = bench.open();
-      const { rows } = await store.readTable();
+      const { rows: all } = await store.readTable();
       await store.close();
-      return ascending(rows.filter(({ token }) => token === '').map(({ id }) => id));
+      return ascending(all.filter(({ token }) => token === '').map(({ id }) => id));
     }
 
     it('on an empty database each get a row of their own, repeat no ID, and give their rows back', async () => {
-      const crowd = await startTogether(openAll(), { min: 1, max: ACQUIRERS });
+      const crowd = await startTogether(openAll(), { min: 1, max: acquirers });
       const ids = crowd.issue(IDS_EACH);
       await crowd.close();
       expect(crowd.refusals).toEqual([]);
-      expect(ascending(crowd.workerIds)).toEqual(upTo(ACQUIRERS));
-      expect(ids).toHaveLength(ACQUIRERS * IDS_EACH);
+      expect(ascending(crowd.workerIds)).toEqual(upTo(acquirers));
+      expect(ids).toHaveLength(acquirers * IDS_EACH);
       expect(repeatsAmong(ids)).toBe(0);
-      expect(await freeRows()).toEqual(upTo(ACQUIRERS));
+      expect(await freeRows()).toEqual(upTo(acquirers));
     });
 
-    it('on 40 rows fill these, and the other 24 are told who stands in the way', async () => {
+    it('on fewer rows fill these, and the others are told who stands in the way', async () => {
       const before = Date.now();
-      const crowd = await startTogether(openAll(), { min: 1, max: 40 });
+      const crowd = await startTogether(openAll(), { min: 1, max: rows });
       const ids = crowd.issue(IDS_EACH);
       await crowd.close();
-      expect(ascending(crowd.workerIds)).toEqual(upTo(40));
-      expect(crowd.refusals).toHaveLength(ACQUIRERS - 40);
+      expect(ascending(crowd.workerIds)).toEqual(upTo(rows));
+      expect(crowd.refusals).toHaveLength(acquirers - rows);
       for (const refusal of crowd.refusals) {
         expect(refusal).toBeInstanceOf(NoFreeWorkerError);
         const { census } = refusal as NoFreeWorkerError;
-        expect(census).toMatchObject({ total: 40, live: 40, foreign: 0, poisoned: 0, contended: 0 });
+        expect(census).toMatchObject({ total: rows, live: rows, foreign: 0, poisoned: 0, contended: 0 });
         expect(census.freeAt).toBeGreaterThan(before);
         expect(census.freeAt).toBeLessThanOrEqual(Date.now() + LONGEST_HOLD_MS);
       }
       expect(repeatsAmong(ids)).toBe(0);
-      expect(await freeRows()).toEqual(upTo(40));
+      expect(await freeRows()).toEqual(upTo(rows));
     });
 
     it('share rows and repeat IDs when writes look at neither version nor token: the control', async () => {
-      const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: ACQUIRERS });
+      const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: acquirers });
       const ids = crowd.issue(IDS_EACH);
       await crowd.close();
       expect(new Set(crowd.workerIds).size).toBeLessThan(crowd.workerIds.length);

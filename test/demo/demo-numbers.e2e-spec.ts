@@ -1,28 +1,20 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { parseShardedId, shardOf } from '@raindrop/core';
-import { createDemo } from '../../apps/demo/src/create-demo.js';
-import type { DemoDatabase } from '../../apps/demo/src/database/database-url.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { openDemo, type OpenDemo } from './open-demo.js';
+import { problemLike } from './problem-like.js';
 
 describe.each(databaseKinds)('Numbers of the demo on %s', (kind) => {
-  let database: TestDatabase;
+  let demo: OpenDemo;
   let app: NestFastifyApplication;
 
   beforeAll(async () => {
-    database = await testDatabase(kind);
-    app = await createDemo({
-      host: '127.0.0.1',
-      port: 0,
-      database: database.options as DemoDatabase,
-      workers: { min: 0, max: 3 },
-    });
-    await app.init();
-    await app.getHttpAdapter().getInstance().ready();
+    demo = await openDemo({}, kind);
+    ({ app } = demo);
   });
 
   afterAll(async () => {
-    await app.close();
-    await database.drop();
+    await demo.close();
   });
 
   const post = async (url: string, body?: object): Promise<{ status: number; json: Record<string, unknown> }> => {
@@ -72,7 +64,7 @@ describe.each(databaseKinds)('Numbers of the demo on %s', (kind) => {
   ])('refuses POST %s with %j', async (url, body, status, errorCode, message) => {
     expect(await post(url, body)).toEqual({
       status,
-      json: { statusCode: status, errorCode, message: expect.stringContaining(message) as string },
+      json: problemLike(status, errorCode, message, errorCode === 'UNKNOWN_APP' ? { app: 7, legacyCode: -2 } : {}),
     });
   });
 

@@ -29,7 +29,8 @@ describe.each([
         details: { database: { status: 'down', message: 'the database does not answer' }, raindrop: { status: 'up' } },
       });
       const refused = await ask('/v1/orders', order);
-      expect(refused.status).toBe(500);
+      expect(refused.status).toBe(503);
+      expect(JSON.parse(refused.text)).toMatchObject({ errorCode: 'DATABASE_UNAVAILABLE', retryable: true });
       expect(`${health.text} ${refused.text}`).not.toMatch(/ECONN|127\.0\.0\.1|demo_order|terminat|PROTOCOL/);
       expect((await ask('/v1/ids?count=1000')).status).toBe(201);
 

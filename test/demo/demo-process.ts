@@ -5,7 +5,8 @@ import type { DataSourceOptions } from 'typeorm';
 import { dieWithUs } from '../servers/die-with-us.js';
 
 const MAIN = resolve(__dirname, '../../dist/apps/demo/main.js');
-const READY = /^Raindrop demo: .* click (http:\S+)\/docs$/m;
+/** As a line, or in the message of one of JSON. */
+const READY = /Raindrop demo: .* click (http:[^\s"]+)\/docs\b/;
 const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 10_000;
 

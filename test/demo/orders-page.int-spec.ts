@@ -37,7 +37,7 @@ describe.each(databaseKinds)('Pages of orders on %s', (kind) => {
     const read: Order[] = [];
     let next: string | null = null;
     do {
-      const page = await service.page(2, next ?? undefined);
+      const page = await service.page(next === null ? { limit: 2 } : { limit: 2, after: next });
       read.push(...page.orders);
       next = page.next;
     } while (next !== null);

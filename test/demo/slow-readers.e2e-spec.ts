@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDemo } from '../../apps/demo/src/create-demo.js';
-import type { DemoDatabase } from '../../apps/demo/src/database/database-url.js';
-import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { openDemo, type OpenDemo } from './open-demo.js';
 
 const REQUEST = 'POST /v1/ids?count=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const ANSWER = /\{"ids":\["[^\]]*"\]\}/g;
@@ -13,25 +9,16 @@ const ANSWER = /\{"ids":\["[^\]]*"\]\}/g;
 const UNREAD = 600;
 
 describe('Answers of the demo that wait for slow readers', () => {
-  let database: TestDatabase;
-  let app: NestFastifyApplication;
+  let demo: OpenDemo;
   let port: number;
 
   beforeAll(async () => {
-    database = await testDatabase('sqlite');
-    app = await createDemo({
-      host: '127.0.0.1',
-      port: 0,
-      database: database.options as DemoDatabase,
-      workers: { min: 0, max: 3 },
-    });
-    await app.listen(0, '127.0.0.1');
-    ({ port } = app.getHttpServer().address() as AddressInfo);
+    demo = await openDemo();
+    port = Number(new URL(demo.url).port);
   });
 
   afterAll(async () => {
-    await app.close();
-    await database.drop();
+    await demo.close();
   });
 
   const open = async (): Promise<Socket> => {

@@ -24,7 +24,7 @@ export async function openWorker(
   const resolved = resolveSnowflakeOptions(options, Date.now());
   const ports = systemPorts(resolved.clock);
   const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
-  const worker = new LeasedWorker(resolved, dressed(store), ports);
+  const worker = new LeasedWorker('database', 'reserved', resolved, dressed(store), ports);
   worker.onEvent(listener);
   const { layout, generator } = resolved;
   const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker.tenure, options: generator }, ports);

@@ -12,7 +12,13 @@ async function workerFrom(now: string): Promise<{ time: VirtualTime; worker: Lea
   const layout = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 5 };
   const options = resolveSnowflakeOptions({ ...layout, ...lease }, time.wall);
   const ports = { ...time, clock: time.clock, timers: time, processId: () => 1 };
-  const worker = new LeasedWorker(options, new MemoryWorkerStore(new MemoryWorkerTable(), () => time.wall), ports);
+  const worker = new LeasedWorker(
+    'database',
+    'reserved',
+    options,
+    new MemoryWorkerStore(new MemoryWorkerTable(), () => time.wall),
+    ports,
+  );
   const warnings: string[] = [];
   worker.onEvent((event: LeaseEvent) => {
     if (event.type === 'warning') warnings.push(event.message);

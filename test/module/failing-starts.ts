@@ -114,7 +114,7 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
     wrong(
       'a database for a worker id given by hand',
       { workerIdAssigner: 'static', workerId: 3, dbConfig: URL_WITH_SECRET },
-      ['dbConfig', "workerIdAssigner: 'database' only"],
+      ['dbConfig', "workerIdAssigner: 'database' and 'disposable' only"],
     ),
   ];
 }

@@ -160,7 +160,13 @@ describe('RaindropHealthIndicator of a clock that is off', () => {
 });
 
 describe('RaindropHealthIndicator of a worker id given by hand', () => {
-  const options = { workerIdAssigner: 'static', workerId: 1, clock: 'exact', timeStampLength: 31 } as const;
+  const options = {
+    workerIdAssigner: 'static',
+    workerId: 1,
+    clock: 'exact',
+    timeStampLength: 31,
+    restartWaitMs: false,
+  } as const;
   let running: Running;
   const at = (time: string): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.parse(time));
 

@@ -49,7 +49,7 @@ describe("Nest's shutdown hooks", () => {
   });
 
   it('are not missed by a worker id given by hand: there is nothing to give back', async () => {
-    const app = await start({ workerIdAssigner: 'static', workerId: 3 });
+    const app = await start({ workerIdAssigner: 'static', workerId: 3, restartWaitMs: false });
     warn.mockClear();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(warn).not.toHaveBeenCalled();

@@ -7,16 +7,17 @@ type Run = ScriptResult<ChaosReport>;
 type SegmentRun = ScriptResult<SegmentReport>;
 
 const DATABASES = ['mariadb', 'postgres', 'sqlite'] as const;
+const STORES = [...DATABASES, 'redis'] as const;
 
 /**
- * Real processes under every fault, on all three databases; then the original's protocol under the same; then the same
+ * Real processes under every fault, on all three databases and Redis; then the original's protocol under the same; then the same
  * for segments.
  */
 export const chaosProof: Proof = {
   name: 'chaos',
   async run(seed) {
     const runs: Run[] = [];
-    for (const db of DATABASES) runs.push(await chaos(['--db', db, '--seconds', '285', '--seed', String(seed)]));
+    for (const db of STORES) runs.push(await chaos(['--db', db, '--seconds', '285', '--seed', String(seed)]));
     const control = await chaos(['--db', 'mariadb', '--seconds', '30', '--seed', String(seed), '--control']);
     const segments: SegmentRun[] = [];
     for (const db of DATABASES) segments.push(await chaosOfSegments(db, seed));

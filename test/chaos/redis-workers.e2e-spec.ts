@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { ChaosReport } from './chaos-report.js';
+
+const ROOT = resolve(__dirname, '../..');
+
+/** The command as `npm run chaos` runs it, without the build. */
+function chaos(args: string): Promise<ChaosReport> {
+  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--db', 'redis', '--json'];
+  return new Promise((settle, fail) => {
+    execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
+      if (stdout === '') fail(new Error(stderr));
+      else settle(JSON.parse(stdout) as ChaosReport);
+    });
+  });
+}
+
+/** Two workers for three processes: somebody waits for what is lost. */
+const SMALL = '--only workers --seed 7 --processes 3 --workers 2';
+
+jest.setTimeout(120_000);
+
+describe('A short chaos run with worker ids from a Redis that loses its memory', () => {
+  it('repeats no ID', async () => {
+    const floors =
+      '--floor kill=3,pause=1,redisFlush=1,redisSnapshot=1,late=0,cutBefore=0,unanswered=0,refused=0 --min-ids 20000';
+    const report = await chaos(`${SMALL} --seconds 10 --pace 3 --faults kill,pause,net,db ${floors}`);
+    expect(report).toMatchObject({ failures: [], unexpected: [], duplicates: 0, control: false });
+    expect(report.ids).toBeGreaterThan(20_000);
+  });
+
+  it('finds the IDs that repeat where nobody waits after a loss', async () => {
+    const report = await chaos(`${SMALL} --seconds 8 --pace 4 --faults kill,db --control`);
+    expect(report).toMatchObject({ failures: [], control: true });
+    expect(report.duplicates).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['--only segments', '--db redis needs --only workers'],
+    ['--only workers --unit hour', '--unit hour would wait'],
+  ])('is not to be had with %s', async (args, message) => {
+    await expect(chaos(args)).rejects.toThrow(message);
+  });
+});

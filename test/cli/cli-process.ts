@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { dieWithUs } from '../servers/die-with-us.js';
+
+/** As it is published: `npm test` builds it. */
+const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
+const TIMEOUT_MS = 60_000;
+
+/** How a command has ended. */
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  /** More environment variables. Those that the command reads are cleared first. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Is shown the process, and all that it has written to stdout so far, whenever there is more. */
+  readonly watch?: (child: ChildProcess, stdout: string) => void;
+}
+
+/** Runs `raindrop` as a process of its own, without a terminal, and waits for its end. */
+export async function raindrop(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const [program, ...rest] = await dieWithUs([process.execPath, MAIN, ...args], 'SIGKILL');
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RAINDROP_|DATABASE_URL$)/.test(name));
+  const child = spawn(program, rest, {
+    cwd: options.cwd,
+    env: { ...Object.fromEntries(inherited), ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+    options.watch?.(child, stdout);
+  });
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  return new Promise((settle, fail) => {
+    child.once('error', fail);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      settle({ code, stdout, stderr });
+    });
+  });
+}
+
+/** Runs it with `--json`. @throws SyntaxError with what it wrote when that is no JSON */
+export async function raindropJson<Result>(
+  args: readonly string[],
+  options?: CliOptions,
+): Promise<{ readonly code: number | null; readonly result: Result }> {
+  const { code, stdout, stderr } = await raindrop([...args, '--json'], options);
+  try {
+    return { code, result: JSON.parse(stdout) as Result };
+  } catch (error) {
+    throw new SyntaxError(`no JSON (${String(error)}), exit code ${code}:\n${stdout}\n${stderr}`);
+  }
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLayout, type LayoutOptions } from '@raindrop/core';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { DataSource } from 'typeorm';
+import { startApp } from '../module/module-fixture.js';
+import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { Family, ONE_ROW } from './family.js';
+
+jest.setTimeout(90_000);
+
+let database: TestDatabase;
+let family: Family;
+beforeEach(async () => {
+  database = await testDatabase('sqlite');
+});
+afterEach(async () => {
+  await family.end();
+  await database.drop();
+});
+
+async function start(workerScript?: string): Promise<void> {
+  family = new Family(database.options, workerScript);
+  await family.until(() => family.of('up').length === 1);
+}
+
+/** The worker table's rows. */
+async function rows(): Promise<{ id: number; token: string }[]> {
+  const source = await new DataSource(database.options).initialize();
+  try {
+    return await source.query('SELECT id, token FROM soc_raindrop_worker');
+  } finally {
+    await source.destroy();
+  }
+}
+
+/** How many of these IDs are there more than once. */
+function repeated(ids: readonly bigint[]): number {
+  return ids.length - new Set(ids).size;
+}
+
+function expectAscending(ids: readonly bigint[]): void {
+  const wrong = ids.findIndex((id, index) => index > 0 && id <= ids[index - 1]!);
+  expect(wrong).toBe(-1);
+}
+
+const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength } = ONE_ROW as LayoutOptions;
+const LAYOUT = createLayout(
+  { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays: 1 },
+  Date.now(),
+);
+
+describe('Workers that take their IDs from the primary', () => {
+  it('need one row, 64 of them: no ID twice, each one’s own increasing', async () => {
+    await start();
+    const ready = await family.grow(64);
+    expect(ready.map(({ workerId }) => workerId)).toEqual(Array.from({ length: 64 }, () => 1));
+    const done = await family.all({ do: 'issue', count: 3_000 }, 64);
+    expect(done.flatMap(({ refusals }) => refusals)).toEqual([]);
+    const issued = family.issued();
+    expect(issued.map(({ length }) => length)).toEqual(Array.from({ length: 64 }, () => 3_000));
+    expect(repeated(issued.flat())).toBe(0);
+    issued.forEach(expectAscending);
+    expect(new Set(issued.flat().map((id) => LAYOUT.unpack(id).workerId))).toEqual(new Set([1]));
+    expect((await rows()).map(({ id }) => id)).toEqual([1]);
+  });
+
+  it('repeat nothing when they are killed and replaced, again and again', async () => {
+    await start();
+    await family.grow(6);
+    family.tell({ do: 'stream' });
+    const alive = family.of('ready').map(({ pid }) => pid);
+    for (let round = 0; round < 12; round++) {
+      await sleep(100);
+      process.kill(alive.shift()!, 'SIGKILL');
+      const [replacement] = await family.grow(1);
+      alive.push(replacement!.pid);
+      family.tell({ do: 'stop' });
+      await sleep(20);
+      family.tell({ do: 'stream' });
+    }
+    expect(family.of('gone').filter(({ signal }) => signal === 'SIGKILL')).toHaveLength(12);
+    await family.all({ do: 'stop' }, 6);
+    const issued = family.issued();
+    expect(issued.length).toBeGreaterThanOrEqual(12);
+    expect(issued.flat().length).toBeGreaterThan(10_000);
+    expect(repeated(issued.flat())).toBe(0);
+    issued.forEach(expectAscending);
+  });
+
+  it('issue from their buffers while another process has the primary’s row, and go on when it is back', async () => {
+    await start();
+    await family.grow(3);
+    family.tell({ do: 'stream' });
+    await sleep(500);
+    family.primary.kill('SIGSTOP');
+    const app = await startApp([RaindropModule.forRoot({ ...ONE_ROW, dbConfig: database.options })]);
+    const others = app.get(IdService);
+    family.primary.kill('SIGCONT');
+    await family.until(() => family.of('lease-lost').length > 0);
+    const taken: bigint[] = [];
+    for (let time = 0; time < 200; time++) {
+      taken.push(...(await others.nextIdsAsync(100)));
+      await sleep(15);
+    }
+    await app.close();
+    await family.until(() => family.of('lease-regained').length > 0);
+    await sleep(1_000);
+    const done = await family.all({ do: 'stop' }, 3);
+    expect(new Set(done.flatMap(({ refusals }) => refusals))).toEqual(
+      new Set(['WAIT_TIMEOUT', 'IDS_NOT_READY', 'ID_SOURCE_UNAVAILABLE', 'LEASE_LOST']),
+    );
+    const issued = family.issued();
+    expect(repeated([...taken, ...issued.flat()])).toBe(0);
+    issued.forEach(expectAscending);
+    const regained = taken.at(-1)!;
+    for (const ids of issued) expect(ids.filter((id) => id > regained).length).toBeGreaterThan(100);
+    expect((await rows()).map(({ id }) => id)).toEqual([1]);
+  });
+});
+
+it('Workers that make IDs themselves with one worker id repeat them: what the broker is there for', async () => {
+  await start('static-worker.ts');
+  await family.grow(4);
+  await family.all({ do: 'issue', count: 20_000 }, 4);
+  expect(repeated(family.issued().flat())).toBeGreaterThan(1_000);
+});

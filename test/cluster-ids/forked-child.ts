@@ -1,0 +1,31 @@
+import { createLayout, type LayoutOptions, type RaindropError } from '@raindrop/core';
+import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
+
+/** What a child did with the IDs of its parent. */
+export interface ForkedReport {
+  readonly ids: string[];
+  /** What it was refused with in the end. */
+  readonly refusal: string | undefined;
+}
+
+const [, , mode, options] = process.argv as [string, string, 'ends' | 'listens' | 'orphaned', string];
+
+/** A child that never closes its service: `ends`, `listens` to its parent, or goes on when its parent is gone. */
+async function main(): Promise<void> {
+  const layout = createLayout(JSON.parse(options) as LayoutOptions, Date.now());
+  const { calls } = await openClusterEngine({ service: 'default', layout, prefetch: { maxAgeMs: 1_000 } });
+  const ids = [await calls.nextIdAsync(), calls.nextId(), ...(await calls.nextIdsAsync(100))].map(String);
+  let refusal: string | undefined;
+  if (mode === 'listens') process.on('message', () => undefined);
+  if (mode === 'orphaned') {
+    process.disconnect();
+    try {
+      for (;;) ids.push(await calls.nextStringAsync());
+    } catch (error) {
+      refusal = (error as RaindropError).errorCode;
+    }
+  }
+  process.stdout.write(JSON.stringify({ ids, refusal } satisfies ForkedReport));
+}
+
+void main();

@@ -1,0 +1,36 @@
+import { clusterPrimary, ClusterIdBroker, IdService, RaindropModule } from '@raindrop/nestjs';
+import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
+import { OPTIONS, startApp, useDatabase } from '../module/module-fixture.js';
+import { ClusterPair } from './cluster-pair.js';
+
+describe('A module whose IDs come from the primary', () => {
+  const database = useDatabase('sqlite', 'test');
+
+  it('needs no database, and issues the primary’s IDs', async () => {
+    const primary = await startApp([RaindropModule.forRoot({ ...OPTIONS, dbConfig: database.options })]);
+    const broker = new ClusterIdBroker(primary.get(IdService));
+    const pair = new ClusterPair();
+    broker.serve(pair.child);
+    const idSource = {
+      ...clusterPrimary(),
+      open: ({ name, layout }: Parameters<ReturnType<typeof clusterPrimary>['open']>[0]) =>
+        openClusterEngine({ service: name, layout: layout!, channel: pair.process }),
+    };
+    const worker = await startApp([RaindropModule.forRoot({ ...OPTIONS, idSource })]);
+    const ids = worker.get(IdService);
+    expect(ids.parse(ids.nextId()).workerId).toBe(primary.get(IdService).workerId);
+    expect(ids.status()).toMatchObject({ assigner: 'cluster', promise: 'reserved', state: 'held' });
+    await worker.close();
+    expect(ids.status().state).toBe('closed');
+    broker.close();
+    await primary.close();
+  });
+
+  it.each([
+    [{ idSource: 'cluster' as never }, 'clusterPrimary()'],
+    [{ idSource: clusterPrimary(), workerIdAssigner: 'static', workerId: 3 } as const, 'another process has it'],
+    [{ idSource: clusterPrimary(), leaseMs: 60_000 }, 'another process has it'],
+  ])('is refused with %j', async (more, message) => {
+    await expect(startApp([RaindropModule.forRoot({ ...OPTIONS, ...more })])).rejects.toThrow(message);
+  });
+});

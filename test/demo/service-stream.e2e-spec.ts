@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LeaseLostError } from '@raindrop/core';
+import { IdService } from '@raindrop/nestjs';
+import { openDemo, type OpenDemo } from './open-demo.js';
+import { problemLike } from './problem-like.js';
+
+/** More than the system keeps for a connection whose other end reads nothing. */
+const UNREAD = 2_000_000;
+
+/** What the system, the connection and the stream may hold of them: some 16 MB at 22 bytes each. */
+const HELD_AT_MOST = 800_000;
+
+describe('A stream of IDs', () => {
+  let demo: OpenDemo;
+  let ids: IdService;
+
+  beforeEach(async () => {
+    demo = await openDemo();
+    ids = demo.app.get(IdService);
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await demo.close();
+  });
+
+  const issued = (): number => ids.status().counters.issued;
+
+  const open = async (query: string): Promise<IncomingMessage> => {
+    const asked = request(`${demo.url}/v1/ids/stream${query}`, { method: 'POST' });
+    asked.on('error', () => undefined).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return answer.on('error', () => undefined);
+  };
+
+  const linesOf = async (answer: IncomingMessage): Promise<unknown[]> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString().split('\n');
+    expect(lines.pop()).toBe('');
+    return lines.map((line): unknown => JSON.parse(line));
+  };
+
+  /** Waits until nothing more is issued. */
+  const settled = async (): Promise<number> => {
+    for (let before = -1; ; before = issued()) {
+      if (before === issued()) return before;
+      await sleep(300);
+    }
+  };
+
+  it('has a line for each, all of them different and in order', async () => {
+    const answer = await open('?count=100001&code=stream');
+    expect(answer.statusCode).toBe(201);
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    const texts = (await linesOf(answer)) as string[];
+    expect(texts).toHaveLength(100_001);
+    const read = BigInt64Array.from(texts, BigInt);
+    expect(read.every((id, index) => index === 0 || id > read[index - 1]!)).toBe(true);
+    expect(issued()).toBe(100_001);
+  });
+
+  it('is written in any format', async () => {
+    const lines = await linesOf(await open('?count=3&format=base62'));
+    expect(lines).toEqual([1, 2, 3].map(() => expect.stringMatching(/^\w{10,11}$/) as string));
+  });
+
+  it('waits for a slow reader, and makes no more than is read', async () => {
+    const answer = await open(`?count=${UNREAD}`);
+    answer.pause();
+    const held = await settled();
+    expect(held).toBeLessThan(HELD_AT_MOST);
+    const lines = await linesOf(answer);
+    expect(lines).toHaveLength(UNREAD);
+    expect(new Set(lines).size).toBe(UNREAD);
+    expect(issued()).toBe(UNREAD);
+  }, 60_000);
+
+  it('ends when its reader is cut off', async () => {
+    const answer = await open(`?count=${UNREAD}`);
+    answer.pause();
+    await settled();
+    answer.destroy();
+    const after = await settled();
+    expect(after).toBeLessThan(HELD_AT_MOST);
+    expect((await fetch(`${demo.url}/v1/ids`, { method: 'POST' })).status).toBe(201);
+  });
+
+  it('keeps nobody waiting: other requests are answered meanwhile', async () => {
+    const answers = await Promise.all([open('?count=3000000'), open('?count=3000000&format=base58')]);
+    for (const answer of answers) answer.resume();
+    const took: number[] = [];
+    while (answers.some((answer) => !answer.complete) && took.length < 300) {
+      const begin = performance.now();
+      expect((await fetch(`${demo.url}/v1/status`)).status).toBe(200);
+      took.push(performance.now() - begin);
+    }
+    expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(50);
+  }, 60_000);
+
+  it('that fails midway ends with a problem in its last line', async () => {
+    let slices = 0;
+    const fill = ids.fillAsync.bind(ids);
+    jest.spyOn(ids, 'fillAsync').mockImplementation((...given) => {
+      return ++slices === 3 ? Promise.reject(new LeaseLostError(5, 'the database is away')) : fill(...given);
+    });
+    const lines = await linesOf(await open('?count=100000'));
+    expect(lines).toHaveLength(1_001);
+    const detail = 'No ID can be issued right now';
+    expect(lines.at(-1)).toEqual({ error: problemLike(503, 'LEASE_LOST', detail, { retryable: true, workerId: 5 }) });
+  });
+
+  it('that fails at once is a problem and no stream', async () => {
+    jest.spyOn(ids, 'fillAsync').mockRejectedValue(new LeaseLostError(5, 'the database is away'));
+    const answer = await fetch(`${demo.url}/v1/ids/stream`, { method: 'POST' });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  it('ends, and says so, when the service closes', async () => {
+    const answer = await open(`?count=${UNREAD}`);
+    answer.pause();
+    await settled();
+    const closed = demo.app.close();
+    const lines = await linesOf(answer);
+    await closed;
+    expect(lines.length).toBeLessThan(HELD_AT_MOST);
+    expect(lines.at(-1)).toEqual({ error: problemLike(503, 'SHUTTING_DOWN', 'shutting down', { retryable: true }) });
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  it.each([
+    ['?count=0', 'count must be an integer from 1 to 10000000'],
+    ['?count=10000001', 'count must be an integer from 1 to 10000000'],
+    ['?format=roman', 'format must be one of'],
+    ['?code=', 'code must be a text'],
+  ])('is refused for %s', async (query, detail) => {
+    const answer = await fetch(`${demo.url}/v1/ids/stream${query}`, { method: 'POST' });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual(problemLike(400, 'INVALID_INPUT', detail));
+  });
+});

@@ -1,0 +1,63 @@
+import type { AddressInfo, Server } from 'node:net';
+import { Controller, Headers, Module, Post, Query, Res, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
+import {
+  remoteIds,
+  remoteIdsHeaders,
+  RemoteIdService,
+  remoteIdsTcp,
+  type RemoteIdsOptions,
+  type RemoteIdsTcpOptions,
+} from '@raindrop/nestjs/remote';
+import { createTestIdService } from '@raindrop/nestjs/testing';
+import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
+
+const [overHttp, overTcp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/remote.md'));
+
+let service: NestFastifyApplication;
+let url: string;
+beforeAll(async () => {
+  const scope = { Controller, Headers, Post, Query, Res, IdService, remoteIdsHeaders };
+  const IdsController = runBlock(ofYourOwn!, scope)['IdsController'] as Type;
+  const { ids } = createTestIdService({ now: Date.now() });
+
+  @Module({ controllers: [IdsController], providers: [{ provide: IdService, useValue: ids }] })
+  class Service {}
+
+  service = await NestFactory.create<NestFastifyApplication>(Service, new FastifyAdapter(), { logger: false });
+  await service.listen(0, '127.0.0.1');
+  url = `http://127.0.0.1:${((service.getHttpServer() as Server).address() as AddressInfo).port}`;
+});
+afterAll(() => service.close());
+
+describe('docs/remote.md', () => {
+  it('has a client in an application, and a service of one’s own', async () => {
+    const here = (options: RemoteIdsOptions): unknown => remoteIds({ ...options, url });
+    const { AppModule } = runBlock(overHttp!, { Module, RaindropModule, remoteIds: here, process: { env: {} } });
+    const app = await NestFactory.createApplicationContext(AppModule as Type, { logger: false });
+    const ids = app.get(IdService);
+    expect(ids.layout.fingerprint).toBe(service.get(IdService).layout.fingerprint);
+    expect(ids.parse(ids.nextId()).workerId).toBe(service.get(IdService).workerId);
+    await app.close();
+  });
+
+  it('has one that goes by TCP', () => {
+    const given: RemoteIdsTcpOptions[] = [];
+    const here = (options: RemoteIdsTcpOptions): unknown => {
+      given.push(options);
+      return remoteIdsTcp(options);
+    };
+    runBlock(overTcp!, { Module, RaindropModule, remoteIdsTcp: here });
+    expect(given).toEqual([{ host: 'ids', port: 3001 }]);
+  });
+
+  it('has one without the module', async () => {
+    const here = (options: RemoteIdsOptions): unknown => remoteIds({ ...options, url });
+    const { idsProvider, number } = runBlock(alone!, { remoteIds: here, RemoteIdService });
+    const ids = await (idsProvider as { useFactory(): Promise<RemoteIdService> }).useFactory();
+    expect(new Set(await (number as (from: RemoteIdService) => Promise<string[]>)(ids)).size).toBe(100);
+    await ids.close();
+  });
+});

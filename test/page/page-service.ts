@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startDemo } from '../demo/demo-process.js';
+
+/** The demo with its page, and with a database of its own. */
+export interface PageService {
+  readonly url: string;
+  /** Where its database lies. */
+  readonly folder: string;
+  /** Safe to call twice. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface PageServiceOptions {
+  /** Default: any free one. */
+  readonly port?: number;
+  /** Without one the worker table is off. */
+  readonly apiKey?: string;
+  /** Default: the demo's own. */
+  readonly leaseMs?: number;
+  /** Another service's, to share its database. */
+  readonly folder?: string;
+}
+
+export async function startService({ port, apiKey, leaseMs, folder }: PageServiceOptions): Promise<PageService> {
+  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'raindrop-page-')));
+  const demo = await startDemo({
+    cwd,
+    environment: {
+      PORT: String(port ?? 0),
+      API_KEYS: apiKey ?? '',
+      RAINDROP_LEASE_MS: leaseMs === undefined ? '' : String(leaseMs),
+    },
+  });
+  return {
+    url: demo.url,
+    folder: cwd,
+    stop: async (signal) => {
+      await demo.stop(signal);
+      if (folder === undefined) await rm(cwd, { recursive: true, force: true });
+    },
+  };
+}

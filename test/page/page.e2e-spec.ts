@@ -1,0 +1,315 @@
+import { parseId } from '@raindrop/core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { demoLayout } from '../../apps/demo/src/demo-layout.js';
+import { createLayout } from '../../libs/core/src/layout/layout-options.js';
+import { openChromium } from './chromium.js';
+import { eventually, shows } from './eventually.js';
+import { openPage, type OpenedPage } from './opened-page.js';
+import { startService, type PageService } from './page-service.js';
+
+const API_KEY = 'key-of-the-page-tests';
+const layout = createLayout(demoLayout, Date.now());
+
+/** The number in a text such as `1,204`. */
+const numberIn = async (page: Page, selector: string): Promise<number> =>
+  Number(((await page.locator(selector).textContent()) ?? '').replaceAll(/[^\d.]/g, ''));
+
+describe('The page', () => {
+  let browser: Browser;
+  let service: PageService;
+  let opened: OpenedPage | undefined;
+
+  beforeAll(async () => {
+    browser = await openChromium();
+    service = await startService({ apiKey: API_KEY });
+  }, 60_000);
+
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const open = async (options?: BrowserContextOptions): Promise<Page> => {
+    opened = await openPage(browser, service.url, options);
+    return opened.page;
+  };
+
+  const hadNoComplaint = (): void => {
+    expect(opened!.complaints).toEqual([]);
+    expect([...opened!.origins]).toEqual([new URL(service.url).origin]);
+  };
+
+  describe('reads an ID', () => {
+    const parts = { tick: layout.timeline.tickAt(Date.parse('2026-03-14T15:09:26Z')), workerId: 3, clockBack: 1 };
+    const id = layout.pack({ ...parts, sequence: 1_234 });
+
+    it('that a person pastes: its time, worker and sequence, and the service reads the same', async () => {
+      const page = await open();
+      await page.getByLabel('ID', { exact: true }).fill(`  "${id}",`);
+      await shows(page, '#read-moment', '14 March 2026, 15:09:26 UTC');
+      await shows(page, '#read-aside', /ago · worker 3 · sequence 1,234$/);
+      await shows(page, '#read-fields', /Clock-back1 bit1/);
+      await shows(page, '#read-check', '✓ The service reads the same.');
+      expect(await page.locator('#read-bits').textContent()).toBe(id.toString(2).padStart(64, '0'));
+      expect(await page.locator('#read-bits').getAttribute('aria-label')).toBe(
+        '64 bits: Sign 1 bit holding 0, Timestamp 33 bits holding ' +
+          `${parts.tick}, Worker 10 bits holding 3, Clock-back 1 bit holding 1, Sequence 18 bits holding 1234, End 1 bit holding 0`,
+      );
+      hadNoComplaint();
+    });
+
+    it('that was just taken', async () => {
+      const page = await open();
+      await page.getByRole('button', { name: 'Take a new ID' }).click();
+      await shows(page, '#read-aside', /^(just now|\d seconds? ago) · worker \d+ · sequence /);
+      await shows(page, '#read-check', '✓');
+      const taken = await page.getByLabel('ID', { exact: true }).inputValue();
+      expect(Math.abs(parseId(layout, taken).time.getTime() - Date.now())).toBeLessThan(10_000);
+      hadNoComplaint();
+    });
+
+    it.each([
+      ['twitter', '1541815603606036480', '28 June 2022, 16:07:40.105 UTC', /worker 378 · sequence 0$/],
+      ['discord', '175928847299117063', '30 April 2016, 11:18:25.796 UTC', /worker 32 · sequence 7$/],
+      ['discord', '18446744073709551615', '15 May 2154, 07:35:11.103 UTC', /worker 1,023 · sequence 4,095$/],
+      ['westid', '1415384785396004', '28 March 2017, 06:48:57.735 UTC', /worker 426 · sequence 292$/],
+    ])('of another system, %s: %s', async (preset, other, moment, aside) => {
+      const page = await open();
+      await page.locator(`#read-preset option[value=${preset}]`).waitFor({ state: 'attached' });
+      await page.getByLabel('Issued by').selectOption(preset);
+      await page.getByLabel('ID', { exact: true }).fill(other);
+      await shows(page, '#read-moment', moment);
+      await shows(page, '#read-aside', aside);
+      await shows(page, '#read-check', '✓ The service reads the same.');
+      hadNoComplaint();
+    });
+
+    it('and says what is wrong with a text that is none', async () => {
+      const page = await open();
+      const input = page.getByLabel('ID', { exact: true });
+      for (const [text, problem] of [
+        ['12a4', 'character 3 is “a”'],
+        ['12 34', 'character 3 is “ ”'],
+        ['-5', 'never negative'],
+        ['0042', 'does not begin with a zero'],
+        ['9223372036854775808', 'at most 9223372036854775807'],
+        ['9'.repeat(5_000), 'at most 9223372036854775807'],
+        ['<img src=x>', 'character 1 is “<”'],
+      ] as const) {
+        await input.fill(text);
+        await shows(page, '#read-problem', problem);
+        expect(await input.getAttribute('aria-invalid')).toBe('true');
+        expect(await page.locator('#read-result').isHidden()).toBe(true);
+        await input.fill(String(id));
+        await shows(page, '#read-moment', '14 March 2026');
+        expect(await page.locator('#read-problem').textContent()).toBe('');
+        expect(await input.getAttribute('aria-invalid')).toBeNull();
+      }
+      hadNoComplaint();
+    });
+
+    it('and doubts one that is of another layout', async () => {
+      const page = await open();
+      await page.getByLabel('ID', { exact: true }).fill('1541815603606036481');
+      await shows(page, '#read-notes', 'Its time lies in the future');
+      await shows(page, '#read-notes', 'Its end bits are 1');
+      hadNoComplaint();
+    });
+  });
+
+  describe('plans a layout', () => {
+    it('whose lifetime and speed move with a slider, as the service has it', async () => {
+      const page = await open();
+      const slider = page.getByRole('slider', { name: 'Timestamp' });
+      await shows(page, '#plan-figures', '272 years');
+      await slider.fill('34');
+      await shows(page, '#plan-figures', /Lifetime544 yearsuntil 30 May 2570IDs per second131,072/);
+      expect(await slider.getAttribute('aria-valuetext')).toBe('34 bits');
+      expect(await page.locator('#plan-bits .bit.time').count()).toBe(34);
+      expect(await page.locator('#plan-bits .bit.sequence').count()).toBe(17);
+      await page.getByRole('slider', { name: 'Worker' }).fill('6');
+      await shows(page, '#plan-figures', /IDs per second2\.1Mof each worker/);
+      await shows(page, '#plan-figures', /Workers63/);
+      await shows(page, '#plan-code', 'timeStampLength: 34,\n  workIdLength: 6,');
+      await shows(page, '#plan-check', '✓ The service plans the same.');
+      hadNoComplaint();
+    });
+
+    it('and shows the warnings of the service', async () => {
+      const page = await open();
+      await page.getByLabel('Processes expected').fill('600');
+      await page.getByRole('slider', { name: 'End bits' }).fill('0');
+      await shows(page, '#plan-warnings', 'take at least twice as many as nodes');
+      await shows(page, '#plan-warnings', 'endBitsLength 1 is advised');
+      hadNoComplaint();
+    });
+
+    it('unless no bit is left for the sequence', async () => {
+      const page = await open();
+      await page.getByRole('slider', { name: 'Timestamp' }).fill('55');
+      await shows(page, '#plan-problem', 'No bit is left for the sequence: 63 − 55 − 10 − 1 − 1 = −4.');
+      await page.getByRole('slider', { name: 'Timestamp' }).fill('40');
+      await shows(page, '#plan-figures', /Lifetime34,8\d\d years/);
+      expect(await page.locator('#plan-problem').textContent()).toBe('');
+      hadNoComplaint();
+    });
+
+    it('and says what is wrong with a day or a number', async () => {
+      const page = await open();
+      await page.getByLabel('Counted from').fill('2999-01-01');
+      await shows(page, '#plan-problem', 'the day lies in the future');
+      await page.getByLabel('Counted from').fill('');
+      await shows(page, '#plan-problem', 'give a day such as 2026-01-01');
+      await page.getByLabel('Counted from').fill('2026-01-01');
+      await page.getByLabel('IDs per second of each').fill('0');
+      await shows(page, '#plan-problem', 'give a whole number from 1 on');
+      hadNoComplaint();
+    });
+
+    it('and passes on why the service refuses one', async () => {
+      const page = await open();
+      await page.getByLabel('Counted from').fill('1950-01-01');
+      await page.getByRole('slider', { name: 'Timestamp' }).fill('31');
+      await shows(page, '#plan-problem', 'the layout expires at 2018-01-19T03:14:08.000Z');
+    });
+
+    it('within what a unit allows', async () => {
+      const page = await open();
+      await page.getByLabel('One tick is a').selectOption('millisecond');
+      await shows(page, '#plan-time-out', '43 bits');
+      await shows(page, '#plan-check', '✓ The service plans the same.');
+      await shows(page, '#plan-warnings', 'Milliseconds feel every clock correction');
+      await page.getByLabel('One tick is a').selectOption('day');
+      await shows(page, '#plan-time-out', '17 bits');
+      await shows(page, '#plan-check', '✓ The service plans the same.');
+      hadNoComplaint();
+    });
+  });
+
+  describe('takes IDs', () => {
+    it('and the chart moves', async () => {
+      const page = await open();
+      await shows(page, '#chart-now', /^0$/);
+      await page.getByLabel('How many').fill('5000');
+      await page.getByRole('button', { name: 'Take', exact: true }).click();
+      await shows(page, '#take-said', /^5,000 IDs in \d+ ms/);
+      await shows(page, '#take-list', 'and 4,996 more');
+      await eventually(async () => expect(await numberIn(page, '#chart-now')).toBeGreaterThan(1_000));
+      const label = await page.locator('#chart').getAttribute('aria-label');
+      expect(label).toMatch(/^Now [\d,]+ IDs per second; the highest of the last minute is [\d,]+$/);
+      expect(await page.locator('#chart .line').getAttribute('points')).toMatch(/\d,\d.* .*\d,\d/);
+      await page.getByText('The last ten seconds as a table').click();
+      expect(await page.locator('#chart-table tbody tr').first().textContent()).toMatch(/^\d\d:\d\d:\d\d UTC[\d,]+$/);
+      hadNoComplaint();
+    });
+
+    it('on and on until told to stop', async () => {
+      const page = await open();
+      await page.getByLabel('How many').fill('100');
+      await page.getByRole('button', { name: 'Keep taking' }).click();
+      await eventually(async () => expect(await numberIn(page, '#chart-now')).toBeGreaterThan(100));
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await shows(page, '#take-said', /^[\d,]+ IDs taken\.$/);
+      await shows(page, '#chart-now', /^0$/);
+      hadNoComplaint();
+    });
+
+    it('of which each can be read', async () => {
+      const page = await open();
+      await page.getByRole('button', { name: 'Take', exact: true }).click();
+      const first = page.locator('#take-list button').first();
+      const id = (await first.textContent())!;
+      await first.click();
+      expect(await page.getByLabel('ID', { exact: true }).inputValue()).toBe(id);
+      await shows(page, '#read-aside', /worker \d+/);
+      expect(await page.evaluate('document.activeElement.id')).toBe('read-id');
+      hadNoComplaint();
+    });
+
+    it('but not a wrong number of them', async () => {
+      const page = await open();
+      for (const count of ['0', '10001', '1.5', '']) {
+        await page.getByLabel('How many').fill(count);
+        await shows(page, '#take-problem', 'Take from 1 to 10,000 at once, a whole number.');
+        await page.getByRole('button', { name: 'Take', exact: true }).click();
+        await page.getByLabel('How many').fill('7');
+        await shows(page, '#take-problem', /^$/);
+      }
+      expect(await page.locator('#take-list li').count()).toBe(0);
+      hadNoComplaint();
+    });
+  });
+
+  describe('shows the workers', () => {
+    const showWorkers = async (page: Page, key: string): Promise<void> => {
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Show workers' }).click();
+    };
+
+    it('to who has the key: leases shrink', async () => {
+      const page = await open();
+      await showWorkers(page, API_KEY);
+      await shows(page, '#workers-said', /^\d+ held, \d+ free, 64 in all\.$/);
+      const row = page.locator('#workers-rows tr[data-state=held]').first();
+      expect(await row.textContent()).toMatch(/held\d/);
+      const left = new Set<string>();
+      const bars = new Set<string>();
+      await eventually(async () => {
+        left.add((await row.locator('.lease-text').textContent())!);
+        bars.add((await row.locator('.bar span').getAttribute('style'))!);
+        expect([left.size > 2, bars.size > 2]).toEqual([true, true]);
+      });
+      hadNoComplaint();
+    });
+
+    it('after a reload as well, until the key is forgotten', async () => {
+      const page = await open();
+      await showWorkers(page, API_KEY);
+      await shows(page, '#workers-said', 'held');
+      await page.reload();
+      await shows(page, '#workers-said', 'held');
+      expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(API_KEY);
+      await page.getByRole('button', { name: 'Forget the key' }).click();
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+      expect(await page.getByLabel('API key').inputValue()).toBe('');
+      expect(await page.locator('#workers-rows tr').count()).toBe(0);
+      hadNoComplaint();
+    });
+
+    it('and asks for nothing before it has a key', async () => {
+      const page = await open();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.getByRole('button', { name: 'Show workers' }).click();
+      await shows(page, '#workers-problem', 'Type the API key first.');
+      expect(await page.evaluate('document.activeElement.id')).toBe('workers-key');
+      expect(asked.filter((url) => url.includes('workers'))).toEqual([]);
+      hadNoComplaint();
+    });
+
+    it.each([
+      ['wrong-key-of-the-tests', 'The service does not know this key.'],
+      ['clé', 'no characters beyond ASCII'],
+    ])('but not to who has the key "%s"', async (key, problem) => {
+      const page = await open();
+      await showWorkers(page, key);
+      await shows(page, '#workers-problem', problem);
+      expect(await page.locator('#workers-scroll').isHidden()).toBe(true);
+    });
+
+    it('and explains itself when the service has no keys', async () => {
+      const bare = await startService({});
+      opened = await openPage(browser, bare.url);
+      const { page } = opened;
+      await shows(page, '#workers-hint', 'off until the service is started with API_KEYS');
+      await showWorkers(page, API_KEY);
+      await shows(page, '#workers-problem', 'The table is off');
+      await bare.stop();
+    });
+  });
+});

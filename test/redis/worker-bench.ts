@@ -1,0 +1,145 @@
+import {
+  LeaseKeeper,
+  resolveLayout,
+  resolveLeaseOptions,
+  SnowflakeGenerator,
+  StoreSession,
+  type LeaseEvent,
+  type ResolvedLeaseOptions,
+} from '@raindrop/core';
+import { Redis } from 'ioredis';
+import { initRedisWorkers } from '../../libs/nestjs/src/redis/worker-store/init-redis-workers.js';
+import type { RedisWorkerCallsOptions } from '../../libs/nestjs/src/redis/worker-store/redis-worker-calls.js';
+import { RedisWorkerStore } from '../../libs/nestjs/src/redis/worker-store/redis-worker-store.js';
+import { reachOf } from '../../libs/nestjs/src/redis/worker-store/redis-workers.js';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import type { PrivateServer } from '../servers/private-server.js';
+
+export const KEY = 'raindrop.worker';
+
+/** Short, so that a loss is over within seconds. */
+export const LEASE: ResolvedLeaseOptions = resolveLeaseOptions({
+  ...{ heartbeatIntervalMs: 150, leaseMs: 600, horizonMs: 800, graceMs: 200, opTimeoutMs: 200, maxClockSkewMs: 300 },
+  waitForWorkerMs: 20_000,
+});
+
+export const REACH_MS = reachOf(LEASE);
+
+const LOOK_MS = 3;
+const IDS_PER_LOOK = 20;
+
+/** The layout of a test, where it matters. */
+export interface LayoutChoice {
+  readonly timeUnit?: 'millisecond' | 'second';
+  readonly timeStampLength?: number;
+  readonly workers?: number;
+}
+
+/** One that issues, as a process does, and writes everything down. */
+export class WorkerIssuer {
+  readonly events: LeaseEvent[] = [];
+  readonly keeper: LeaseKeeper;
+  private readonly generator: SnowflakeGenerator;
+  private timer: NodeJS.Timeout | undefined;
+  private starting: Promise<void> | undefined;
+
+  constructor(
+    readonly store: RedisWorkerStore,
+    private readonly ids: Map<bigint, number>,
+    { timeUnit = 'second', timeStampLength = 33, workers = 1 }: LayoutChoice,
+    options: ResolvedLeaseOptions,
+  ) {
+    const layout = { timeUnit, startTimeStamp: '2024-01-01', timeStampLength, workIdLength: 3 };
+    const resolved = resolveLayout({ ...layout, serviceMinWorkId: 1, serviceMaxWorkId: workers }, Date.now());
+    const ports = systemPorts('turn');
+    const identity = { code: 'test', holder: 'test', timeUnit: 1 };
+    const session = new StoreSession(store, ports.timers, options.opTimeoutMs);
+    this.keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, (event) => this.events.push(event));
+    this.generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: this.keeper }, ports);
+    this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+  }
+
+  /** Settles when it issues. */
+  start(): Promise<void> {
+    this.starting ??= this.keeper.start().then(() => {
+      this.timer = setInterval(() => this.issue(), LOOK_MS);
+    });
+    return this.starting;
+  }
+
+  /** Whether there were such events. */
+  saw(type: LeaseEvent['type']): boolean {
+    return this.events.some((event) => event.type === type);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.keeper.close();
+    await this.starting?.catch(() => undefined);
+    clearInterval(this.timer);
+  }
+
+  private issue(): void {
+    try {
+      for (let i = 0; i < IDS_PER_LOOK; i++) {
+        const id = this.generator.nextId();
+        this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
+      }
+    } catch {
+      // Refused: later, then.
+    }
+  }
+}
+
+/** Issuers with connections of their own, and the record of what they issued. */
+export class WorkerBench {
+  private readonly ids = new Map<bigint, number>();
+  private readonly issuers: WorkerIssuer[] = [];
+  private readonly admins: Redis[] = [];
+
+  /** Nobody need wait on this server. */
+  async init(server: PrivateServer): Promise<void> {
+    await initRedisWorkers({ connection: server.url, key: KEY });
+  }
+
+  store(server: PrivateServer, more: Partial<RedisWorkerCallsOptions> = {}): RedisWorkerStore {
+    const { timers } = systemPorts('turn');
+    const { opTimeoutMs } = LEASE;
+    const reach = { reachMs: REACH_MS, leastReachMs: REACH_MS };
+    return new RedisWorkerStore({ connection: server.url, key: KEY, opTimeoutMs, ...reach, timers, ...more });
+  }
+
+  issuer(
+    server: PrivateServer,
+    choice: LayoutChoice = {},
+    lease = LEASE,
+    more: Partial<RedisWorkerCallsOptions> = {},
+  ): WorkerIssuer {
+    const store = this.store(server, { reachMs: reachOf(lease), opTimeoutMs: lease.opTimeoutMs, ...more });
+    const issuer = new WorkerIssuer(store, this.ids, choice, lease);
+    this.issuers.push(issuer);
+    return issuer;
+  }
+
+  /** A client to give the server orders with. */
+  admin(server: PrivateServer): Redis {
+    const admin = new Redis(server.url);
+    admin.on('error', () => undefined);
+    this.admins.push(admin);
+    return admin;
+  }
+
+  get issued(): number {
+    return this.ids.size;
+  }
+
+  /** How many IDs were issued more than once. */
+  get repeated(): number {
+    return [...this.ids.values()].filter((times) => times > 1).length;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.issuers.map((issuer) => issuer.close()));
+    for (const admin of this.admins) admin.disconnect();
+  }
+}

@@ -1,0 +1,19 @@
+import { RedisWorkerStore } from '../../libs/nestjs/src/redis/worker-store/redis-worker-store.js';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { takeRow } from '../contract/open-store.js';
+
+/** A script that uses a store and forgets to close it. */
+async function main(): Promise<void> {
+  const store = new RedisWorkerStore({
+    ...{ connection: process.env['RAINDROP_TEST_REDIS']!, key: 'raindrop.worker', reachMs: 1_000 },
+    ...{ opTimeoutMs: 30_000, timers: systemPorts('exact').timers },
+  });
+  await store.prepare({ min: 1, max: 2 });
+  const written = await takeRow(store, 1);
+  // Idle first, and then busy once more: the second call must keep the process alive although the socket was let go.
+  setTimeout(() => {
+    void store.readTable().then((table) => console.log(`written ${written}, rows ${table.rows.length}`));
+  }, 50);
+}
+
+void main();

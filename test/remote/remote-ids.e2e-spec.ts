@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RaindropError } from '@raindrop/core';
+import { GeneratedSnowflake, IdService, RaindropModule } from '@raindrop/nestjs';
+import { Column, DataSource, Entity } from 'typeorm';
+import { demoLayout } from '../../apps/demo/src/demo-layout.js';
+import { remoteIds, type RemoteIdsOptions } from '../../libs/nestjs/src/remote/http/remote-ids.js';
+import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/nestjs/src/remote/remote-id-source.js';
+import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
+import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import { startApp, typeorm } from '../module/module-fixture.js';
+import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { ReplayingProxy } from './replaying-proxy.js';
+import { freePorts, startService, type Ports, type ServiceProcess } from './service-process.js';
+import { openSlowWay } from './slow-way.js';
+
+jest.setTimeout(120_000);
+
+@Entity()
+class Order {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @Column()
+  note!: string;
+}
+
+const WAYS = ['http', 'tcp'] as const;
+type Way = (typeof WAYS)[number];
+
+let database: TestDatabase;
+let ports: Ports;
+let service: ServiceProcess;
+const open: { close(): Promise<unknown> }[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase('sqlite');
+  ports = await freePorts();
+  service = await startService(database.options, ports);
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+afterAll(async () => {
+  await service.stop('SIGKILL');
+  await database.drop();
+});
+
+/** Where the service is, or what leads to it. */
+function sourceBy(way: Way, options: RemoteFetchOptions = {}, port = ports[way]): RemoteIdSource {
+  return way === 'http'
+    ? remoteIds({ url: `http://127.0.0.1:${port}`, ...options })
+    : remoteIdsTcp({ port, ...options });
+}
+
+async function client(source: RemoteIdSource): Promise<RemoteIdService> {
+  const ids = await RemoteIdService.open(source);
+  open.push(ids);
+  return ids;
+}
+
+function repeated(ids: readonly bigint[]): number {
+  return ids.length - new Set(ids).size;
+}
+
+/** How many IDs a process of its own got; it has ended by itself, and with nothing unhandled. */
+async function idleClient(way: Way, forMs: number): Promise<number> {
+  const script = ['--require', resolve(__dirname, '../typescript-hook.cjs'), resolve(__dirname, 'idle-client.ts')];
+  const args = [...script, way, String(ports[way]), String(forMs)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
+  return new Set(stdout.split(',')).size;
+}
+
+/** What a call failed with, from the outside in. */
+function codesOf(error: unknown): string[] {
+  return error instanceof RaindropError ? [error.errorCode, ...codesOf(error.cause)] : [];
+}
+
+describe.each(WAYS)('Over %s', (way) => {
+  it('several clients take IDs of one service: none twice, each one’s own increasing, in every form', async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, () => client(sourceBy(way))));
+    const taken = await Promise.all(
+      clients.map(async (ids) => {
+        const mine: bigint[] = [];
+        for (let round = 0; round < 40; round++) {
+          mine.push(await ids.nextIdAsync(), BigInt(await ids.nextStringAsync()), ...(await ids.nextIdsAsync(97)));
+          mine.push(...(await ids.nextStringsAsync(50)).map(BigInt), ...(await ids.fillAsync(new BigInt64Array(51))));
+        }
+        return mine;
+      }),
+    );
+    expect(taken.flat()).toHaveLength(6 * 40 * 200);
+    expect(repeated(taken.flat())).toBe(0);
+    for (const mine of taken) expect(mine.findIndex((id, at) => at > 0 && id <= mine[at - 1]!)).toBe(-1);
+    const [ids] = clients;
+    const { layout } = ids!;
+    expect(layout.fingerprint).toMatch(/^1000@1767225600:t33\.w10\.b1\.s18\.e1=0$/);
+    const { workerId } = ids!.parse(taken[0]![0]!);
+    expect(ids!.status()).toMatchObject({ assigner: 'remote', state: 'held', workerId, lastError: undefined });
+    expect(await ids!.nextIdAsync('a code, é🙂')).toBeGreaterThan(0n);
+  });
+
+  it('saves entities, and needs no layout options', async () => {
+    const app = await startApp([
+      typeorm({ ...database.options, entities: [Order], synchronize: true }),
+      TypeOrmModule.forFeature([Order]),
+      RaindropModule.forRoot({ idSource: sourceBy(way) }),
+    ]);
+    open.push(app);
+    const ids = app.get(IdService);
+    expect(ids.layout.fingerprint).toMatch(/^1000@1767225600:t33/);
+    const orders = app.get(DataSource).getRepository(Order);
+    await orders.clear();
+    await orders.save({ note: 'one' });
+    await orders.save(Array.from({ length: 500 }, (_, index) => ({ note: String(index) })));
+    const stored = await orders.find();
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(501);
+    expect(new Set(stored.map(({ id }) => ids.parse(id).workerId))).toEqual(new Set([ids.workerId]));
+    expect(await ids.nextIdsAsync(64)).toHaveLength(64);
+    expect(ids.nextId()).toBeGreaterThan(0n);
+    await app.close();
+    await expect(ids.nextIdAsync()).rejects.toMatchObject({ errorCode: 'CLOSED' });
+  });
+
+  it('refuses layout options that are not the service’s, and accepts those that are', async () => {
+    const idSource = sourceBy(way);
+    const app = await startApp([RaindropModule.forRoot({ ...demoLayout, idSource })]);
+    await app.close();
+    const other = { ...demoLayout, startTimeStamp: '2025-01-01' };
+    await expect(startApp([RaindropModule.forRoot({ ...other, idSource })])).rejects.toMatchObject({
+      errorCode: 'REMOTE_LAYOUT',
+    });
+  });
+
+  it('leaves a process that has nothing more to do to its end', async () => {
+    expect(await idleClient(way, 0)).toBe(100);
+  });
+
+  it.each([2, 50])('lets a warm caller wait for no round trip, with the service %i ms away', async (delayMs) => {
+    const slow = await openSlowWay(ports[way], delayMs / 2);
+    try {
+      const ids = await client(sourceBy(way, {}, slow.port));
+      const cold = await timed(() => ids.nextIdsAsync(2_000));
+      for (let ms = 0; ms < 1_000; ms += 5) {
+        for (let index = 0; index < 5; index++) await ids.nextIdAsync();
+        await sleep(5);
+      }
+      const before = ids.status().counters.exhausted;
+      const took: number[] = [];
+      for (let ms = 0; ms < 3_000; ms += 5) {
+        for (let index = 0; index < 5; index++) took.push(await timed(() => ids.nextIdAsync()));
+        await sleep(5);
+      }
+      took.sort((a, b) => a - b);
+      const [p50, p99, worst] = [0.5, 0.99, 1].map((share) => took[Math.ceil(took.length * share) - 1]! * 1_000);
+      if (process.env['SHOW_FIGURES']) {
+        const each = [`cold ${cold.toFixed(1)} ms`, `p50 ${p50!.toFixed(1)} µs`, `p99 ${p99!.toFixed(1)} µs`];
+        process.stderr.write(`${way}, ${delayMs} ms: ${each.join(', ')}, worst ${worst!.toFixed(0)} µs\n`);
+      }
+      expect(cold).toBeGreaterThanOrEqual(delayMs);
+      expect(ids.status().counters.exhausted - before).toBe(0);
+      expect(p99!).toBeLessThan(1_000);
+    } finally {
+      for (const each of open.splice(0)) await each.close();
+      await slow.close();
+    }
+  });
+
+  it('goes on from memory when the service is killed, then fails with types, then recovers by itself', async () => {
+    const ids = await client(sourceBy(way, { minStep: 1_000, opTimeoutMs: 500, retryMaxMs: 500 }));
+    const taken = await ids.nextIdsAsync(100);
+    const another = idleClient(way, 6_000);
+    await sleep(3_000);
+    await service.stop('SIGKILL');
+    taken.push(...(await ids.nextIdsAsync(500)));
+    const [error] = await Promise.allSettled([ids.nextIdsAsync(5_000, undefined, { timeoutMs: 700 })]);
+    const codes = codesOf((error as PromiseRejectedResult).reason);
+    expect(codes).toEqual(['WAIT_TIMEOUT', 'IDS_NOT_READY', 'ID_SOURCE_UNAVAILABLE']);
+    expect(ids.status()).toMatchObject({ state: 'lost' });
+    const waiting = ids.nextIdsAsync(5_000, undefined, { timeoutMs: 60_000 });
+    service = await startService(database.options, ports);
+    taken.push(...(await waiting));
+    expect(ids.status()).toMatchObject({ state: 'held', lastError: undefined });
+    expect(repeated(taken)).toBe(0);
+    expect(await another).toBeGreaterThan(100);
+  });
+});
+
+async function timed(call: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await call();
+  return performance.now() - begun;
+}
+
+describe('Behind a cache that answers POST as before', () => {
+  let proxy: ReplayingProxy;
+  beforeEach(async () => {
+    proxy = await ReplayingProxy.before(`http://127.0.0.1:${ports.http}`);
+  });
+  afterEach(() => proxy.close());
+
+  const options = (): RemoteIdsOptions => ({ url: proxy.url, maxStep: 64, retryBaseMs: 5, retryMaxMs: 50 });
+
+  /** What two clients get in a second of replays, and after it. */
+  async function take(): Promise<{ ids: bigint[]; codes: Set<string> }> {
+    const codes = new Set<string>();
+    const ids: bigint[] = [];
+    const clients = [await client(remoteIds(options())), await client(remoteIds(options()))];
+    const some = async (each: RemoteIdService): Promise<void> => {
+      try {
+        ids.push(...(await each.nextIdsAsync(10, undefined, { timeoutMs: 20 })));
+      } catch (error) {
+        for (const code of codesOf(error)) codes.add(code);
+      }
+    };
+    proxy.isReplaying = true;
+    for (const begun = performance.now(); performance.now() - begun < 1_000;) await Promise.all(clients.map(some));
+    proxy.isReplaying = false;
+    await sleep(200);
+    for (let round = 0; round < 20; round++) await Promise.all(clients.map(some));
+    return { ids, codes };
+  }
+
+  it('no ID is handed out twice: stored answers are refused, and the next fresh one is used', async () => {
+    const { ids, codes } = await take();
+    expect(proxy.replayed).toBeGreaterThan(10);
+    expect(codes).toContain('STALE_REMOTE_ANSWER');
+    expect(repeated(ids)).toBe(0);
+    expect(ids.length).toBeGreaterThan(300);
+  });
+
+  it('IDs would be handed out twice if nobody looked for which request an answer is', async () => {
+    proxy.isForging = true;
+    const { ids } = await take();
+    expect(proxy.replayed).toBeGreaterThan(10);
+    expect(repeated(ids)).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,205 @@
+import { createLayout, PrefetchedIds, type Layout, type PrefetchOptions } from '@raindrop/core';
+import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { RemoteBatchSource } from '../../libs/nestjs/src/remote/remote-batch-source.js';
+import { RemoteIdsRefusedError } from '../../libs/nestjs/src/remote/remote-errors.js';
+import type { RemoteAnswer, RemoteTransport } from '../../libs/nestjs/src/remote/remote-transport.js';
+
+const at = (startTimeStamp: string): Layout =>
+  createLayout({ startTimeStamp, timeStampLength: 33, workIdLength: 10 }, Date.parse('2026-01-01'));
+const LAYOUT = at('2024-01-01');
+const OTHER = at('2025-01-01');
+
+/** A service that numbers its IDs, and whatever a test puts in its place. */
+class Service implements RemoteTransport {
+  readonly name = 'the ID service at a test';
+  readonly asked: number[] = [];
+  signal: AbortSignal | undefined;
+  isClosed = false;
+  layout: unknown = LAYOUT.fingerprint;
+  answer: ((ids: string[]) => unknown) | undefined;
+  trouble: Error | undefined;
+  isSilent = false;
+  private next = 2n ** 40n;
+
+  constructor(private readonly time: VirtualTime) {}
+
+  take(count: number, _code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
+    this.asked.push(this.time.monotonicMs);
+    this.signal = signal;
+    if (this.trouble !== undefined) return Promise.reject(this.trouble);
+    if (this.isSilent) {
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    }
+    const ids = Array.from({ length: count }, () => String(this.next++));
+    return Promise.resolve({ ids: this.answer === undefined ? ids : this.answer(ids), layout: this.layout });
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+class Bench {
+  readonly time = new VirtualTime('2026-01-01');
+  readonly service = new Service(this.time);
+  readonly source: RemoteBatchSource;
+  readonly ids: PrefetchedIds;
+
+  constructor(layout?: Layout, prefetch: PrefetchOptions = {}) {
+    this.source = new RemoteBatchSource(this.service, prefetch.opTimeoutMs ?? 3_000, this.time, layout);
+    this.ids = new PrefetchedIds(this.source, this.time, prefetch);
+  }
+}
+
+describe('A source of remote IDs', () => {
+  it('takes the layout of the service, and says whose the last ID was', async () => {
+    const { ids, source } = new Bench();
+    expect(source.layout).toBeUndefined();
+    expect(source.workerId).toBeUndefined();
+    await ids.start();
+    expect(source.layout!.fingerprint).toBe(LAYOUT.fingerprint);
+    expect(source.layout!.unpack(ids.nextId())).toEqual(LAYOUT.unpack(2n ** 40n));
+    expect(source.workerId).toBe(LAYOUT.unpack(2n ** 40n + 63n).workerId);
+    expect(source.isAnswering).toBe(true);
+  });
+
+  it('refuses a service of another layout at once, and one that changes it', async () => {
+    const wrong = new Bench(OTHER);
+    await expect(wrong.ids.start()).rejects.toMatchObject({
+      errorCode: 'REMOTE_LAYOUT',
+      retryable: false,
+      here: OTHER.fingerprint,
+      there: LAYOUT.fingerprint,
+    });
+    const { ids, service, source, time } = new Bench();
+    await ids.start();
+    service.layout = OTHER.fingerprint;
+    expect(ids.nextIds(64)).toHaveLength(64);
+    await time.advance(10);
+    expect(() => ids.nextId()).toThrow('restart this process');
+    expect(source.isAnswering).toBe(false);
+    expect(ids.counters.issued).toBe(64);
+  });
+
+  it.each<[string, Partial<Pick<Service, 'layout' | 'answer'>>, string]>([
+    ['no layout', { layout: null }, 'does not name its layout'],
+    ['a number for a layout', { layout: 7 }, 'does not name its layout'],
+    ['a layout that is none', { layout: '1000@5:t33' }, 'names a layout that is none'],
+    ['no list', { answer: () => ({}) }, 'has no list of IDs'],
+    ['nothing', { answer: () => undefined }, 'has no list of IDs'],
+    ['an empty list', { answer: () => [] }, 'has 0 IDs in place of 1 to 64'],
+    ['more than was asked for', { answer: (ids) => [...ids, '5'] }, 'has 65 IDs in place of 1 to 64'],
+    ['numbers', { answer: () => [5] }, 'holds something that is no ID in decimal, 5'],
+    ['a sign', { answer: () => ['-5'] }, 'holds something that is no ID in decimal, "-5"'],
+    ['a million digits', { answer: () => ['1'.repeat(1_000_000)] }, 'holds something that is no ID in decimal'],
+    ['another base', { answer: () => ['0x5'] }, 'holds something that is no ID in decimal'],
+  ])('uses nothing of an answer with %s, and asks again', async (_, fault, message) => {
+    const { ids, service, time } = new Bench();
+    Object.assign(service, fault);
+    const first = ids.nextIdAsync();
+    await settle();
+    expect(ids.status()[0]!.lastError).toMatchObject({ errorCode: 'INVALID_REMOTE_ANSWER', retryable: true });
+    expect(ids.status()[0]!.lastError!.message).toContain(message);
+    Object.assign(service, { layout: LAYOUT.fingerprint, answer: undefined });
+    await time.advance(100);
+    expect(await first).toBe(2n ** 40n + 64n);
+  });
+
+  it.each([
+    ['above 2^63 - 1', ['9223372036854775808', '5'], 'INVALID_ID_BATCH'],
+    ['that its layout cannot have', ['9223372036854775808'], 'INVALID_REMOTE_ANSWER'],
+  ])('refuses IDs %s', async (_, given, errorCode) => {
+    const { ids, service } = new Bench();
+    service.answer = () => given;
+    ids.nextIdAsync().catch(() => undefined);
+    await settle();
+    expect(ids.status()[0]!.lastError).toMatchObject({ errorCode });
+    ids.close();
+  });
+
+  it('reads a large answer in turns with others', async () => {
+    const { ids, source, time } = new Bench();
+    let turns = 0;
+    const { setTimer } = time;
+    time.setTimer = (callback, delayMs) => {
+      if (delayMs === 0) turns++;
+      return setTimer.call(time, callback, delayMs);
+    };
+    const taking = source.take(10_000);
+    await time.advance(10);
+    expect(await taking).toHaveLength(10_000);
+    expect(turns).toBe(4);
+    ids.close();
+  });
+
+  it('gives an attempt up after opTimeoutMs, so that nothing of it stays', async () => {
+    const { ids, service, time } = new Bench(undefined, { opTimeoutMs: 500, retryBaseMs: 10 });
+    service.isSilent = true;
+    const first = ids.nextIdAsync();
+    await time.advance(499);
+    const { signal } = service;
+    expect(signal!.aborted).toBe(false);
+    await time.advance(1);
+    expect(signal!.aborted).toBe(true);
+    service.isSilent = false;
+    await time.advance(20);
+    expect(await first).toBe(2n ** 40n);
+    expect(ids.status()[0]!.lastError).toBeUndefined();
+  });
+
+  it('ends the attempts under way when it closes', async () => {
+    const { ids, source, service, time } = new Bench();
+    service.isSilent = true;
+    const waiting = ids.nextIdAsync();
+    ids.close();
+    source.close();
+    expect(service.signal!.aborted).toBe(true);
+    expect(service.isClosed).toBe(true);
+    await expect(waiting).rejects.toMatchObject({ errorCode: 'CLOSED' });
+    await settle();
+    expect(time.pending.size).toBe(0);
+  });
+});
+
+describe('A service that asks for a pause', () => {
+  const refusal = (retryAfterMs?: number): RemoteIdsRefusedError =>
+    new RemoteIdsRefusedError('a test', {
+      ...{ status: 429, errorCode: 'RATE_LIMITED', detail: 'too many', retryable: true, retryAfterMs },
+    });
+
+  /** When a client that waits asks, ms after its first request, and when it has an ID. */
+  async function courseOf(error: RemoteIdsRefusedError): Promise<{ asked: number[]; servedAt: number }> {
+    const { ids, service, time } = new Bench();
+    service.trouble = error;
+    let servedAt = -1;
+    void ids.nextIdAsync(undefined, { timeoutMs: 60_000 }).then(() => (servedAt = time.monotonicMs));
+    await time.advance(6_500);
+    service.trouble = undefined;
+    await time.advance(10_000);
+    ids.close();
+    return { asked: service.asked.filter((ms) => ms <= servedAt), servedAt };
+  }
+
+  it('is not asked before that, whatever the code, and then with jitter', async () => {
+    const { asked, servedAt } = await courseOf(refusal(7_000));
+    expect(asked).toEqual([0, servedAt]);
+    expect(servedAt).toBeGreaterThan(7_000);
+    expect(servedAt).toBeLessThan(12_000);
+  });
+
+  it('for one code only, because of what was asked, keeps no other waiting', async () => {
+    const { ids, service } = new Bench();
+    service.trouble = new RemoteIdsRefusedError('a test', {
+      ...{ status: 400, errorCode: 'INVALID_CODE', detail: 'no', retryable: false, retryAfterMs: 7_000 },
+    });
+    await expect(ids.nextIdAsync('a')).rejects.toMatchObject({ errorCode: 'INVALID_CODE' });
+    service.trouble = undefined;
+    expect(await ids.nextIdAsync('b')).toBe(2n ** 40n);
+    ids.close();
+  });
+
+  it('is asked again and again when it names no time', async () => {
+    const { asked } = await courseOf(refusal());
+    expect(asked.length).toBeGreaterThan(5);
+  });
+});

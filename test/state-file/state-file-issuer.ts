@@ -1,0 +1,77 @@
+import {
+  LeaseKeeper,
+  RaindropError,
+  resolveLayout,
+  resolveLeaseOptions,
+  SnowflakeGenerator,
+  StaticTenure,
+  StoreSession,
+  type LeaseOptions,
+  type Tenure,
+} from '@raindrop/core';
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { FileWorkerStore } from '../../libs/nestjs/src/state-file/file-worker-store.js';
+
+/** What a process is started with. */
+export interface IssuerSetup {
+  /** Undefined: worker 1 without a memory, which is the control. */
+  readonly path?: string | undefined;
+  readonly lease: LeaseOptions;
+  readonly workers: number;
+  /** How far this process's clock is from the true one. */
+  readonly clockOffsetMs: number;
+  /** Every ID goes here, eight bytes each. */
+  readonly idsFile: string;
+}
+
+/** Issues IDs without a rest until it is killed, or closes when it is told to. Says `issuing` after the first ones. */
+async function main({ path, lease, workers, clockOffsetMs, idsFile }: IssuerSetup): Promise<void> {
+  const trueNow = Date.now.bind(Date);
+  Date.now = () => trueNow() + clockOffsetMs;
+  const layout = {
+    timeUnit: 'millisecond',
+    startTimeStamp: '2024-01-01',
+    timeStampLength: 41,
+    workIdLength: 5,
+  } as const;
+  const resolved = resolveLayout({ ...layout, serviceMinWorkId: 1, serviceMaxWorkId: workers }, Date.now());
+  const options = resolveLeaseOptions(lease);
+  const ports = systemPorts('turn');
+  let keeper: LeaseKeeper | undefined;
+  let tenure: Tenure = new StaticTenure(1);
+  if (path !== undefined) {
+    const session = new StoreSession(new FileWorkerStore({ path }), ports.timers, options.opTimeoutMs);
+    const identity = { code: 'issuer', holder: `pid ${process.pid}`, timeUnit: 1 };
+    tenure = keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, () => undefined);
+  }
+  const generator = new SnowflakeGenerator({ layout: resolved.layout, tenure }, ports);
+  keeper?.reportedBy((lane) => generator.highest(tenure, lane));
+  await keeper?.start();
+  const file = openSync(idsFile, 'a');
+  let isClosing = false;
+  process.on('message', () => {
+    isClosing = true;
+    void (keeper?.close() ?? Promise.resolve()).then(() => process.disconnect());
+  });
+  const batch = new BigInt64Array(16);
+  for (let first = true; !isClosing; await sleep(1)) {
+    try {
+      generator.fill(batch);
+      writeSync(file, batch);
+      if (first) process.send!('issuing');
+      first = false;
+    } catch (error) {
+      if (!(error instanceof RaindropError && error.retryable)) throw error;
+    }
+  }
+}
+
+const given = process.env['RAINDROP_TEST_ISSUER'];
+if (given !== undefined) {
+  main(JSON.parse(given) as IssuerSetup).catch((error: unknown) => {
+    process.send!({ failure: String(error) });
+    process.disconnect();
+  });
+}

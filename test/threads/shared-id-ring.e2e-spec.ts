@@ -1,0 +1,32 @@
+import { isAscending, openRing, repeatedAmong, takeWithThreads } from './real-ring.js';
+
+jest.setTimeout(120_000);
+
+const THREADS = 4;
+
+describe('Four threads that take from one ring', () => {
+  it.each([
+    ['ten million IDs', 'the default one', 2_500_000, {}],
+    ['a million IDs, one at a time', 'the smallest one', 250_000, { boostPower: 0, run: 1 }],
+    ['a million IDs in long runs', 'the smallest one', 250_000, { boostPower: 0, run: 1_024, paddingFactor: 90 }],
+  ])('get %s from %s: none is repeated, and each gets them in order', async (_, __, count, options) => {
+    const ring = openRing(options);
+    const all = await takeWithThreads(ring, THREADS, count);
+    expect(all.every(isAscending)).toBe(true);
+    expect(repeatedAmong(all)).toBe(0);
+    const { taken } = ring.status();
+    expect(taken).toBeGreaterThanOrEqual(THREADS * count);
+    expect(taken).toBeLessThan(THREADS * (count + ring.handle.run));
+    ring.close();
+  });
+
+  it('and read the slots after they have moved the head, get IDs twice: the negative control', async () => {
+    let repeated = 0;
+    for (let round = 0; round < 20 && repeated === 0; round++) {
+      const ring = openRing({ boostPower: 0, run: 1_024, paddingFactor: 90 });
+      repeated = repeatedAmong(await takeWithThreads(ring, THREADS, 500_000, 'late'));
+      ring.close();
+    }
+    expect(repeated).toBeGreaterThan(0);
+  });
+});
