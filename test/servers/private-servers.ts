@@ -26,7 +26,12 @@ export async function startMariadb(): Promise<PrivateServer> {
     account,
     stopSignal: 'SIGTERM',
     async prepare(directory) {
-      const args = ['--no-defaults', ...folders(directory), '--auth-root-authentication-method=normal', '--skip-test-db'];
+      const args = [
+        '--no-defaults',
+        ...folders(directory),
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+      ];
       await runCommand(install, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
     },
     arguments: (directory, port) => [
