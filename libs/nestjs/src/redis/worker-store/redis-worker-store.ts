@@ -58,8 +58,13 @@ export class RedisWorkerStore implements WorkerStore {
     await this.fit();
   }
 
+  /** Before {@link prepare} it only looks, and marks nothing. */
   async readTable(): Promise<WorkerTable> {
-    const { nowMs, floorMs, rest } = await this.look('reading the workers', 'table', []);
+    const what = 'reading the workers';
+    const isPrepared = this.fitted !== undefined;
+    const { nowMs, floorMs, rest } = isPrepared
+      ? await this.look(what, 'table', [])
+      : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
     const all = new Map<string, string>();
     for (let i = 0; i < fields.length; i += 2) all.set(fields[i]!, fields[i + 1]!);

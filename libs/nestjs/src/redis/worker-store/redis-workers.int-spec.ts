@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { IdService } from '../../id.service.js';
+import { readWorkers } from '../../lease/read-workers.js';
 import { RaindropModule } from '../../raindrop.module.js';
 import { initRedisWorkers } from './init-redis-workers.js';
 import { redisWorkers, redisWorkersOf } from './redis-workers.js';
@@ -67,6 +68,17 @@ describe('An application with worker ids from Redis', () => {
     const ids = await start(redisWorkersOf({ connection: server.url, key: 'raindrop.worker' }, 0));
     expect(Date.now() - from).toBeGreaterThan(1_700);
     expect(ids.nextId()).toBeGreaterThan(0n);
+  });
+
+  it('can be looked at before its first start, which stays one without a wait', async () => {
+    const connection = server.url;
+    const workerIdAssigner = redisWorkers({ connection });
+    expect(await readWorkers({ ...LAYOUT, ...LEASE, workerIdAssigner })).toMatchObject({ workers: [] });
+    expect(await redis.dbsize()).toBe(0);
+    await initRedisWorkers({ connection });
+    const ids = await start();
+    const { workers } = await readWorkers({ ...LAYOUT, ...LEASE, workerIdAssigner });
+    expect(workers.filter(({ state }) => state === 'held').map(({ workerId }) => workerId)).toEqual([ids.workerId]);
   });
 
   it('is refused a range that Redis would take long to read', async () => {
