@@ -1,3 +1,10 @@
+/**
+ * The engine, without dependencies: layouts, generators, codecs, the worker lease over ports, segments, presets, short IDs,
+ * the ring that threads share.
+ *
+ * @module @raindrop/core
+ */
+
 export { RaindropError } from './raindrop-error.js';
 export { showValue } from './show-value.js';
 

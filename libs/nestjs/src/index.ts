@@ -1,3 +1,10 @@
+/**
+ * The module and `IdService` for Nest, the worker table and `@GeneratedSnowflake()` for TypeORM, worker-id assigners,
+ * segments, business numbers.
+ *
+ * @module @raindrop/nestjs
+ */
+
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
 export type { RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
 export {

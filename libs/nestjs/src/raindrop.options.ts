@@ -15,13 +15,22 @@ export type RaindropModuleOptions = SnowflakeModuleOptions | SegmentModuleOption
 
 /** What is said where the module is imported, apart from the options themselves. */
 export interface RaindropModuleExtras {
-  /** Makes the service injectable everywhere. Default true. */
+  /**
+   * Injectable everywhere, or only where this import is.
+   * @range true, false
+   * @defaultValue true
+   */
   isGlobal?: boolean;
-  /** Names the service, to have several; see `InjectIdService`. */
+  /**
+   * For several services: `@InjectIdService(name)`. Two global services of one name are refused.
+   * @range 1-128 characters
+   * @defaultValue none
+   */
   name?: string;
   /**
-   * The names of the TypeORM DataSources whose entities get their IDs here; the lease uses the first one's database.
-   * Default: the DataSource that has no name.
+   * The TypeORM DataSources whose entities get IDs; the lease uses the first one's database.
+   * @range a name or names
+   * @defaultValue the DataSource without a name
    */
   dataSource?: string | readonly string[];
 }

@@ -31,19 +31,48 @@ import { DEFAULT_WORKER_TABLE } from './typeorm/worker-store/worker-table-name.j
 /** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
 export interface SnowflakeModuleOptions
   extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, AssignerOptions, CommonModuleOptions {
-  /** A ready layout in place of the bit options. */
+  /**
+   * A ready layout in place of the bit options.
+   * @range a `Layout`
+   * @defaultValue none
+   */
   layout?: Layout;
-  /** What kind of IDs: `snowflake`, in any case. Default `snowflake`. */
+  /**
+   * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
+   * @range `snowflake`, `numberSection`, in any case
+   * @defaultValue `snowflake`
+   */
   idMode?: 'snowflake';
-  /** Part of the worker's code, 0-65535. Default 0. */
+  /**
+   * Part of the worker's code.
+   * @range 0-65,535
+   * @defaultValue 0
+   */
   servicePort?: number;
-  /** Store a hash in place of address and hardware address. Default false. */
+  /**
+   * Store a hash in place of address and hardware address.
+   * @range true, false
+   * @defaultValue false
+   */
   hashCode?: boolean;
-  /** The zone in which the original's programs write their times on MySQL, such as `+08:00`. Default `+00:00`. */
+  /**
+   * The zone in which the original's programs write their times on MySQL, for `adoptForeign`.
+   * @range an offset such as `+08:00`
+   * @defaultValue `+00:00`
+   */
   foreignTimeZone?: string;
-  /** Read the clock once in a turn of the event loop, or at every call. Default `turn`. */
+  /**
+   * Read the clock once in a turn of the event loop (and every 256 calls), or at every call.
+   * @range `turn`, `exact`
+   * @defaultValue `turn`
+   */
   clock?: 'turn' | 'exact';
-  /** Another process that makes the IDs: `clusterPrimary()`. Default: they are made here, with a worker id. */
+  /**
+   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/remote.md); a remote one
+   * brings the layout along.
+   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`, `remoteIdsTcp({ host, port })`
+   * @defaultValue none
+   */
   idSource?: IdSource;
 }
 

@@ -3,26 +3,59 @@ import type { Layout } from '../layout/layout.js';
 
 /** How the generator behaves at its edges. */
 export interface GeneratorOptions {
-  /** What happens when the clock stands where both lanes have been and the hold is over. Default `wait`. */
+  /**
+   * The clock stands where both lanes have been and the hold is over: the async calls wait, or throw.
+   * @range `wait`, `throw`
+   * @defaultValue `wait`
+   */
   onClockBack?: 'wait' | 'throw';
-  /** What happens when a tick is used up. Default `borrow` for ms and s, `throw` for longer units. */
+  /**
+   * A tick is used up: take the next one ahead of the clock, wait for it, or throw. `borrow` is not for minute, hour
+   * and day.
+   * @range `borrow`, `wait`, `throw`
+   * @defaultValue `borrow` for ms and s, else `throw`
+   */
   onExhausted?: 'borrow' | 'wait' | 'throw';
-  /** How long a lane may stand still while the clock is behind it. 0-60,000 ms, default 3,000. */
+  /**
+   * How long a lane may stand still while the clock is behind it.
+   * @range 0-60,000
+   * @defaultValue 3,000
+   */
   maxHoldMs?: number;
-  /** How far ahead of the clock ticks may be borrowed, 0-60,000 ms, at least one tick. Default 5. */
+  /**
+   * How far ahead ticks may be borrowed; at least one tick.
+   * @range 0-60,000
+   * @defaultValue 5
+   */
   maxAheadMs?: number;
   /**
    * Where the sequence of a new tick starts: `zero`; `continue`, one after the last, until half the range is used; or
-   * `random`, in the lowest quarter. At a low rate `zero` leaves nearly all IDs even; with `continue` they fall evenly
-   * into 2, 4 to 64 shards, with `random` (8 sequence bits or more) into any number up to 64, even in a strict rhythm of
-   * one ID a tick. Only `zero` for minute, hour and day. Default `zero`.
+   * `random`, in the lowest quarter. Only `zero` for minute, hour and day.
+   *
+   * At a low rate `zero` leaves nearly all IDs even. With `continue` they fall evenly into 2, 4 to 64 shards, with
+   * `random` (8 sequence bits or more) into any number up to 64, even in a strict rhythm of one ID a tick.
+   * @range `zero`, `continue`, `random`
+   * @defaultValue `zero`
    */
   sequenceStart?: 'zero' | 'continue' | 'random';
-  /** How many codes are kept, 1-1,000,000. Default 10,000. */
+  /**
+   * Codes that are kept; what is evicted leaves its position as a floor, so nothing repeats. With `idSource` codes
+   * with nothing at hand make room; when all are in use, `TOO_MANY_CODES`.
+   * @range 1-1,000,000
+   * @defaultValue 10,000
+   */
   maxCodes?: number;
-  /** The largest batch, 1-10,000,000. Default 100,000. */
+  /**
+   * The largest batch.
+   * @range 1-10,000,000
+   * @defaultValue 100,000
+   */
   maxBatch?: number;
-  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 10,000. */
+  /**
+   * How long an async call waits when it names no `timeoutMs`.
+   * @range 1-86,400,000
+   * @defaultValue 10,000
+   */
   asyncTimeoutMs?: number;
 }
 

@@ -7,29 +7,74 @@ import { readUsage, resolvedFor, type ResolvedLayout } from './layout-usage.js';
 
 /** The bits of a raindrop ID. Names are the original's, in camelCase. */
 export interface LayoutOptions {
-  /** Length of one tick, by name in any case or by the original's number 1-5. Default `second`. */
+  /**
+   * Length of a tick.
+   * @range `millisecond`, `second`, `minute`, `hour`, `day`, in any case, or 1-5
+   * @defaultValue `second`
+   */
   timeUnit?: TimeUnit | 1 | 2 | 3 | 4 | 5;
-  /** The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. */
+  /**
+   * The epoch.
+   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future
+   */
   startTimeStamp: string | Date | number;
-  /** Timestamp bits: millisecond 41-55, second 31-55, minute 25-50, hour 19-45, day 15-40. */
+  /**
+   * How many bits the timestamp has.
+   * @range millisecond 41-55, second 31-55, minute 25-50, hour 19-45, day 15-40
+   */
   timeStampLength: number;
-  /** Worker bits, 3-10. */
+  /**
+   * How many bits the worker id has.
+   * @range 3-10
+   */
   workIdLength: number;
-  /** Lowest worker id of this service, 0 or more. Default 1. */
+  /**
+   * Lowest worker id of this service.
+   * @range 0 to 2^workIdLength - 1
+   * @defaultValue 1
+   */
   serviceMinWorkId?: number;
-  /** Highest worker id of this service. Default 2^workIdLength - 1. */
+  /**
+   * Highest worker id of this service.
+   * @range `serviceMinWorkId` to 2^workIdLength - 1
+   * @defaultValue 2^workIdLength - 1
+   */
   serviceMaxWorkId?: number;
-  /** First value of the clock-back bit, 0 or 1. Default 0. */
+  /**
+   * First value of the clock-back bit.
+   * @range 0 or 1
+   * @defaultValue 0
+   */
   timeBackBitValue?: 0 | 1;
-  /** Reserved low bits, 0-5. Default 0; 1 is advised. */
+  /**
+   * How many low bits are reserved.
+   * @range 0-5
+   * @defaultValue 0 (1 is advised)
+   */
   endBitsLength?: number;
-  /** What the reserved bits hold, 0 to 2^endBitsLength - 1. Default 0. */
+  /**
+   * What the reserved bits hold.
+   * @range 0 to 2^endBitsLength - 1
+   * @defaultValue 0
+   */
   endBitsValue?: number;
-  /** A layout with less life left is refused. Days, default 365. */
+  /**
+   * A new table is refused a layout with less life left.
+   * @range 0-36,500
+   * @defaultValue 365
+   */
   minLifetimeDays?: number;
-  /** How many nodes will run, for the warnings only. */
+  /**
+   * For the warnings: take twice as many worker ids as nodes.
+   * @range 1 or more
+   * @defaultValue none
+   */
   expectedNodes?: number;
-  /** IDs per second that one node must reach, for the warnings only. */
+  /**
+   * For the warnings: what one node must reach.
+   * @range 1 or more
+   * @defaultValue none
+   */
   expectedIdsPerSecond?: number;
 }
 

@@ -2,28 +2,66 @@ import { OptionReader } from '../config/option-reader.js';
 
 /** How the worker lease is kept. Times in ms. */
 export interface LeaseOptions {
-  /** How often the lease is renewed, 50-600,000. Default 10,000. */
+  /**
+   * How often the lease is renewed.
+   * @range 50-600,000
+   * @defaultValue 10,000
+   */
   heartbeatIntervalMs?: number;
-  /** How long a lease lasts without a renewal: more than the heartbeat plus `opTimeoutMs`, up to 86,400,000. Default 60,000. */
+  /**
+   * How long a lease lasts without a renewal.
+   * @range more than heartbeat + `opTimeoutMs`, to 86,400,000
+   * @defaultValue 60,000
+   */
   leaseMs?: number;
-  /** How far ahead of the clock positions are reserved: at least the lease. Default lease + 5,000. */
+  /**
+   * How far ahead positions are reserved.
+   * @range `leaseMs` to 172,800,000
+   * @defaultValue `leaseMs` + 5,000
+   */
   horizonMs?: number;
   /**
-   * How long after its end a lease is still respected by others, 0-86,400,000. Default: as long as the lease. With
-   * `commitLossWindowMs` at least, and by default, lease + window + 3 x `maxClockSkewMs`.
+   * How long after its end others respect a lease; with `commitLossWindowMs` at least, and by default, `leaseMs` +
+   * window + 3 × `maxClockSkewMs`.
+   * @range 0-86,400,000 (with a window so much above its least)
+   * @defaultValue `leaseMs`
    */
   graceMs?: number;
-  /** How long one statement may take before its connection is dropped, 10-60,000. Default 3,000. */
+  /**
+   * How long a statement may take before its connection is dropped.
+   * @range 10-60,000
+   * @defaultValue 3,000
+   */
   opTimeoutMs?: number;
-  /** How far this host's clock may be from the database's, 100-3,600,000. Default 30,000. */
+  /**
+   * How far this host's clock may be from the database's.
+   * @range 100-3,600,000
+   * @defaultValue 30,000
+   */
   maxClockSkewMs?: number;
-  /** How long an acknowledged commit may still be lost, by a failover say; 0-86,400,000. Default 0. */
+  /**
+   * How long an acknowledged commit may still be lost, by a failover say; the same in every process of the table.
+   * @range 0-86,400,000
+   * @defaultValue 0
+   */
   commitLossWindowMs?: number;
-  /** How long to wait at the start when every worker id is taken, 0-86,400,000. Default 0. */
+  /**
+   * How long to wait at the start when every worker id is taken.
+   * @range 0-86,400,000
+   * @defaultValue 0
+   */
   waitForWorkerMs?: number;
-  /** Prefer a free row that this host and port had before. Default false. */
+  /**
+   * Prefer a free row that this host and port had before.
+   * @range true, false
+   * @defaultValue false
+   */
   priorityEqualCodeWorkId?: boolean;
-  /** Take rows over that another program wrote, long after its last heartbeat. Default false. */
+  /**
+   * Take over rows that the original's programs wrote, long after their last heartbeat.
+   * @range true, false
+   * @defaultValue false
+   */
   adoptForeign?: boolean;
 }
 

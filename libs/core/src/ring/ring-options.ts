@@ -10,29 +10,61 @@ export interface PutRejection {
 
 /** What a ring holds, and when it is filled. */
 export interface SharedIdRingOptions {
-  /** 8,192 slots times 2 to the power of this, 0-10. Default 3: 65,536 slots, half a megabyte. */
+  /**
+   * 8,192 slots times 2 to the power of this: by default 65,536, half a megabyte.
+   * @range 0-10
+   * @defaultValue 3
+   */
   boostPower?: number;
-  /** Filled up when less than this share is left, 1-99 percent. Default 50. */
+  /**
+   * The ring is filled up when less than this percentage is left.
+   * @range 1-99
+   * @defaultValue 50
+   */
   paddingFactor?: number;
-  /** Filled up every so many seconds as well, 1-86,400. Default never: takers say when it is time. */
+  /**
+   * The ring is filled up every so many seconds as well.
+   * @range 1-86,400, in seconds
+   * @defaultValue none
+   */
   scheduleInterval?: number;
   /**
-   * IDs whose time is further than this from the present are skipped, 100-3,600,000 ms. Those that are half as old are
-   * replaced. Default 10,000.
+   * IDs whose time is further than this from the present are skipped; those that are half as old are replaced.
+   * @range 100-3,600,000
+   * @defaultValue 10,000
    */
   maxAgeMs?: number;
-  /** Takers fail when nothing was heard of the producer for so long, 200-60,000 ms. Default 5,000. */
+  /**
+   * Takers fail when nothing was heard of the producer for so long.
+   * @range 200-60,000
+   * @defaultValue 5,000
+   */
   producerTimeoutMs?: number;
-  /** A thread claims so many at once and hands them out one by one, 1-1,024; a sixteenth of the ring at most. Default 32. */
+  /**
+   * A thread claims so many IDs at once and hands them out one by one; a sixteenth of the ring at most.
+   * @range 1-1,024
+   * @defaultValue 32
+   */
   run?: number;
   /**
-   * How much of every tick's sequences may go into the ring, 1-100 percent: the rest stays for calls of the service
-   * itself, which would find the tick used up while the ring is being filled. One ID of each tick at least. Default 50.
+   * What percentage of every tick's sequences may go into the ring, one ID at least: the rest stays for calls of the
+   * service itself, which would find the tick used up while the ring is being filled.
+   * @range 1-100
+   * @defaultValue 50
    */
   tickShare?: number;
-  /** Whose sequence the IDs are of. Default: that of IDs without a code. */
+  /**
+   * Whose sequence the IDs are of.
+   * @range 1-128 characters
+   * @defaultValue that of IDs without a code
+   */
   code?: string;
-  /** Told what was thrown away; what it throws, or rejects with, is logged. Default: `failed` is logged. */
+  /**
+   * Told `{ reason, count }` of what was thrown away, with `aged`, `failed` or `closed`; what it throws, or rejects
+   * with, is logged.
+   * @range a function
+   * @defaultValue logs what `failed`
+   */
   onPutRejected?: (rejection: PutRejection) => unknown;
 }
 
@@ -68,11 +100,17 @@ export function resolveRingOptions(options: SharedIdRingOptions = {}): ResolvedR
 
 /** How a thread takes. */
 export interface SharedIdsOptions {
-  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 10,000. */
+  /**
+   * How long an async call waits when it names no `timeoutMs`.
+   * @range 1-86,400,000
+   * @defaultValue 10,000
+   */
   asyncTimeoutMs?: number;
   /**
-   * Called in place of the log when no ID can be had. What it throws is thrown; when it returns, the error is. What an
-   * async one rejects with is logged, once a second at most.
+   * Called when no ID can be had. What it throws is thrown; when it returns, the error is. What an async one rejects
+   * with is logged, once a second at most.
+   * @range a function
+   * @defaultValue logs, once a second at most
    */
   onTakeRejected?: (error: RaindropError) => unknown;
 }

@@ -11,29 +11,65 @@ export interface ChainOptions {
 /** How the numbers of a code are fetched and handed out. */
 export interface SegmentOptions {
   /**
-   * The next segment is fetched when less than this share of the step is left, 0-1; with 0 not before a caller needs it.
-   * Default 0.9.
+   * The next segment is fetched when less than this share is left; with 0 not before a caller needs it.
+   * @range 0-1
+   * @defaultValue 0.9
    */
   prefetchBelow?: number;
-  /** The step grows up to this many numbers while segments are used up fast, 1-100,000,000. Default 1,000,000. */
+  /**
+   * The most that are reserved at once; a segment used up within 15 minutes doubles the next one, one that lasts
+   * longer than 30 halves it, never below the row's step.
+   * @range 1-100,000,000
+   * @defaultValue 1,000,000
+   */
   maxStep?: number;
-  /** Keep whole segments ahead, in place of `prefetchBelow`; `true` for the defaults. Default false. */
+  /**
+   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers starve,
+   * up to `maxBuffered` (default 4 × `maxStep`) numbers, fewer when idle.
+   * @range true, false, `{ safeDistance, maxBuffered }`
+   * @defaultValue false
+   */
   chain?: boolean | ChainOptions;
-  /** The code of calls that name none. Default `default`. */
+  /**
+   * The code of calls that name none.
+   * @range 1-128 characters
+   * @defaultValue `default`
+   */
   defaultCode?: string;
-  /** How many codes may be used, 1-100,000. Default 10,000. */
+  /**
+   * How many codes may be used; one more is refused, nothing is evicted.
+   * @range 1-100,000
+   * @defaultValue 10,000
+   */
   maxCodes?: number;
-  /** The largest batch, 1-10,000,000. Default 100,000. */
+  /**
+   * The largest batch.
+   * @range 1-10,000,000
+   * @defaultValue 100,000
+   */
   maxBatch?: number;
-  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 3,000. */
+  /**
+   * How long an async call waits when it names no `timeoutMs`.
+   * @range 1-86,400,000
+   * @defaultValue 3,000
+   */
   asyncTimeoutMs?: number;
-  /** After so long a call of the store counts as failed, 10-60,000 ms. Default 3,000. */
+  /**
+   * How long one call of the store may take.
+   * @range 10-60,000
+   * @defaultValue 3,000
+   */
   opTimeoutMs?: number;
-  /** The pause after a first failure, 1-60,000 ms; it doubles with every further one. Default 50. */
+  /**
+   * The pause after a failed reservation; it doubles with every further one, with jitter.
+   * @range 1-60,000
+   * @defaultValue 50
+   */
   retryBaseMs?: number;
   /**
-   * The longest pause between attempts, and the one before a code that is unknown or used up is asked for again:
-   * `retryBaseMs` to 600,000 ms. Default 5,000.
+   * The longest pause, and the one before a code that is unknown or used up is asked for again.
+   * @range `retryBaseMs` to 600,000
+   * @defaultValue 5,000
    */
   retryMaxMs?: number;
 }

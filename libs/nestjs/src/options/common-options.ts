@@ -11,22 +11,48 @@ import { readLogger } from './logger-option.js';
 
 /** The options that a service has in either mode. */
 export interface CommonModuleOptions {
-  /** The table, `name` or `schema.name`. */
+  /**
+   * The table of this service. Services with different layouts need different worker tables, or different end bits.
+   * @range `table` or `schema.table` of letters, digits, underscores
+   * @defaultValue `soc_raindrop_worker`; for `disposable` `raindrop_worker_node`; in segment mode `raindrop_segment`
+   */
   tableName?: string;
-  /** Create tables that are missing. Default true. */
+  /**
+   * Create tables and columns that are missing; the rows are added in any case.
+   * @range true, false
+   * @defaultValue true
+   */
   autoCreateTable?: boolean;
-  /** A database of its own, as TypeORM options or a URL. Default: that of the application's DataSource. */
+  /**
+   * A database of its own for the tables; like `tableName` refused with worker ids that need none.
+   * @range TypeORM `DataSourceOptions`, or a `mysql:`, `mariadb:`, `postgres:`, `sqlite:` URL
+   * @defaultValue the application's DataSource
+   */
   dbConfig?: DatabaseConfig | undefined;
-  /** Accept an in-memory database, which only this process knows. Default false. */
+  /**
+   * Accept an in-memory database, whose workers only this process (or worker thread) knows.
+   * @range true, false
+   * @defaultValue false
+   */
   allowVolatile?: boolean;
-  /** Warn when nobody listens to SIGTERM or SIGINT 10 s after the start: nothing would be given back. Default true. */
+  /**
+   * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
+   * False where something else calls `app.close()`.
+   * @range true, false
+   * @defaultValue true
+   */
   checkShutdownHooks?: boolean;
   /**
-   * What is done about `@GeneratedSnowflake()` columns that cannot work with their driver, layout or services: refuse to
-   * start, log a warning, or nothing. Default `error`.
+   * Entities that cannot work with their driver, layout or services: do not start, log it, do not look.
+   * @range `error`, `warn`, `off`
+   * @defaultValue `error`
    */
   lint?: 'error' | 'warn' | 'off';
-  /** Where to log. Default Nest's `Logger`. */
+  /**
+   * Where to log.
+   * @range a Nest `LoggerService`
+   * @defaultValue Nest's `Logger`
+   */
   logger?: LoggerService;
 }
 

@@ -1,3 +1,9 @@
+/**
+ * Worker ids and number ranges kept in Redis; needs ioredis.
+ *
+ * @module @raindrop/nestjs/redis
+ */
+
 export { redisBuffer } from './redis-buffer.js';
 export type { RedisBufferOptions } from './redis-options.js';
 export type { RedisTarget } from './redis-connection.js';

@@ -9,21 +9,52 @@ import type { RedisTarget } from './redis-connection.js';
  * copy bring numbers back unnoticed.
  */
 export interface RedisBufferOptions {
-  /** An ioredis client, which stays yours and open; or a URL, or ioredis' options, for a connection of its own. */
+  /**
+   * A client stays yours and open; the others make a connection of its own.
+   * @range an ioredis client, a URL, or ioredis' options
+   */
   connection: RedisTarget;
-  /** Begins every key. Default `id.gen.`. */
+  /**
+   * Begins every key: `id.gen.idList_{app}_{shard}`, ....
+   * @range 1-128 letters, digits or any of `. : _ -`
+   * @defaultValue `id.gen.`
+   */
   keyPrefix?: string;
-  /** The part of a range, 0-0.9, at which the next one is reserved in the database. Default 0.2. */
+  /**
+   * The part of a range at which one process, holding a lock, reserves the next one in the database.
+   * @range 0-0.9
+   * @defaultValue 0.2
+   */
   idle?: number;
-  /** How many numbers a process takes at once when it does not say, 1-100,000. Default 100. */
+  /**
+   * How many numbers a process takes at once when its step says no more.
+   * @range 1-100,000
+   * @defaultValue 100
+   */
   run?: number;
-  /** After what time another process may refill when the one that began does not answer, 1,000-600,000. Default 60,000. */
+  /**
+   * After what time another process may refill when the one that began does not answer.
+   * @range 1,000-600,000
+   * @defaultValue 60,000
+   */
   lockMs?: number;
-  /** How long one command may take, 10-60,000. Default 500. */
+  /**
+   * How long one command may take.
+   * @range 10-60,000
+   * @defaultValue 500
+   */
   redisTimeoutMs?: number;
-  /** How long to wait for another process's refill before reserving in the database, 0-60,000. Default 250. */
+  /**
+   * How long to wait for another process's refill before reserving in the database.
+   * @range 0-60,000
+   * @defaultValue 250
+   */
   refillWaitMs?: number;
-  /** What to do without Redis: reserve in the database, or reject with `RedisUnavailableError`. Default `database`. */
+  /**
+   * What to do without Redis: reserve in the database, or reject with `RedisUnavailableError`.
+   * @range `database`, `throw`
+   * @defaultValue `database`
+   */
   onRedisDown?: 'database' | 'throw';
 }
 

@@ -1,3 +1,9 @@
+/**
+ * IDs from another process, over HTTP or TCP.
+ *
+ * @module @raindrop/nestjs/remote
+ */
+
 export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
 export { remoteIdsHeaders } from './http/remote-headers.js';
 export { remoteIdsTcp, type RemoteIdsTcpOptions } from './tcp/remote-ids-tcp.js';

@@ -26,16 +26,41 @@ export interface ShardedOptions {
 
 /** The options of a service of numbers from segments. `tableName` is by default `raindrop_segment`. */
 export interface SegmentModuleOptions extends SegmentOptions, CommonModuleOptions {
+  /**
+   * Makes it a service of numbers from segments.
+   * @range `numberSection`, in any case
+   */
   idMode: 'numberSection';
-  /** Codes that have numbers at hand from the start. Default: `defaultCode`. */
+  /**
+   * Codes that have numbers at hand from the start; the first call of another one must be async.
+   * @range texts of 1-128 characters
+   * @defaultValue `defaultCode`
+   */
   codes?: readonly string[];
-  /** Give an unknown code a row. Default true. */
+  /**
+   * Give an unknown code a row, or refuse it with `UnknownCodeError`.
+   * @range true, false
+   * @defaultValue true
+   */
   autoCreateCode?: boolean;
-  /** The step of such a row, 1-100,000,000. Default 1,000. */
+  /**
+   * The step of a new row: how many numbers are reserved at once, at first.
+   * @range 1-100,000,000
+   * @defaultValue 1,000
+   */
   defaultStep?: number;
-  /** Sharded IDs, `ids.next({ app, gatePass })`; `true` for the defaults. Default false. */
+  /**
+   * Sharded IDs, `ids.next({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
+   * are registered at the start.
+   * @range true, false, `{ tableName, apps }`
+   * @defaultValue false
+   */
   sharded?: boolean | ShardedOptions;
-  /** A buffer that several processes share: `redisBuffer()` of `@raindrop/nestjs/redis`. Default none. */
+  /**
+   * A buffer that all processes take numbers from.
+   * @range `redisBuffer({ connection, ... })` of `@raindrop/nestjs/redis`
+   * @defaultValue none
+   */
   redis?: SegmentBuffer;
 }
 

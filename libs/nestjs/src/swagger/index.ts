@@ -1,3 +1,9 @@
+/**
+ * IDs in OpenAPI; needs `@nestjs/swagger`.
+ *
+ * @module @raindrop/nestjs/swagger
+ */
+
 export { ApiSnowflake, type ApiSnowflakeOptions } from './api-snowflake.decorator.js';
 export {
   ApiSnowflakeParam,

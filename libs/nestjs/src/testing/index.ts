@@ -1,3 +1,9 @@
+/**
+ * The real services on a clock and a lease that a test steers.
+ *
+ * @module @raindrop/nestjs/testing
+ */
+
 export { RaindropTestingModule, type RaindropTestingModuleOptions } from './raindrop-testing.module.js';
 export { createTestIdService } from './create-test-id-service.js';
 export { RaindropTestbed } from './raindrop-testbed.js';

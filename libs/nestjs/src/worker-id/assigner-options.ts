@@ -7,22 +7,29 @@ import { refuseUnusedOptions } from './unused-options.js';
 /** The options that say where worker ids come from. */
 export interface AssignerOptions {
   /**
-   * Where worker ids come from: leased from the `database` (default) or with `redisWorkers()`; `disposable`, a new one for
-   * each start; `static`, given by hand; `statefulSet`, a Kubernetes ordinal; the unsafe `ip` and `machine`; a class that
-   * implements `WorkerIdAssigner`, or an object; or `firstOf([...])` of these.
+   * Where worker ids come from, and what is promised of them: docs/worker-ids.md.
+   * @range `database`, `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
+   *   object, `firstOf([...])`
+   * @defaultValue `database`
    */
   workerIdAssigner?: AssignerUse | FirstOf;
-  /** The worker id of the `static` assigner, unless `--raindrop.workerId` or `RAINDROP_WORKER_ID` gives one. */
+  /**
+   * The worker id of the `static` assigner, unless `--raindrop.workerId` or `RAINDROP_WORKER_ID` gives one.
+   * @range inside the service's range
+   * @defaultValue none
+   */
   workerId?: number;
   /**
-   * Where this host keeps how far IDs were issued, for assigners that do not know it: a directory, made at the first start
-   * in one that exists, and that outlives the process.
+   * Where this host keeps how far IDs were issued, for assigners that do not know it; it has to outlive the process.
+   * @range a directory, made in one that exists
+   * @defaultValue none
    */
   stateFile?: string;
   /**
-   * Without a `stateFile`: a start issues nothing before the clock has passed the tick of now + this, for so far may the
-   * last holder have issued. 0-600,000 ms, or false for no wait. Default: what can be borrowed ahead of the clock, and
-   * 1,000 more where the worker id moves between hosts; required for units of hours and days.
+   * Without a `stateFile`: a start issues nothing before the clock has passed the tick of now + this. Required for
+   * hours and days.
+   * @range 0-600,000, or false
+   * @defaultValue what can be borrowed ahead, 1,000 more where the worker id moves between hosts
    */
   restartWaitMs?: number | false;
 }

@@ -14,9 +14,9 @@ import {
 
 /**
  * Creates the table of business numbers where it is missing. Any number of processes may do so at once; for the start of
- * the application, outside any transaction.
+ * the application, outside any transaction. The table is `tableName`: `table` or `schema.table`, by default
+ * `raindrop_business_number`.
  *
- * @param options.tableName `table` or `schema.table`; default `raindrop_business_number`
  * @throws BusinessNumberTableMissingError when the account may not create it
  * @throws ConfigurationError when the database is not supported, the DataSource not initialised, or a table of that name
  *   somebody else's; InvalidTableNameError

@@ -1,0 +1,35 @@
+import { optionDocs, type OptionDoc } from './option-docs';
+
+const TABLE = /(<!-- options: ([\w., ]+) -->\n)[^]*?(\n<!-- \/options -->)/g;
+
+/**
+ * A Markdown text with its tables of options made anew from the doc comments in the source.
+ *
+ * A table stands between `<!-- options: GeneratorOptions, SnowflakeModuleOptions.clock -->` and `<!-- /options -->`: all
+ * options of an interface, or one of them.
+ */
+export function withOptionTables(markdown: string): string {
+  return markdown.replace(TABLE, (_, begin: string, names: string, end: string) => {
+    const rows = names.split(', ').flatMap(named).map(row);
+    return [`${begin}\n| option | range | default | meaning |`, '|---|---|---|---|', ...rows, end].join('\n');
+  });
+}
+
+/** `GeneratorOptions`, or `SnowflakeModuleOptions.clock`. */
+function named(name: string): OptionDoc[] {
+  const [interfaceName, option] = name.split('.');
+  const docs = optionDocs(interfaceName!);
+  if (option === undefined) return docs;
+  const doc = docs.find((each) => each.name === option);
+  if (doc === undefined) throw new Error(`${interfaceName} has no option ${option}`);
+  return [doc];
+}
+
+function row({ name, range, fallback, meaning }: OptionDoc): string {
+  return `| \`${name}\` | ${range} | ${fallback} | ${linked(meaning.replace(/\.$/, ''))} |`;
+}
+
+/** `docs/threads.md`, as the source names it, is a link where the table stands. */
+function linked(text: string): string {
+  return text.replace(/docs\/([\w-]+\.md)/g, '[$1]($1)');
+}

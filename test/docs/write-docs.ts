@@ -1,0 +1,9 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withOptionTables } from './option-tables';
+
+const docs = join(__dirname, '../../docs');
+for (const name of readdirSync(docs).filter((each) => each.endsWith('.md'))) {
+  const path = join(docs, name);
+  writeFileSync(path, withOptionTables(readFileSync(path, 'utf8')));
+}

@@ -1,0 +1,34 @@
+import { OptionDefaults } from 'typedoc';
+
+/** The API reference in docs/api, made by `npm run docs` from the doc comments of everything public. */
+export default {
+  name: 'Raindrop: API reference',
+  entryPoints: ['libs/core/src/index.ts', 'libs/nestjs/src/index.ts', 'libs/nestjs/src/*/index.ts'],
+  tsconfig: 'tsconfig.json',
+  // The type check is a step of its own.
+  skipErrorChecking: true,
+  blockTags: [...OptionDefaults.blockTags, '@range'],
+  excludePrivate: true,
+  excludeExternals: true,
+  validation: { notExported: false, invalidLink: true, rewrittenLink: true },
+  treatWarningsAsErrors: true,
+
+  plugin: ['typedoc-plugin-markdown'],
+  out: 'docs/api',
+  outputFileStrategy: 'modules',
+  readme: 'none',
+  // Lines of the source would change the reference with every commit.
+  disableSources: true,
+  githubPages: false,
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  hideGroupHeadings: true,
+  useCodeBlocks: true,
+  parametersFormat: 'table',
+  interfacePropertiesFormat: 'table',
+  classPropertiesFormat: 'table',
+  enumMembersFormat: 'table',
+  typeDeclarationFormat: 'table',
+  propertyMembersFormat: 'table',
+  typeAliasPropertiesFormat: 'table',
+};
