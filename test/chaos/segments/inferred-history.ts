@@ -15,10 +15,17 @@ export function inferHistory(maxId: number, rows: readonly CallOf[]): Required<R
     if (call !== 'reserve' || outcome === 'reserved') continue;
     open.set(count ?? ROW_STEP, (open.get(count ?? ROW_STEP) ?? 0) + 1);
   }
-  const gaps = difference([{ first: 1, last: maxId }], union(told));
+  const gaps = difference([{ first: 1, last: maxId }], union(rows.flatMap((each) => keptOf(each, rows))));
   const unheard = [...gaps].sort((one, other) => sizeOf([one]) - sizeOf([other])).flatMap((gap) => piecesOf(gap, open));
   const taken = [...told, ...unheard].map(({ first, last }) => ({ before: first - 1, after: last }));
   return { maxId, changes: [...taken, ...returned.map(({ first, last }) => ({ before: last, after: first - 1 }))] };
+}
+
+/** What was told to a process, without what it gave back afterwards: that can have gone to a call without an answer. */
+function keptOf([process, { segment, endedAt }]: CallOf, rows: readonly CallOf[]): Interval[] {
+  if (segment === undefined) return [];
+  const back = rows.filter(([giver, { outcome, at }]) => giver === process && outcome === 'returned' && at >= endedAt!);
+  return difference([segment], union(back.map(([, { unused }]) => unused!)));
 }
 
 /** The gap as the work of open calls, which are used up then; nothing when they do not add up. */
