@@ -10,7 +10,9 @@ export default {
   blockTags: [...OptionDefaults.blockTags, '@range'],
   excludePrivate: true,
   excludeExternals: true,
-  validation: { notExported: false, invalidLink: true, rewrittenLink: true },
+  validation: { notExported: false, notDocumented: true, invalidLink: true, rewrittenLink: true },
+  packagesRequiringDocumentation: ['@raindrop/core', '@raindrop/nestjs'],
+  requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable', 'Function', 'Method', 'Accessor'],
   treatWarningsAsErrors: true,
 
   plugin: ['typedoc-plugin-markdown'],

@@ -12,7 +12,9 @@ export interface IdEngine {
   readonly sharded: ShardedGenerator | undefined;
   /** Emits the engine's events here, from now on. */
   tell(events: EventEmitter): void;
+  /** What the service says of itself. */
   status(service: string): IdServiceStatus;
+  /** What was granted before is not used any more. */
   afterRestore(): void;
   /** Gives back what is held. Never rejects. */
   close(): Promise<void>;

@@ -99,6 +99,7 @@ export class IdService extends IssuingCalls implements OnApplicationBootstrap, O
     return this.status();
   }
 
+  /** What `console.log` shows of it. */
   [inspect.custom](): IdServiceStatus {
     return this.status();
   }

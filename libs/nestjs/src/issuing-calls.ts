@@ -7,7 +7,7 @@ import type {
   WaitOptions,
 } from '@raindrop/core';
 
-/** The calls for IDs, passed on to a generator. */
+/** The calls for IDs, passed on to a generator; each does what {@link IdCalls} says. */
 export abstract class IssuingCalls implements IdCalls {
   constructor(protected readonly calls: IdCalls) {}
 
@@ -15,17 +15,14 @@ export abstract class IssuingCalls implements IdCalls {
     return this.calls.nextId(code);
   }
 
-  /** The ID as decimal text: what belongs into JSON. */
   nextString(code?: string): string {
     return this.calls.nextString(code);
   }
 
-  /** @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed */
   nextNumber(code?: string): number {
     return this.calls.nextNumber(code);
   }
 
-  /** `count` IDs, 1 to `maxBatch`; all or nothing, without waiting. */
   nextIds(count: number, code?: string): bigint[] {
     return this.calls.nextIds(count, code);
   }
@@ -34,7 +31,6 @@ export abstract class IssuingCalls implements IdCalls {
     return this.calls.nextStrings(count, code);
   }
 
-  /** Fills an array of yours; all or nothing, without waiting. */
   fill(target: BigInt64Array, code?: string): BigInt64Array {
     return this.calls.fill(target, code);
   }
@@ -59,20 +55,14 @@ export abstract class IssuingCalls implements IdCalls {
     return this.calls.fillAsync(target, code, wait);
   }
 
-  /** The calls above for one code, without the look-up. */
   forCode(code: string): BoundIdCalls {
     return this.calls.forCode(code);
   }
 
-  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. @throws InvalidCodeError */
   refusal(code?: string): RaindropError | undefined {
     return this.calls.refusal(code);
   }
 
-  /**
-   * Begins to count the IDs of some codes apart, those issued so far included: for metrics of your own.
-   * @throws ConfigurationError naming every option that is wrong
-   */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
     return this.calls.issuedByCode(options);
   }

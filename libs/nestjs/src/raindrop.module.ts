@@ -6,6 +6,7 @@ import type { RaindropModuleOptions } from './raindrop.options.js';
 
 /** What `forRootAsync({ useClass | useExisting })` names: a provider that makes the options. */
 export interface RaindropOptionsFactory {
+  /** The options; called once, when the module is made. */
   createRaindropOptions(): RaindropModuleOptions | Promise<RaindropModuleOptions>;
 }
 

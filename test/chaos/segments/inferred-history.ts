@@ -1,5 +1,5 @@
 import type { CallOf } from './explain-losses.js';
-import { difference, sizeOf, union, type Interval } from './intervals.js';
+import { difference, sizeOf, union, type Interval, type Intervals } from './intervals.js';
 import type { RowHistory } from './row-history.js';
 import { ROW_STEP } from './segment-messages.js';
 
@@ -22,7 +22,7 @@ export function inferHistory(maxId: number, rows: readonly CallOf[]): Required<R
 }
 
 /** What was told to a process, without what it gave back afterwards: that can have gone to a call without an answer. */
-function keptOf([process, { segment, endedAt }]: CallOf, rows: readonly CallOf[]): Interval[] {
+function keptOf([process, { segment, endedAt }]: CallOf, rows: readonly CallOf[]): Intervals {
   if (segment === undefined) return [];
   const back = rows.filter(([giver, { outcome, at }]) => giver === process && outcome === 'returned' && at >= endedAt!);
   return difference([segment], union(back.map(([, { unused }]) => unused!)));

@@ -30,6 +30,7 @@ export class OptionReader {
     this.raw = raw as Record<string, unknown>;
   }
 
+  /** What is wrong so far. */
   get problems(): readonly ConfigurationProblem[] {
     return this.found;
   }
@@ -50,6 +51,7 @@ export class OptionReader {
     return Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
   }
 
+  /** An integer option inside its rule; notes a problem otherwise. */
   integer(name: string, rule: IntegerRule): number {
     const given = this.value(name);
     const fallback = rule.default ?? rule.min;
@@ -67,6 +69,7 @@ export class OptionReader {
     return fallback;
   }
 
+  /** True or false; notes a problem otherwise. */
   boolean(name: string, fallback: boolean): boolean {
     const given = this.value(name);
     if (given === undefined) return fallback;
@@ -85,6 +88,7 @@ export class OptionReader {
     return match ?? fallback;
   }
 
+  /** A text that fits the pattern; notes a problem otherwise. */
   string(name: string, rule: { fallback: string; pattern: RegExp; legal: string }): string {
     const given = this.value(name);
     if (given === undefined) return rule.fallback;

@@ -59,6 +59,7 @@ export interface GeneratorOptions {
   asyncTimeoutMs?: number;
 }
 
+/** Those options, checked and complete. */
 export type ResolvedGeneratorOptions = Readonly<Required<GeneratorOptions>>;
 
 /**

@@ -26,6 +26,7 @@ export interface IssuedCounts {
 export interface IssuedByCode {
   /** How many reads in a row it takes until one leaves out nothing that was issued before the first. */
   readonly reads: number;
+  /** What was issued up to now. */
   read(): IssuedCounts;
   /** Ends the counting: what is read after it is of no use. */
   stop(): void;

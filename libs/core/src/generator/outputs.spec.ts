@@ -247,13 +247,14 @@ describe('a batch', () => {
 
     it('and fails midway burns its IDs: they never come again', async () => {
       const bench = new GeneratorBench({ options: { onExhausted: 'wait' } });
-      const target = new BigInt64Array(10);
+      const target = new BigInt64Array(10).fill(7n);
       const failed = expect(bench.generator.fillAsync(target, undefined, { timeoutMs: 1 })).rejects.toMatchObject({
         errorCode: 'WAIT_TIMEOUT',
         cause: { errorCode: 'SEQUENCE_EXHAUSTED' },
       });
       await bench.time.advance(1);
       await failed;
+      expect([...target]).toEqual(Array(10).fill(0n));
       expect(bench.generator.counters.issued).toBe(8);
       bench.time.freeze(1);
       expect(bench.next()).toBe('1000002:0:0');

@@ -97,7 +97,12 @@ export class Outputs {
 
   async fillAsync(current: () => Sequencer, target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
     const count = this.sizeOf(target);
-    if (count > 0) await this.takeSoon(current, { batch: target, count, writeRun: this.writeCells }, wait);
+    try {
+      if (count > 0) await this.takeSoon(current, { batch: target, count, writeRun: this.writeCells }, wait);
+    } catch (error) {
+      target.fill(0n);
+      throw error;
+    }
     return target;
   }
 

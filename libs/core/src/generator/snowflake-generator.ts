@@ -149,6 +149,7 @@ export class SnowflakeGenerator implements IdCalls {
     return this.issuer.refusal(this.sequencer(code));
   }
 
+  /** What was issued, borrowed, held and refused since the start. */
   get counters(): GeneratorCounters {
     return { ...this.issuer.counters, issued: this.codes.total.read(), codes: this.codes.size };
   }

@@ -13,7 +13,9 @@ import type { ResolvedGeneratorOptions } from './generator-options.js';
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
+  /** Calls back when it is aborted. */
   addEventListener(type: 'abort', listener: () => void): void;
+  /** Ends that. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 

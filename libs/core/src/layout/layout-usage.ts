@@ -13,6 +13,7 @@ export interface ResolvedLayout {
   readonly warnings: readonly LayoutWarning[];
 }
 
+/** Worker ids, both ends included. */
 export interface WorkerRange {
   readonly min: number;
   readonly max: number;
@@ -49,6 +50,7 @@ export function readUsage(reader: OptionReader, maxWorkerId: number, defaultMax 
   };
 }
 
+/** A layout and its use, with the warnings that they call for at `nowMs`. */
 export function resolvedFor(layout: Layout, usage: LayoutUsage, nowMs: number): ResolvedLayout {
   const { workers, firstLane, minLifetimeDays } = usage;
   const warnings = layoutWarnings(layout, { ...usage, nowMs, workers: workers.max - workers.min + 1 });

@@ -136,6 +136,7 @@ export class LeaseKeeper implements Tenure {
     return (this.closing ??= this.shutDown());
   }
 
+  /** What is held, how long yet, and how the renewals went. */
   status(): LeaseStatus {
     const { lease, state, tally, lastError } = this.holding;
     const refusal = lease?.admission.refusal(lease.workerId);

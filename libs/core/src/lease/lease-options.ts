@@ -65,6 +65,7 @@ export interface LeaseOptions {
   adoptForeign?: boolean;
 }
 
+/** Those options, checked and complete. */
 export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
 
 /** @throws ConfigurationError naming every option that is wrong */

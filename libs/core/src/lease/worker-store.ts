@@ -101,6 +101,7 @@ export const FENCE_LEAP = 1_000_000_000;
 export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */
   prepare(workers: WorkerRange): Promise<void>;
+  /** All rows and layouts as they were at one moment. */
   readTable(): Promise<WorkerTable>;
   /** What most starts need of the table. It refuses all that {@link readTable} refuses. */
   readSample(request: SampleRequest): Promise<WorkerSample>;
@@ -123,5 +124,6 @@ export interface WorkerStore {
   durabilityWarnings(): Promise<readonly string[]>;
   /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
   abandon(): void;
+  /** Ends the connection; no call may follow. */
   close(): Promise<void>;
 }

@@ -60,6 +60,7 @@ export class SharedIdRing {
     this.tend();
   }
 
+  /** How full the ring is, and what was put, taken and thrown away. */
   status(): SharedIdRingStatus {
     const { memory, refusal, handle, filler, rejections } = this;
     const [state, taken] = [memory.stateOf(memory.stamp), memory.head - rejections.count];

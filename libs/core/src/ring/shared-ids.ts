@@ -62,6 +62,7 @@ export class SharedIds {
     this.rejections = new TakeRejections(ports, onTakeRejected);
   }
 
+  /** The next ID of this thread. @throws RaindropError when the ring has none to give */
   nextId(): bigint {
     const refusal = this.cursor.refusal();
     if (refusal !== undefined) throw this.rejections.tell(refusal);
@@ -129,6 +130,7 @@ export class SharedIds {
     return this.cursor.refusal();
   }
 
+  /** What this thread has taken, and how the producer is. */
   status(): SharedIdsStatus {
     const { memory } = this;
     const { claimed, skipped, held } = this.cursor;

@@ -12,6 +12,7 @@ interface WaitingAtomics {
   waitAsync?(words: Int32Array, index: number, value: number): { readonly value: Promise<string> | string };
 }
 
+/** Changes by `Atomics`. */
 export const atomicChanges: WordChanges = {
   changed(words, index, value) {
     const heard = (Atomics as WaitingAtomics).waitAsync?.(words, index, value);

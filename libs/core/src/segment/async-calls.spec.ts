@@ -203,6 +203,15 @@ describe('A batch', () => {
     expect([...bench.generator.fill(target)]).toEqual(range(2, 5_001));
   });
 
+  it('that is async leaves nothing of an earlier call in an array that it could not fill', async () => {
+    const bench = cutOff();
+    const target = new BigInt64Array(3).fill(7n);
+    const failed = expect(bench.generator.fillAsync(target)).rejects.toBeInstanceOf(ClosedError);
+    void bench.generator.close();
+    await failed;
+    expect([...target]).toEqual([0n, 0n, 0n]);
+  });
+
   it('has the same numbers in every form, over the edges of segments', async () => {
     const bench = await SegmentBench.started({ row: { maxId: 9_990n, step: 7 } });
     await bench.generator.nextIdsAsync(1);

@@ -94,7 +94,12 @@ export class SegmentAllocator implements BoundIdCalls {
 
   async fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
     const count = this.sizeOf(target);
-    return count === 0 ? target : this.takeSoon(target, { count, writeNext: writeCells }, wait);
+    try {
+      return count === 0 ? target : await this.takeSoon(target, { count, writeNext: writeCells }, wait);
+    } catch (error) {
+      target.fill(0n);
+      throw error;
+    }
   }
 
   /** Settles when a number is at hand, without taking it. @throws as the async calls do */

@@ -74,6 +74,7 @@ export interface SegmentOptions {
   retryMaxMs?: number;
 }
 
+/** Those options, checked and complete. */
 export type ResolvedSegmentOptions = Readonly<Required<Omit<SegmentOptions, 'chain'>>> & {
   readonly chain: Readonly<Required<ChainOptions>> | undefined;
 };

@@ -10,6 +10,7 @@ export interface ReservedSegment extends Segment {
   readonly step: number;
 }
 
+/** What a reservation is to be like. */
 export interface SegmentRequest {
   /** How many numbers; fewer are answered when the limit is near. The row's own step when left out. */
   readonly count?: number;
@@ -43,7 +44,7 @@ export interface SegmentSource {
 export interface SegmentStore {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;
-  /** @param code 1 to 128 characters; told apart by case and accents */
+  /** Where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
   source(code: string): SegmentSource;
   /** What of the database's settings can lose a committed reservation, for the log. */
   durabilityWarnings(): Promise<readonly string[]>;

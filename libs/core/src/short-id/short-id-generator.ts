@@ -19,8 +19,11 @@ import { ShortIdRepeatError } from './short-id-repeat-error.js';
 /** Where the IDs come from that are shortened: an `IdService` or a `SnowflakeGenerator` of {@link shortIdLayout}. */
 export interface ShortIdSource {
   readonly layout: Layout;
+  /** The next ID of the source. */
   nextId(): bigint;
+  /** `count` of them. */
   nextIds(count: number): bigint[];
+  /** The next one, after waiting where that helps. */
   nextIdAsync(code?: undefined, wait?: WaitOptions): Promise<bigint>;
 }
 

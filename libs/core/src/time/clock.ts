@@ -5,7 +5,9 @@
  * `refresh`.
  */
 export interface Clock {
+  /** Unix ms, possibly a little stale. */
   now(): number;
+  /** Unix ms, read now. */
   refresh(): number;
   /**
    * Where there is such a method, its answer says how many calls may follow a `refresh` and do with its value; `stale` is
@@ -16,5 +18,6 @@ export interface Clock {
 
 /** Milliseconds since some fixed moment, never going back, unaffected by changes of the wall clock. */
 export interface MonotonicClock {
+  /** Milliseconds; only differences mean anything. */
   now(): number;
 }

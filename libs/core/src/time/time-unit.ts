@@ -12,6 +12,7 @@ export interface TimeUnitRule {
   readonly coarse: boolean;
 }
 
+/** The rules of every unit. */
 export const TIME_UNITS: Readonly<Record<TimeUnit, TimeUnitRule>> = {
   millisecond: { number: 1, ms: 1, minTimestampBits: 41, maxTimestampBits: 55, coarse: false },
   second: { number: 2, ms: 1_000, minTimestampBits: 31, maxTimestampBits: 55, coarse: false },

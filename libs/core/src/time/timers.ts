@@ -1,5 +1,6 @@
 /** What `setTimer` answers; cancelling twice, or after it fired, does nothing. */
 export interface Timer {
+  /** The callback is not called any more. */
   cancel(): void;
 }
 
@@ -8,5 +9,6 @@ export interface Timer {
  * waiting, does.
  */
 export interface Timers {
+  /** Calls back once, after `delayMs` ms. */
   setTimer(callback: () => void, delayMs: number, kind: 'background' | 'foreground'): Timer;
 }

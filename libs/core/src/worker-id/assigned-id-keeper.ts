@@ -136,6 +136,7 @@ export class AssignedIdKeeper implements Tenure {
     return (this.closing ??= this.shutDown());
   }
 
+  /** What is held, how long yet, and how the renewals went. */
   status(): LeaseStatus {
     const { phase, lease, base, limit, lane, lastError } = this;
     const isHeld = phase === 'held' && lease?.isLapsed === false;

@@ -32,7 +32,11 @@ export interface WorkerView {
   readonly heartbeat: Date | null;
 }
 
-/** @param graceMs how long after its end a lease is respected */
+/**
+ * A row of the worker table, for people.
+ * @param nowMs by the clock of the database
+ * @param graceMs how long after its end a lease is respected
+ */
 export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, isDeleted = false): WorkerView {
   const state = isDeleted ? 'deleted' : stateOf(row, nowMs, graceMs);
   const left = state === 'held' ? row.leaseUntilMs - nowMs : undefined;

@@ -37,6 +37,7 @@ export class RaindropMetrics implements OnModuleInit, OnApplicationShutdown {
     return end;
   }
 
+  /** Called by Nest: ends the observation. */
   onApplicationShutdown(): void {
     for (const end of this.ends.splice(0)) end();
   }

@@ -5,6 +5,7 @@ import { isPlaceholder, LEGAL_KEY, readSecretKey } from './secret-key.js';
 const KEY_ID = /^[A-Za-z0-9]{1,8}$/;
 const PURPOSE = /^[\w.:-]{1,64}$/;
 
+/** The keys, and what the IDs look like. */
 export interface PublicIdOptions {
   /**
    * The secret keys by their ids of 1 to 8 letters and digits, which stand in the texts. AES keys: 16, 24 or 32 random

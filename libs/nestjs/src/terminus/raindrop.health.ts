@@ -46,7 +46,7 @@ export class RaindropHealthIndicator {
     @Optional() private readonly ids?: IdService,
   ) {}
 
-  /** @param service a named service; default the one without a name. */
+  /** How a service is, as terminus wants it; issues nothing. @param service a named one; default the one without a name */
   check<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
     const session = this.health.check(key) as unknown as Session<Key>;
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });

@@ -15,6 +15,7 @@ export interface StoreContext {
 export interface ReservingAssigner {
   /** For logs and errors. */
   readonly name: string;
+  /** Opens the rows; the lease keeper closes them. */
   openStore(context: StoreContext): WorkerStore;
   /** How long a start waits for a worker id where `waitForWorkerMs` is left out, ms. Default 0. */
   defaultWaitMs?(lease: ResolvedLeaseOptions): number;

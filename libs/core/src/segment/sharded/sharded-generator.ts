@@ -104,6 +104,7 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
+  /** The next ID of an app and gate pass as decimal text; as `nextIdAsync`. */
   async nextStringAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<string> {
     return (await this.nextAsync(request, wait)).toString();
   }
@@ -133,6 +134,7 @@ export class ShardedGenerator {
     return (this.closing ??= this.closeAll());
   }
 
+  /** How the shards are, and what was reserved for them. */
   get status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     return { isReady, apps, shardsInUse: this.allocators.size, lastError };

@@ -8,6 +8,7 @@ import { parseTemplate, TEMPLATE_LENGTH, type DateToken, type NumberTemplate } f
 /** When a series starts anew. */
 export type ResetBy = 'never' | 'year' | 'month' | 'day';
 
+/** Which sequence a number is of, and when it begins again. */
 export interface BusinessNumberOptions {
   /** The period whose numbers are counted by themselves. The template must show it. Default `never`. */
   readonly resetBy?: ResetBy;

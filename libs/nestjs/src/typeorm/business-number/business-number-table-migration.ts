@@ -4,6 +4,7 @@ import { parseTableName } from '../database/table-name.js';
 import { DEFAULT_NUMBER_TABLE, dropNumberTable, numberTableOf } from './number-table.js';
 import { createIfMissing } from './prepare-business-numbers.js';
 
+/** Of which table, under which name. */
 export interface BusinessNumberTableMigrationOptions {
   /** `table` or `schema.table`. Default `raindrop_business_number`. */
   readonly tableName?: string;

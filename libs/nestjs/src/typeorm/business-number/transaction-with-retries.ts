@@ -6,6 +6,7 @@ import { conflictOf } from './database-conflict.js';
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
+/** How a transaction runs, and how often it is tried. */
 export interface RetryOptions {
   /** Default the database's own. */
   readonly isolationLevel?: (typeof ISOLATION_LEVELS)[number];

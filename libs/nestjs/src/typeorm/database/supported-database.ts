@@ -7,6 +7,7 @@ import { sqliteDialect } from './sqlite-dialect.js';
 /** The TypeORM `type`s whose databases can keep worker ids and numbers. */
 export const SUPPORTED_DATABASES = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'] as const;
 
+/** The types of DataSources that Raindrop works with. */
 export type SupportedDatabase = (typeof SUPPORTED_DATABASES)[number];
 
 /** Worker ids and numbers cannot be kept in this database. */

@@ -6,6 +6,7 @@ import { parseTableName } from '../database/table-name.js';
 import { DEFAULT_DISPOSABLE_TABLE } from './disposable-limits.js';
 import { createNodeTable, type WorkerNodeTable } from './worker-node-table.js';
 
+/** Of which table, under which name. */
 export interface WorkerNodeTableMigrationOptions {
   /** `table` or `schema.table`. Default `raindrop_worker_node`. */
   readonly tableName?: string;

@@ -15,6 +15,7 @@ export interface EntityProblem {
 /** What is done about problems, and where they are logged. */
 export interface EntityLint {
   readonly mode: 'error' | 'warn' | 'off';
+  /** Called with each warning, and in mode `warn` with each error. */
   readonly warn: (message: string) => void;
 }
 

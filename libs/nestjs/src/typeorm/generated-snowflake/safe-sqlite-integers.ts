@@ -1,5 +1,6 @@
 /** What is used of a `better-sqlite3` database. */
 export interface SqliteDatabase {
+  /** Compiles a statement. */
   prepare(sql: string): SqliteStatement;
 }
 

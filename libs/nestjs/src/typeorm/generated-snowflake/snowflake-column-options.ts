@@ -17,6 +17,7 @@ const COLUMN_OPTIONS = [
 
 type FreeOptions = Pick<ColumnOptions, (typeof COLUMN_OPTIONS)[number]>;
 
+/** Which IDs a column gets, and in which form; the rest is of TypeORM. */
 export interface GeneratedSnowflakeOptions extends FreeOptions {
   /** Whether the column is (part of) the primary key. Default true. */
   primary?: boolean;

@@ -13,6 +13,7 @@ import {
   type SegmentTable,
 } from './segment-tables.js';
 
+/** Of which table, under which name. */
 export interface SegmentTableMigrationOptions {
   /** `table` or `schema.table`. Default `raindrop_segment`; of apps `raindrop_app_segment`. */
   readonly tableName?: string;

@@ -7,6 +7,7 @@ import { dialectOf } from '../database/supported-database.js';
 import { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table-name.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 
+/** Of which table, under which name. */
 export interface WorkerTableMigrationOptions {
   /** `table` or `schema.table`. Default `soc_raindrop_worker`. */
   readonly tableName?: string;
