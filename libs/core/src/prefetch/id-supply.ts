@@ -8,15 +8,10 @@ import type { Timer } from '../time/timers.js';
 import { IdQueue } from './id-queue.js';
 import type { PrefetchContext } from './prefetch-context.js';
 import { IdSourceUnavailableError, IdsNotReadyError } from './prefetch-errors.js';
+import { PACE } from './prefetch-pace.js';
 import type { PrefetchStatus } from './prefetch-status.js';
 import { RetriedCall, type AskedAt } from './retried-call.js';
 import { takeBatch } from './take-batch.js';
-
-/**
- * How much shorter-lived a batch is than a segment: the step doubles when a batch was used up in under half a second, and
- * is halved when it lasted over one, where a segment has a quarter and half of an hour.
- */
-const PACE = (15 * 60_000) / 500;
 
 /** Keeps the IDs of one code at hand: decides when to fetch, how many, and who gets them. */
 export class IdSupply {
@@ -29,6 +24,8 @@ export class IdSupply {
   /** Some are kept at hand although nobody uses them. */
   private isKept = false;
   private wasUsed = false;
+  /** What is at hand is about to be too old, although it may be enough. */
+  private isRenewing = false;
   private isClosed = false;
   private renewal: Timer | undefined;
 
@@ -47,7 +44,7 @@ export class IdSupply {
       landed: (ids, askedAt) => this.landed(ids, askedAt),
       late: (ids) => void (ctx.tally.late += ids.length),
       failed: (error) => this.failed(error),
-      recovered: () => this.refill(),
+      recovered: () => (this.isRenewing ? this.fetch() : this.refill()),
       typed: (reason) => (reason instanceof RaindropError ? reason : new IdSourceUnavailableError(source.name, reason)),
     });
   }
@@ -147,9 +144,12 @@ export class IdSupply {
     this.queue.add(ids, monotonicMs + options.maxAgeMs, wallMs + options.maxAgeMs);
     if (this.left >= this.missed) this.missed = 0;
     this.wasUsed = this.waiters.size > 0;
+    this.isRenewing = false;
     this.waiters.serve();
     this.renewal?.cancel();
-    this.renewal = ports.timers.setTimer(() => this.renew(), options.maxAgeMs / 2, 'background');
+    // Clients that were started together do not come back together.
+    const renewMs = options.maxAgeMs * (0.5 - ports.randomness.fraction() / 8);
+    this.renewal = ports.timers.setTimer(() => this.renew(), renewMs, 'background');
     this.refill();
   }
 
@@ -163,7 +163,8 @@ export class IdSupply {
   /** The last batch is half as old as it may become: who uses the code is to find younger ones when it is dropped. */
   private renew(): void {
     this.paced();
-    if (this.isKept || this.wasUsed) this.fetch();
+    this.isRenewing = this.isKept || this.wasUsed;
+    if (this.isRenewing) this.fetch();
     // Nobody may come by to drop them.
     else this.renewal = this.ctx.ports.timers.setTimer(() => void this.left, this.ctx.options.maxAgeMs, 'background');
   }

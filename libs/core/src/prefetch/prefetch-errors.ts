@@ -29,7 +29,7 @@ export class IdSourceUnavailableError extends RaindropError {
     readonly source: string,
     cause: unknown,
   ) {
-    super(`No IDs came from ${source}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`No IDs came from ${source}: ${cause instanceof Error ? cause.message : showValue(cause)}`, {
       retryable: true,
       cause,
     });

@@ -27,6 +27,7 @@ export interface PrefetchOptions {
   retryMaxMs?: number;
 }
 
+/** Those options, checked and complete. */
 export type ResolvedPrefetchOptions = Readonly<Required<PrefetchOptions>>;
 
 /**

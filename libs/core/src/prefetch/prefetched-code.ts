@@ -88,7 +88,14 @@ export class PrefetchedCode implements BoundIdCalls {
 
   async fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
     const count = this.sizeOf(target);
-    if (count > 0) target.set(await this.nextIdsAsync(count, wait));
+    if (count === 0) return target;
+    try {
+      target.set(await this.nextIdsAsync(count, wait));
+    } catch (error) {
+      // What an earlier call left in it may not pass for new IDs.
+      target.fill(0n);
+      throw error;
+    }
     return target;
   }
 

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { InvalidTimeoutError, UnsafeIntegerError, WaitTimeoutError } from '../generator/generator-errors.js';
+import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
 import { range } from '../segment/testing/segment-bench.js';
 import { thrownBy } from '../testing/generator-bench.js';
@@ -201,8 +202,22 @@ describe('An ID that gets old', () => {
       await bench.time.advance(60_000);
       expect(bench.ids.refusal()).toBeUndefined();
     }
-    expect(bench.source.requests.length).toBe(121);
+    // Every 3.75 to 5 seconds.
+    expect(bench.source.requests.length).toBeGreaterThan(121);
+    expect(bench.source.requests.length).toBeLessThan(161);
     expect(new Set(bench.source.counts())).toEqual(new Set([64]));
+  });
+
+  it('is replaced as soon as the source is back, also when it was away at the time for that', async () => {
+    const bench = await PrefetchBench.started();
+    bench.source.faultFor = () => ({ kind: 'refused' });
+    await bench.time.advance(6_000);
+    expect(bench.source.requests.length).toBeGreaterThan(2);
+    bench.source.faultFor = () => undefined;
+    for (let minute = 0; minute < 5; minute++) {
+      await bench.time.advance(60_000);
+      expect(bench.ids.refusal()).toBeUndefined();
+    }
   });
 
   it('is not replaced where nobody has taken one of its batch, and does not stay in memory', async () => {
@@ -307,6 +322,8 @@ describe('When the source fails', () => {
     ['texts', ['1']],
     ['an ID below 0', [1n, -1n]],
     ['an ID above 2^63 - 1', [2n ** 63n]],
+    ['an ID twice in a row', [1n, 2n, 2n]],
+    ['an ID twice, far apart', [...range(1, 60), 7n]],
   ])('uses nothing of an answer that is %s', async (_, answer) => {
     const bench = new PrefetchBench();
     const { take } = bench.source;
@@ -317,6 +334,27 @@ describe('When the source fails', () => {
     bench.source.take = take;
     await bench.time.advance(100);
     expect(await waiting).toBe(1n);
+  });
+
+  it('leaves nothing of an earlier batch in an array that could not be filled', async () => {
+    const bench = await PrefetchBench.started();
+    const cells = await bench.ids.fillAsync(new BigInt64Array(8));
+    expect([...cells]).toEqual(range(1, 8));
+    bench.ids.close();
+    await expect(bench.ids.fillAsync(cells)).rejects.toMatchObject({ errorCode: 'CLOSED' });
+    expect([...cells]).toEqual(new Array(8).fill(0n));
+    cells.fill(5n);
+    expect(() => bench.ids.fill(cells)).toThrow(ClosedError);
+    expect([...cells]).toEqual(new Array(8).fill(0n));
+  });
+
+  it('says what a source rejects with that is no error', async () => {
+    const bench = new PrefetchBench();
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is the point
+    bench.source.take = () => Promise.reject(Object.create(null));
+    expect(thrownBy(() => bench.ids.nextId())).toBeInstanceOf(IdsNotReadyError);
+    await settle();
+    expect(bench.ids.status()[0]!.lastError?.message).toBe('No IDs came from a test: an object');
   });
 
   it('survives a source that throws where it should reject', async () => {

@@ -2,6 +2,7 @@ import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-code.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
+import { CallsByCode } from '../segment/calls-by-code.js';
 import type { IdBatchSource } from './id-batch-source.js';
 import type { PrefetchContext } from './prefetch-context.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
@@ -23,19 +24,23 @@ export interface PrefetchCounters extends Readonly<PrefetchTally> {
  *
  * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
  * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
- * asked for by either clock, since most say when they were made. What is dropped, late or left at the end is a gap, never used again.
+ * asked for by either clock, since most say when they were made. What is dropped, late or left at the end is a gap, never
+ * used again.
  *
- * The calls without `Async` answer from memory or throw; the async ones queue, first come, first served. A failure of the
- * source that may pass by itself is retried; any other is thrown as soon as memory is used up, and the source is asked
- * again at the next call after `retryMaxMs`. Past `maxCodes` a code of which nothing is at hand makes room for another; a
- * `TooManyCodesError` says that there is none. Those that were started or bound stay.
+ * The calls without `Async` answer from memory or throw: `IdsNotReadyError`, retryable, when too few are at hand. The async
+ * ones queue, first come, first served. A failure of the source that may pass by itself is retried; any other is thrown as
+ * soon as memory is used up, and the source is asked again at the next call after `retryMaxMs`.
+ *
+ * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
+ * Those that were started or bound stay.
  */
-export class PrefetchedIds implements IdCalls {
+export class PrefetchedIds extends CallsByCode implements IdCalls {
   private readonly ctx: PrefetchContext;
   private readonly codes: PrefetchedCodes;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
+    super();
     this.ctx = { source, ports, options: resolvePrefetchOptions(options), tally: new PrefetchTally() };
     this.codes = new PrefetchedCodes(this.ctx);
   }
@@ -54,67 +59,6 @@ export class PrefetchedIds implements IdCalls {
         await supply.soon({ count: 1, take: () => undefined }, patience);
       }),
     );
-  }
-
-  /** @throws IdsNotReadyError, retryable, when none is at hand; what the source refuses with; ClosedError */
-  nextId(code?: string): bigint {
-    return this.codes.of(code).nextId();
-  }
-
-  /** The ID as decimal text. */
-  nextString(code?: string): string {
-    return this.codes.of(code).nextString();
-  }
-
-  /** @throws UnsafeIntegerError above 2^53 - 1, before an ID is consumed */
-  nextNumber(code?: string): number {
-    return this.codes.of(code).nextNumber();
-  }
-
-  /**
-   * `count` IDs; all or nothing: a batch that is larger than what is at hand throws, and makes the next fetches larger.
-   * @throws InvalidBatchError when `count` is not an integer from 1 to `maxBatch`
-   */
-  nextIds(count: number, code?: string): bigint[] {
-    return this.codes.of(code).nextIds(count);
-  }
-
-  /** As {@link nextIds}, as decimal text. */
-  nextStrings(count: number, code?: string): string[] {
-    return this.codes.of(code).nextStrings(count);
-  }
-
-  /** As {@link nextIds}, into an array of yours; it is zeroed when the batch does not fit. */
-  fill(target: BigInt64Array, code?: string): BigInt64Array {
-    return this.codes.of(code).fill(target);
-  }
-
-  /**
-   * As {@link nextId}, but waits for IDs to come; first come, first served.
-   * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
-   */
-  async nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.codes.of(code).nextIdAsync(wait);
-  }
-
-  /** As {@link nextIdAsync}, as decimal text. */
-  async nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.codes.of(code).nextStringAsync(wait);
-  }
-
-  /** As {@link nextIds}, but waits for all of them to be at hand. When it gives up, none was taken. */
-  async nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.codes.of(code).nextIdsAsync(count, wait);
-  }
-
-  /** As {@link nextIdsAsync}, as decimal text. */
-  async nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.codes.of(code).nextStringsAsync(count, wait);
-  }
-
-  /** As {@link nextIdsAsync}, into an array of yours. */
-  async fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.codes.of(code).fillAsync(target, wait);
   }
 
   /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
@@ -139,6 +83,7 @@ export class PrefetchedIds implements IdCalls {
     return this.codes.count(options);
   }
 
+  /** What was issued, fetched and dropped since the start. */
   get counters(): PrefetchCounters {
     const { issued, size: codes } = this.codes;
     return { ...this.ctx.tally, issued, codes };
@@ -158,5 +103,10 @@ export class PrefetchedIds implements IdCalls {
   /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */
   close(): void {
     this.codes.close();
+  }
+
+  /** @throws InvalidCodeError; TooManyCodesError; ClosedError */
+  protected of(code: string | undefined): BoundIdCalls {
+    return this.codes.of(code);
   }
 }

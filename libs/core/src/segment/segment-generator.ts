@@ -3,6 +3,7 @@ import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-c
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
 import { AllocatorCounts } from './allocator-counts.js';
+import { CallsByCode } from './calls-by-code.js';
 import { CodeAllocators } from './code-allocators.js';
 import { withDeadline } from './deadline.js';
 import type { SegmentContext } from './segment-context.js';
@@ -34,7 +35,7 @@ export interface SegmentCounters extends Readonly<SegmentTally> {
  * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
  * `ClosedError`.
  */
-export class SegmentGenerator implements IdCalls {
+export class SegmentGenerator extends CallsByCode implements IdCalls {
   private readonly ctx: SegmentContext;
   private readonly codes: CodeAllocators;
   private closing: Promise<void> | undefined;
@@ -45,6 +46,7 @@ export class SegmentGenerator implements IdCalls {
     ports: SegmentPorts,
     options?: SegmentOptions,
   ) {
+    super();
     this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
     this.codes = new CodeAllocators(store, this.ctx);
   }
@@ -69,67 +71,6 @@ export class SegmentGenerator implements IdCalls {
     }
   }
 
-  nextId(code?: string): bigint {
-    return this.codes.of(code).nextId();
-  }
-
-  /** The number as decimal text. */
-  nextString(code?: string): string {
-    return this.codes.of(code).nextString();
-  }
-
-  /** @throws UnsafeIntegerError above 2^53 - 1, before a number is consumed */
-  nextNumber(code?: string): number {
-    return this.codes.of(code).nextNumber();
-  }
-
-  /**
-   * `count` numbers, strictly increasing, with gaps where others took a segment in between. All or nothing: a batch that
-   * is larger than what is at hand throws, and makes the next fetch large enough.
-   * @throws InvalidBatchError when `count` is not an integer from 1 to `maxBatch`
-   */
-  nextIds(count: number, code?: string): bigint[] {
-    return this.codes.of(code).nextIds(count);
-  }
-
-  /** As {@link nextIds}, as decimal text. */
-  nextStrings(count: number, code?: string): string[] {
-    return this.codes.of(code).nextStrings(count);
-  }
-
-  /** As {@link nextIds}, into an array of yours; it is zeroed when the batch does not fit. */
-  fill(target: BigInt64Array, code?: string): BigInt64Array {
-    return this.codes.of(code).fill(target);
-  }
-
-  /**
-   * As {@link nextId}, but waits for numbers to come; first come, first served.
-   * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
-   */
-  async nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.codes.of(code).nextIdAsync(wait);
-  }
-
-  /** As {@link nextIdAsync}, as decimal text. */
-  async nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.codes.of(code).nextStringAsync(wait);
-  }
-
-  /** As {@link nextIds}, but waits for all of them to be at hand. When it gives up, none was taken. */
-  async nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.codes.of(code).nextIdsAsync(count, wait);
-  }
-
-  /** As {@link nextIdsAsync}, as decimal text. */
-  async nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.codes.of(code).nextStringsAsync(count, wait);
-  }
-
-  /** As {@link nextIdsAsync}, into an array of yours. */
-  async fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.codes.of(code).fillAsync(target, wait);
-  }
-
   /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   forCode(code: string): BoundIdCalls {
     return this.codes.of(code);
@@ -149,6 +90,7 @@ export class SegmentGenerator implements IdCalls {
     return new AllocatorCounts(this.codes.allocators, options);
   }
 
+  /** What was issued, reserved and refused since the start. */
   get counters(): SegmentCounters {
     let issued = 0;
     for (const each of this.codes.allocators.values()) issued += each.issued;
@@ -171,6 +113,11 @@ export class SegmentGenerator implements IdCalls {
    */
   close(): Promise<void> {
     return (this.closing ??= this.closeAll());
+  }
+
+  /** @throws InvalidCodeError; TooManyCodesError; ClosedError */
+  protected of(code: string | undefined): BoundIdCalls {
+    return this.codes.of(code);
   }
 
   private async closeAll(): Promise<void> {
