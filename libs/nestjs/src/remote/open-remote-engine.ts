@@ -20,7 +20,7 @@ export interface RemoteEngineOptions {
  */
 export async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEngine> {
   const { transport, layout, prefetch, codes, ports } = options;
-  const source = new RemoteBatchSource(transport, prefetch.opTimeoutMs, ports, layout);
+  const source = new RemoteBatchSource(transport, prefetch, ports, layout);
   const calls = new PrefetchedIds(source, ports, prefetch);
   try {
     await calls.start(codes);

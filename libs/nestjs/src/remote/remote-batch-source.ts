@@ -6,8 +6,10 @@ import {
   type MonotonicClock,
   type Timers,
 } from '@raindrop/core';
-import { InvalidRemoteAnswerError, RemoteIdsRefusedError, RemoteLayoutError } from './remote-errors.js';
+import { layoutCheck } from './layout-check.js';
+import { InvalidRemoteAnswerError, RemoteLayoutError } from './remote-errors.js';
 import type { RemoteTransport } from './remote-transport.js';
+import { RequestGate, type GateOptions } from './request-gate.js';
 
 /** What is used of `SegmentPorts`. */
 export interface RemoteBatchPorts {
@@ -15,10 +17,15 @@ export interface RemoteBatchPorts {
   readonly timers: Timers;
 }
 
+export interface RemoteBatchOptions extends GateOptions {
+  /** An attempt is given up after so long, ms. */
+  readonly opTimeoutMs: number;
+}
+
 /** After so many texts others get a turn of the event loop (well under a millisecond). */
 const SLICE = 2_048;
 
-/** At most 19 digits, as a bigint writes itself; those above 2^63 - 1 are refused with the batch. */
+/** At most 19 digits, as a bigint writes itself. */
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 
 /** Takes batches of IDs from a service, and looks at what it answers. */
@@ -28,16 +35,17 @@ export class RemoteBatchSource implements IdBatchSource {
   /** The worker id in the ID that came last. */
   workerId: number | undefined;
   private readonly underWay = new Set<AbortController>();
-  /** The service has asked for a pause. */
-  private pause: { readonly until: number; readonly error: RemoteIdsRefusedError } | undefined;
+  private readonly gate: RequestGate;
 
   /** @param known the layout that the IDs must have; undefined takes the service's, which may not change afterwards */
   constructor(
     private readonly transport: RemoteTransport,
-    private readonly opTimeoutMs: number,
+    private readonly options: RemoteBatchOptions,
     private readonly ports: RemoteBatchPorts,
     private known?: Layout,
-  ) {}
+  ) {
+    this.gate = new RequestGate(ports.monotonic, options);
+  }
 
   get name(): string {
     return this.transport.name;
@@ -50,23 +58,13 @@ export class RemoteBatchSource implements IdBatchSource {
 
   /** @throws RemoteIdsRefusedError; InvalidRemoteAnswerError; StaleRemoteAnswerError; RemoteLayoutError */
   async take(count: number, code?: string): Promise<bigint[]> {
-    const { pause, ports, underWay } = this;
-    if (pause !== undefined && ports.monotonic.now() < pause.until) throw pause.error;
+    const { ports, underWay } = this;
     const attempt = new AbortController();
     underWay.add(attempt);
     // Who asked has given up by then.
-    const timer = ports.timers.setTimer(() => attempt.abort(), this.opTimeoutMs, 'background');
+    const timer = ports.timers.setTimer(() => attempt.abort(), this.options.opTimeoutMs, 'background');
     try {
-      const { ids, layout } = await this.transport.take(count, code, attempt.signal);
-      this.check(layout);
-      const read = await this.read(ids, count);
-      this.workerId = this.workerOf(read.at(-1)!);
-      this.isAnswering = true;
-      return read;
-    } catch (error) {
-      this.isAnswering = false;
-      this.heed(error);
-      throw error;
+      return await this.gate.pass(() => this.ask(count, code, attempt.signal), attempt.signal);
     } finally {
       timer.cancel();
       underWay.delete(attempt);
@@ -79,28 +77,49 @@ export class RemoteBatchSource implements IdBatchSource {
     this.transport.close();
   }
 
-  /** The layout of the first answer is that of all others. */
-  private check(fingerprint: unknown): void {
-    if (typeof fingerprint !== 'string') throw new InvalidRemoteAnswerError(this.name, 'does not name its layout');
-    if (this.known === undefined) {
-      const shape = shapeOfFingerprint(fingerprint);
-      if (shape === undefined) throw new InvalidRemoteAnswerError(this.name, 'names a layout that is none');
-      this.known = new Layout(shape);
-    } else if (fingerprint !== this.known.fingerprint) {
-      throw new RemoteLayoutError(this.name, this.known.fingerprint, fingerprint);
+  private async ask(count: number, code: string | undefined, signal: AbortSignal): Promise<bigint[]> {
+    try {
+      const answer = await this.transport.take(count, code, signal);
+      const layout = this.layoutOf(answer.layout);
+      const ids = await this.read(answer.ids, count, layout);
+      this.workerId = this.workerOf(ids.at(-1)!, layout);
+      // The layout of the first answer is that of all others.
+      this.known ??= layout;
+      this.isAnswering = true;
+      return ids;
+    } catch (error) {
+      this.isAnswering = false;
+      throw error;
     }
   }
 
-  private async read(texts: unknown, count: number): Promise<bigint[]> {
+  private layoutOf(fingerprint: unknown): Layout {
+    const { name, known } = this;
+    if (known !== undefined && fingerprint === known.fingerprint) return known;
+    if (typeof fingerprint !== 'string') throw new InvalidRemoteAnswerError(name, 'does not name its layout');
+    const shape = shapeOfFingerprint(fingerprint);
+    if (shape === undefined) throw new InvalidRemoteAnswerError(name, 'names a layout that is none');
+    if (known !== undefined) throw new RemoteLayoutError(name, known.fingerprint, fingerprint);
+    return new Layout(shape);
+  }
+
+  private async read(texts: unknown, count: number, layout: Layout): Promise<bigint[]> {
     if (!Array.isArray(texts)) throw new InvalidRemoteAnswerError(this.name, 'has no list of IDs');
     if (texts.length < 1 || texts.length > count) {
       throw new InvalidRemoteAnswerError(this.name, `has ${texts.length} IDs in place of 1 to ${count}`);
     }
+    const fits = layoutCheck(layout);
     const ids: bigint[] = [];
     for (let from = 0; from < texts.length; from += SLICE) {
       if (from > 0) await this.breathe();
-      for (const text of texts.slice(from, from + SLICE) as unknown[]) ids.push(this.idOf(text));
+      for (const text of texts.slice(from, from + SLICE) as unknown[]) {
+        const id = this.idOf(text);
+        if (!fits(id)) throw this.misfit(id);
+        ids.push(id);
+      }
     }
+    // Another answer may have come meanwhile.
+    this.layoutOf(layout.fingerprint);
     return ids;
   }
 
@@ -109,21 +128,19 @@ export class RemoteBatchSource implements IdBatchSource {
     throw new InvalidRemoteAnswerError(this.name, `holds something that is no ID in decimal, ${showValue(text)}`);
   }
 
-  private workerOf(id: bigint): number {
+  private workerOf(id: bigint, layout: Layout): number {
     try {
-      return this.known!.unpack(id).workerId;
+      return layout.unpack(id).workerId;
     } catch {
-      throw new InvalidRemoteAnswerError(this.name, `holds an ID that its layout cannot have, ${id}`);
+      throw this.misfit(id);
     }
+  }
+
+  private misfit(id: bigint): InvalidRemoteAnswerError {
+    return new InvalidRemoteAnswerError(this.name, `holds an ID that its layout cannot have, ${id}`);
   }
 
   private breathe(): Promise<void> {
     return new Promise((resolve) => void this.ports.timers.setTimer(resolve, 0, 'foreground'));
-  }
-
-  /** A service that says when to come again is left alone until then, whatever the code. */
-  private heed(error: unknown): void {
-    if (!(error instanceof RemoteIdsRefusedError) || !error.retryable || error.retryAfterMs === undefined) return;
-    this.pause = { until: this.ports.monotonic.now() + error.retryAfterMs, error };
   }
 }

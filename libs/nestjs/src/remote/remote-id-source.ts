@@ -13,7 +13,7 @@ import type { RemoteTransport } from './remote-transport.js';
 
 /** How IDs are fetched from a service, whatever the way there. The rest is among the options of who issues them. */
 export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'> {
-  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 4,000. */
+  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 4,000, or `minStep`. */
   maxStep?: number;
   /** Codes whose IDs are at hand from the start on; those of others are fetched with their first use. */
   codes?: readonly string[];
@@ -40,6 +40,9 @@ export type RemoteWay = (ports: SegmentPorts) => RemoteTransport | Promise<Remot
 /** Larger answers take more than a millisecond to read. */
 const MAX_STEP = 4_000;
 
+/** Those of who issues the IDs. */
+const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'];
+
 /** @param read reads the options of the way from among all options */
 export function remoteIdSource(
   name: string,
@@ -50,7 +53,7 @@ export function remoteIdSource(
     name,
     bringsLayout: true,
     open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
-      const reader = new OptionReader({ maxStep: MAX_STEP, ...options, maxCodes, maxBatch, asyncTimeoutMs });
+      const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
       const codes = readCodes(reader);
       const prefetch = readPrefetchOptions(reader);
@@ -61,10 +64,27 @@ export function remoteIdSource(
   };
 }
 
+/** @throws ConfigurationError when there are no options to read, or those of somebody else among them */
+function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient['generator']>): OptionReader {
+  // A text may be a URL with a password: it is not shown.
+  const own = new OptionReader(typeof options === 'object' ? options : undefined);
+  const { minStep, maxStep = Math.max(MAX_STEP, Math.min(Number(minStep ?? 0) || 0, 10_000)) } = options;
+  const reader = new OptionReader({ ...options, maxStep, ...issuing });
+  for (const name of ISSUING) {
+    if (own.value(name) === undefined) continue;
+    reader.problem(name, own.value(name), 'is an option of the module, or of RemoteIdService.open(): set it there');
+  }
+  return reader;
+}
+
 function readCodes(reader: OptionReader): readonly string[] {
   const given = reader.value('codes');
   if (given === undefined) return [];
-  if (Array.isArray(given) && given.every((each) => typeof each === 'string')) return [...given];
-  reader.problem('codes', given, 'must be a list of texts');
+  if (Array.isArray(given) && given.every(isCode)) return [...given];
+  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
   return [];
+}
+
+function isCode(value: unknown): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
 }

@@ -14,6 +14,7 @@ import type { SnowflakeServiceStatus } from '../id-service-status.js';
 import type { SourcedEngine } from '../id-source/sourced-engine.js';
 import type { RemoteIdSource } from './remote-id-source.js';
 
+/** How a service that is not part of a Nest module behaves. */
 export interface RemoteIdServiceOptions extends Partial<
   Pick<ResolvedGeneratorOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'>
 > {
@@ -54,6 +55,11 @@ export class RemoteIdService
     }
     const { maxCodes, maxBatch, asyncTimeoutMs } = options;
     for (const option of ['maxCodes', 'maxBatch', 'asyncTimeoutMs']) reader.value(option);
+    const given: Partial<RemoteIdSource> | null | undefined = source;
+    if (given?.bringsLayout !== true || typeof given.open !== 'function') {
+      // It may hold a password.
+      reader.problem('source', `(${typeof given})`, 'must be what remoteIds() or remoteIdsTcp() returns');
+    }
     reader.finish();
     const generator = { maxCodes, maxBatch, asyncTimeoutMs };
     return new RemoteIdService(name, await source.open({ layout: options.layout, generator }));
@@ -103,7 +109,7 @@ export class RemoteIdService
     return parseId(this.layout, id);
   }
 
-  /** Its health and counters; see {@link SourcedEngine.status}. */
+  /** Its health and counters. */
   status(): SnowflakeServiceStatus {
     return this.engine.status(this.name);
   }
@@ -113,8 +119,17 @@ export class RemoteIdService
     return this.status();
   }
 
+  /** What `console.log` shows of it. */
   [inspect.custom](): SnowflakeServiceStatus {
     return this.status();
+  }
+
+  /**
+   * To be called when this process may be a copy of another, made by a snapshot of its memory: what is at hand or under way
+   * is never used.
+   */
+  afterRestore(): void {
+    this.engine.afterRestore();
   }
 
   /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */

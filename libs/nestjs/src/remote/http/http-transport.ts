@@ -17,15 +17,21 @@ const BYTES_OF_REFUSAL = 16_384;
  */
 export class HttpTransport implements RemoteTransport {
   readonly name: string;
+  /** Where IDs are, without a query. */
+  private readonly ids: URL;
   readonly #apiKey: string | undefined;
 
   /** @param url without user, query and fragment; its path is the part before `/v1/ids` */
   constructor(
-    private readonly url: URL,
+    url: URL,
     apiKey: string | undefined,
     private readonly randomness: Randomness,
   ) {
-    this.name = `the ID service at ${url.origin}${url.pathname.replace(/\/$/, '')}`;
+    const path = url.pathname.replace(/\/+$/, '');
+    this.name = `the ID service at ${url.origin}${path}`;
+    this.ids = new URL(url);
+    // Not by resolving one against the other: a path that begins with two slashes would name another host.
+    this.ids.pathname = `${path}/v1/ids`;
     this.#apiKey = apiKey;
   }
 
@@ -38,7 +44,7 @@ export class HttpTransport implements RemoteTransport {
       await discard(response);
       throw new StaleRemoteAnswerError(this.name, echo);
     }
-    const text = await boundedText(response, BYTES_BESIDE + count * BYTES_PER_ID);
+    const text = await boundedText(response, BYTES_BESIDE + count * BYTES_PER_ID).catch(plainly);
     if (text === undefined) throw new InvalidRemoteAnswerError(this.name, `is too long for ${count} IDs`);
     return { ids: this.idsOf(text), layout: response.headers.get(LAYOUT_HEADER) };
   }
@@ -48,7 +54,7 @@ export class HttpTransport implements RemoteTransport {
 
   /** @throws Error that says why, and holds nothing of the request */
   private async ask(count: number, code: string | undefined, request: string, signal: AbortSignal): Promise<Response> {
-    const url = new URL(`${this.url.pathname.replace(/\/$/, '')}/v1/ids`, this.url);
+    const url = new URL(this.ids);
     url.searchParams.set('count', String(count));
     if (code !== undefined) url.searchParams.set('code', code);
     const headers: Record<string, string> = {
@@ -57,17 +63,14 @@ export class HttpTransport implements RemoteTransport {
       [REQUEST_HEADER]: request,
     };
     if (this.#apiKey !== undefined) headers['authorization'] = `Bearer ${this.#apiKey}`;
-    try {
-      return await fetch(url, { method: 'POST', headers, signal, redirect: 'manual' });
-    } catch (error) {
-      throw new Error(reasonOf(error));
-    }
+    return fetch(url, { method: 'POST', headers, signal, redirect: 'manual' }).catch(plainly);
   }
 
   private async refusal(response: Response): Promise<RemoteIdsRefusedError> {
     const { status, headers } = response;
-    const frame = { source: this.name, status, retryAfterMs: retryAfterMs(headers), secret: this.#apiKey };
-    if (status >= 300 && status < 400) {
+    const question = `POST ${this.ids.href}`;
+    const frame = { source: this.name, question, status, retryAfterMs: retryAfterMs(headers), secret: this.#apiKey };
+    if (status >= 300 && status < 400 && headers.has('location')) {
       await discard(response);
       return readRefusal('redirects are not followed: name the url that answers itself', frame);
     }
@@ -95,8 +98,11 @@ async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => undefined);
 }
 
-/** `fetch failed` says nothing; what it was is in the cause. */
-function reasonOf(error: unknown): string {
+/**
+ * `fetch failed` says nothing; what it was is in the cause.
+ * @throws Error that says why, and holds nothing of the request
+ */
+function plainly(error: unknown): never {
   const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
-  return cause?.code ?? cause?.message ?? String(message);
+  throw new Error(cause?.code || cause?.message || String(message));
 }

@@ -1,12 +1,9 @@
-/** Longer than this nobody is made to wait: it would be a mistake. */
-const LONGEST_MS = 300_000;
-
 /** For how long an answer asks not to be asked again, ms; undefined when it does not say so in a legal way. */
 export function retryAfterMs(headers: Headers): number | undefined {
   const given = headers.get('retry-after');
   if (given === null) return undefined;
   const ms = /^\d{1,9}$/.test(given) ? Number(given) * 1_000 : untilDate(given, headers.get('date'));
-  return ms >= 0 ? Math.min(ms, LONGEST_MS) : undefined;
+  return ms >= 0 ? ms : undefined;
 }
 
 /** By the sender's own clock, which may not be ours. */

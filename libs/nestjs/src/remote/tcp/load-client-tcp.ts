@@ -1,13 +1,24 @@
 import type { ClientTCP } from '@nestjs/microservices';
 import { ConfigurationError } from '@raindrop/core';
 
+type Options = ConstructorParameters<typeof ClientTCP>[0];
+
 /**
- * Nest's TCP client, from a package that only those need who use it.
+ * Makes clients of Nest's TCP transport, from a package that only those need who use it. They write nothing to the log:
+ * what goes wrong is told to who waits for an answer.
  * @throws ConfigurationError when it is not installed
  */
-export async function loadClientTcp(): Promise<typeof ClientTCP> {
+export async function loadClientTcp(): Promise<(options: Options) => ClientTCP> {
+  const { ClientTCP } = await load();
+  class QuietClientTcp extends ClientTCP {
+    override handleError(): void {}
+  }
+  return (options) => new QuietClientTcp(options);
+}
+
+async function load(): Promise<Pick<typeof import('@nestjs/microservices'), 'ClientTCP'>> {
   try {
-    return (await import('@nestjs/microservices')).ClientTCP;
+    return await import('@nestjs/microservices');
   } catch (error) {
     const { code, message } = error as { code?: string; message?: string };
     const isMissing = /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) && message?.includes('@nestjs/microservices');

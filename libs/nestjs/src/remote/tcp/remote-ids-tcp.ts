@@ -1,4 +1,5 @@
-import type { ConnectionOptions } from 'node:tls';
+import { createSecureContext, type ConnectionOptions } from 'node:tls';
+import type { ClientTCP } from '@nestjs/microservices';
 import type { OptionReader } from '@raindrop/core';
 import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
 import { readApiKey } from '../read-api-key.js';
@@ -16,6 +17,9 @@ export interface RemoteIdsTcpOptions extends RemoteFetchOptions {
   tlsOptions?: ConnectionOptions | undefined;
 }
 
+/** A name, or an address of either kind, without brackets. */
+const HOST = /^[\w.:%-]{1,253}$/;
+
 /** All answers that can come in one piece, and then some. */
 const MAX_BUFFERED_CHARACTERS = 1_000_000;
 
@@ -25,25 +29,33 @@ const MAX_BUFFERED_CHARACTERS = 1_000_000;
  */
 export function remoteIdsTcp(options: RemoteIdsTcpOptions): RemoteIdSource {
   return remoteIdSource('remoteIdsTcp()', options, (reader) => {
-    const host = reader.string('host', { fallback: '127.0.0.1', pattern: /^[\w.:-]{1,253}$/, legal: 'a host name' });
+    const host = reader.string('host', { fallback: '127.0.0.1', pattern: HOST, legal: 'a host name or address' });
     const port = reader.integer('port', { min: 1, max: 65_535 });
     const apiKey = readApiKey(reader);
     const tlsOptions = readTls(reader);
     return async () => {
-      const ClientTCP = await loadClientTcp();
-      const client = new ClientTCP({
-        ...{ host, port, maxBufferSize: MAX_BUFFERED_CHARACTERS },
-        ...(tlsOptions !== undefined && { tlsOptions }),
-      });
-      return new TcpTransport(`the ID service at tcp://${host}:${port}`, client, apiKey);
+      const newClient = await loadClientTcp();
+      const makeClient = (): ClientTCP =>
+        newClient({
+          ...{ host, port, maxBufferSize: MAX_BUFFERED_CHARACTERS },
+          ...(tlsOptions !== undefined && { tlsOptions }),
+        });
+      const address = host.includes(':') ? `[${host}]` : host;
+      return new TcpTransport(`the ID service at tcp://${address}:${port}`, makeClient, apiKey);
     };
   });
 }
 
 function readTls(reader: OptionReader): ConnectionOptions | undefined {
   const given = reader.value('tlsOptions');
-  if (given === undefined || (typeof given === 'object' && given !== null)) return given;
-  // It may be a key.
-  reader.problem('tlsOptions', `(${typeof given})`, 'must be an object with options of tls.connect');
-  return undefined;
+  if (given === undefined) return undefined;
+  try {
+    if (typeof given !== 'object' || given === null) throw new TypeError('no object');
+    createSecureContext(given);
+    return given;
+  } catch {
+    // Neither it nor the reason is shown: it may be a key.
+    reader.problem('tlsOptions', `(${typeof given})`, 'must be an object with options of tls.connect');
+    return undefined;
+  }
 }
