@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { dieWithUs } from '../servers/die-with-us.js';
 
 /** As it is published: `npm test` builds it. */
-const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
-const TIMEOUT_MS = 60_000;
+export const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
+const TIMEOUT_MS = 40_000;
 
 /** How a command has ended. */
 export interface CliResult {
@@ -17,6 +17,10 @@ export interface CliOptions {
   /** More environment variables. Those that the command reads are cleared first. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A file that takes its results, in place of this process. */
+  readonly stdout?: number;
+  /** Is shown the process as soon as it runs. */
+  readonly begun?: (child: ChildProcess) => void;
   /** Is shown the process, and all that it has written to stdout so far, whenever there is more. */
   readonly watch?: (child: ChildProcess, stdout: string) => void;
 }
@@ -28,15 +32,21 @@ export async function raindrop(args: readonly string[], options: CliOptions = {}
   const child = spawn(program, rest, {
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited), ...options.environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', options.stdout ?? 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
     options.watch?.(child, stdout);
   });
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const timer = setTimeout(() => {
+    stderr += `(it took longer than ${TIMEOUT_MS} ms and was killed)`;
+    child.kill('SIGKILL');
+  }, TIMEOUT_MS);
+  // What a test has stopped reading is read now, or it would never be closed.
+  child.once('exit', () => child.stdout?.resume());
+  options.begun?.(child);
   return new Promise((settle, fail) => {
     child.once('error', fail);
     child.once('close', (code) => {

@@ -1,14 +1,17 @@
-import { codecs, createLayout, parseId, type LayoutPlan } from '@raindrop/core';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createLayout, type LayoutPlan } from '@raindrop/core';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
 import { databaseUrl } from '../demo/demo-process.js';
-import { testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
-import { raindrop, raindropJson } from './cli-process.js';
+import { databaseKinds, testDatabase } from '../servers/test-databases.js';
+import { jsonHere, raindropHere } from './cli-in-process.js';
+import { MAIN, raindrop, raindropJson } from './cli-process.js';
 
-// Every step starts a process.
-jest.setTimeout(120_000);
+// Every command is a process here: what a process is needed for, the rest is in the files beside this one.
+jest.setTimeout(60_000);
 
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
@@ -23,152 +26,146 @@ beforeAll(() => {
   writeFileSync(join(directory, 'options.json'), JSON.stringify(OPTIONS));
   writeFileSync(join(directory, 'options.cjs'), `module.exports = ${JSON.stringify(OPTIONS)};`);
   writeFileSync(join(directory, 'options.mjs'), `export default ${JSON.stringify(OPTIONS)};`);
+  // As where the command is installed globally, and the application has its own copy.
+  cpSync(join(MAIN, '../../../core/dist'), join(directory, 'core'), { recursive: true });
+  const made = `require('./core/index.js').createLayout(${JSON.stringify(OPTIONS)}, Date.now())`;
+  writeFileSync(join(directory, 'layout.cjs'), `exports.layout = ${made};`);
 });
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-it.each([
-  { from: 'a JSON file', file: 'options.json' },
-  { from: 'a CommonJS module', file: 'options.cjs' },
-  { from: 'an ES module', file: 'options.mjs' },
-])('takes the layout from $from', async ({ file }) => {
-  const { code, result } = await raindropJson<LayoutPlan>(['plan', '--config', file], { cwd: directory });
-  expect({ code, fingerprint: result.fingerprint }).toEqual({ code: 0, fingerprint: layout.fingerprint });
-});
-
-it('has no colours where there is no terminal, and wrong input ends the process with 2', async () => {
-  const { code, stdout, stderr } = await raindrop(['decode', '1', 'x', ...LAYOUT]);
-  expect(code).toBe(2);
-  expect(stdout).toContain('1  2026-01-01');
-  expect(stderr).toContain('"x"');
-  expect(stdout + stderr).not.toContain('\u001b');
-});
-
-describe.each<DatabaseKind>(['sqlite', 'mariadb', 'postgres'])('on %s', (kind) => {
-  let database: TestDatabase;
-  let environment: Record<string, string>;
-
-  beforeEach(async () => {
-    database = await testDatabase(kind);
-    environment = { DATABASE_URL: databaseUrl(database.options), RAINDROP_CONFIG: join(directory, 'options.json') };
-  });
-
-  afterEach(() => database.drop());
-
-  const run = (...args: string[]): ReturnType<typeof raindrop> => raindrop(args, { environment });
-  const json = async <T>(...args: string[]): Promise<T> => (await raindropJson<T>(args, { environment })).result;
-
-  async function execute(...statements: string[]): Promise<void> {
-    const dataSource = await new DataSource(database.options).initialize();
-    try {
-      for (const each of statements) await dataSource.query(each);
-    } finally {
-      await dataSource.destroy();
-    }
+it('takes the layout from JSON, a CommonJS or ES module, and from one with a core of its own', async () => {
+  const files = ['options.json', 'options.cjs', 'options.mjs', 'layout.cjs'];
+  const plans = files.map((file) => raindropJson<LayoutPlan>(['plan', '--config', file], { cwd: directory }));
+  for (const { code, result } of await Promise.all(plans)) {
+    expect({ code, fingerprint: result.fingerprint }).toEqual({ code: 0, fingerprint: layout.fingerprint });
   }
+});
 
-  it('init creates what its dry run prints, once', async () => {
-    const { statements } = await json<{ statements: string[] }>('init', '--dry-run');
-    expect(await run('doctor')).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('run raindrop init') as string,
-    });
-    expect(await json('init')).toEqual({ table: 'soc_raindrop_worker', workers: { min: 1, max: 7 }, rows: 7 });
-    const created = await json('workers', '--all');
+it('colours are for terminals, wrong input ends the process with 2, and lost output with 1', async () => {
+  const { version } = JSON.parse(readFileSync(join(MAIN, '../../package.json'), 'utf8')) as { version: string };
+  const full = openSync('/dev/full', 'w');
+  const [said, piped, forced, terminal, plain, lost] = await Promise.all([
+    raindrop(['--version']),
+    raindrop(['decode', '1', 'x', ...LAYOUT]),
+    raindrop(['decode', 'x', ...LAYOUT], { environment: { FORCE_COLOR: '1' } }),
+    onTerminal({ TERM: 'xterm' }),
+    onTerminal({ TERM: 'xterm', NO_COLOR: '1' }),
+    raindrop(['plan', ...LAYOUT], { stdout: full }),
+  ]);
+  expect(said).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining('"x"') as string });
+  expect(piped.stdout).toContain('1  2026-01-01');
+  expect(piped.stdout + piped.stderr + forced.stderr).not.toContain('\u001b');
+  expect(terminal).toContain('\u001b[31merror:');
+  expect(plain).toContain('error:');
+  expect(plain).not.toContain('\u001b');
+  expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') as string });
+});
 
-    await execute('DROP TABLE soc_raindrop_worker', 'DROP TABLE soc_raindrop_worker_layout', ...statements);
-    const byHand = await json<{ counts: object }>('workers', '--all');
-    expect({ ...byHand, nowMs: 0 }).toEqual({ ...(created as object), nowMs: 0 });
-    expect(await run('init')).toMatchObject({ code: 0, stdout: expect.stringContaining('7 rows') as string });
+/** What it shows on a terminal, for an ID that is none. */
+function onTerminal(environment: Record<string, string>): Promise<string> {
+  const command = [process.execPath, MAIN, 'decode', 'x', ...LAYOUT].join(' ');
+  const inherited = Object.entries(process.env).filter(([name]) => !/COLOR/.test(name));
+  const env = { ...Object.fromEntries(inherited), ...environment };
+  return new Promise((settle) => {
+    execFile('script', ['-qec', command, '/dev/null'], { env }, (_, stdout) => settle(stdout));
   });
+}
 
-  it('next issues, gives back, and goes on after what it issued', async () => {
-    const first = await run('next', '-n', '2500');
-    const second = await json<{ workerId: number; ids: string[] }>('next', '-n', '3', '--format', 'base62');
-    expect(first).toMatchObject({ code: 0, stderr: '' });
-    const ids = [...first.stdout.trim().split('\n').map(BigInt), ...second.ids.map(codecs.base62.decode)];
-    expect(new Set(ids).size).toBe(2_503);
-    expect(second.ids.map((text) => parseId(layout, codecs.base62.decode(text)).workerId)).toEqual(
-      Array(3).fill(second.workerId),
-    );
-    const { counts, workers } = await json<{ counts: object; workers: { holder: string }[] }>('workers');
-    expect(counts).toEqual({ held: 0, free: 7, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 });
-    expect(workers[0]!.holder).toMatch(/pid \d+$/);
-  });
+it.each(databaseKinds)(
+  'next on %s gives its worker id back when it is interrupted, and shows it while it is held',
+  async (kind) => {
+    const database = await testDatabase(kind);
+    const url = databaseUrl(database.options);
+    const workers = async (): Promise<{ held: number }> =>
+      (await jsonHere<{ counts: { held: number } }>(['workers', '--url', url])).result.counts;
+    try {
+      await jsonHere(['init', '--url', url, ...LAYOUT]);
+      let seen: Promise<{ held: number }> | undefined;
+      const { code, stdout, stderr } = await raindrop(['next', '-n', '1000000000', '--json', ...LAYOUT], {
+        environment: { DATABASE_URL: url },
+        watch: (child) => {
+          seen ??= workers().finally(() => child.kill('SIGINT'));
+        },
+      });
+      expect([code, JSON.parse(stderr)]).toEqual([
+        130,
+        { error: expect.objectContaining({ message: 'ended by SIGINT' }) as object },
+      ]);
+      expect((await seen)!.held).toBe(1);
+      const { ids } = JSON.parse(stdout) as { ids: string[] };
+      expect(new Set(ids).size).toBe(ids.length);
+      expect((await workers()).held).toBe(0);
+    } finally {
+      await database.drop();
+    }
+  },
+);
 
-  it('next gives its worker id back when it is interrupted, and shows it while it is held', async () => {
-    let seen: Promise<{ counts: { held: number } }> | undefined;
-    const { code, stdout, stderr } = await raindrop(['next', '-n', '1000000000'], {
-      environment,
+it('a reader that has seen enough is no error, and one that reads no more keeps no worker id', async () => {
+  const url = `sqlite:${join(directory, 'enough.sqlite')}`;
+  await jsonHere(['init', '--url', url, ...LAYOUT]);
+  const next = ['next', '-n', '100000000', ...LAYOUT];
+  let isStalled = false;
+  const [gone, stalled] = await Promise.all([
+    raindrop(next, { environment: { DATABASE_URL: url }, watch: (child) => child.stdout?.destroy() }),
+    raindrop(next, {
+      environment: { DATABASE_URL: url },
       watch: (child) => {
-        seen ??= json<{ counts: { held: number } }>('workers').finally(() => child.kill('SIGINT'));
+        // What is left in the pipe is read when the process has ended.
+        if (isStalled) return;
+        isStalled = true;
+        child.stdout?.pause();
+        child.kill('SIGTERM');
+      },
+    }),
+  ]);
+  expect([gone.code, gone.stderr]).toEqual([0, '']);
+  expect([stalled.code, stalled.stderr]).toEqual([143, 'ended by SIGTERM\n']);
+  const { result } = await jsonHere<{ counts: { held: number } }>(['workers', '--url', url]);
+  expect(result.counts.held).toBe(0);
+});
+
+it('a password stays out of what is printed, whatever fails', async () => {
+  const servers = ['mysql', 'postgres'].map((kind) => `${kind}://root:${SECRET}@127.0.0.1:1/d`);
+  const attempts = servers.flatMap((url) =>
+    [['next'], ['doctor'], ['workers'], ['adopt', '--table', 't']].map((args) => [...args, ...LAYOUT, '--url', url]),
+  );
+  for (const args of attempts) {
+    const { code, stdout, stderr } = await raindropHere(args);
+    expect([args[0], code]).toEqual([args[0], 1]);
+    expect(stdout + stderr).toMatch(/ECONNREFUSED/);
+    expect(stdout + stderr).not.toContain(SECRET);
+  }
+});
+
+it.each(['workers', 'next', 'adopt'])(
+  'a signal ends the wait of %s for a server that never answers',
+  async (command) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const args = [command, ...LAYOUT, '--url', `mysql://root:${SECRET}@127.0.0.1:${port}/d`, '--json'];
+    const sockets: Socket[] = [];
+    const { code, stdout, stderr } = await raindrop([...args, ...(command === 'adopt' ? ['--table', 't'] : [])], {
+      begun: (child) => {
+        server.on('connection', (socket) => {
+          sockets.push(socket.on('error', () => undefined));
+          child.kill('SIGINT');
+        });
       },
     });
-    expect([code, stderr]).toEqual([130, 'ended by SIGINT\n']);
-    expect((await seen)!.counts.held).toBe(1);
-    const ids = stdout.trim().split('\n');
-    expect(new Set(ids).size).toBe(ids.length);
-    expect((await json<{ counts: { held: number } }>('workers')).counts.held).toBe(0);
-  });
-
-  it('fence asks first, and bars the rows then', async () => {
-    await run('next');
-    expect(await run('fence')).toMatchObject({ code: 2, stderr: expect.stringContaining('all 7 rows') as string });
-    expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(0);
-    expect(await json('fence', '--yes')).toEqual({ table: 'soc_raindrop_worker', rows: 7, barredMs: 95_000 });
-    expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(7);
-    expect(await run('next')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('No free worker id') as string,
-    });
-    expect(await run('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('0 to be had') as string });
-  });
-
-  it('doctor finds what is wrong', async () => {
-    await run('next');
-    const stateOf = async (check: string, ...args: string[]): Promise<string | undefined> => {
-      const { findings } = await json<{ findings: { check: string; state: string }[] }>('doctor', ...args);
-      return findings.find((each) => each.check === check)?.state;
-    };
-    expect(await stateOf('rights')).toBe('ok');
-    expect(await stateOf('other layouts', '--timestamp-bits', '34')).toBe('warn');
-    expect(await stateOf('other layouts', '--timestamp-bits', '34', '--end-value', '1')).toBe('ok');
-    await execute('DELETE FROM soc_raindrop_worker WHERE id = 3');
-    expect(await stateOf('rows')).toBe('warn');
-    await execute(`UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 4`);
-    expect(await stateOf('unusable rows')).toBe('warn');
-    await execute(`UPDATE soc_raindrop_worker SET lane = 7 WHERE id = 4`);
-    expect(await stateOf('database')).toBe('fail');
-  });
-});
+    for (const each of sockets) each.destroy();
+    server.close();
+    expect([code, stdout]).toEqual([130, '']);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { message: 'ended by SIGINT' } });
+  },
+);
 
 it('bench measures without a database', async () => {
   const { code, result } = await raindropJson<{ results: { idsPerSecond: number }[] }>(['bench', '--seconds', '0.4']);
   expect(code).toBe(0);
   expect(result.results).toHaveLength(2);
   for (const { idsPerSecond } of result.results) expect(idsPerSecond).toBeGreaterThan(10_000);
-});
-
-it('a reader that has seen enough is no error', async () => {
-  const { code, stderr } = await raindrop(['next', '-n', '100000000', ...LAYOUT], {
-    environment: { DATABASE_URL: `sqlite:${join(directory, 'enough.sqlite')}` },
-    watch: (child) => child.stdout?.destroy(),
-  });
-  expect([code, stderr]).toEqual([0, '']);
-});
-
-it('a password stays out of what is printed, whatever fails', async () => {
-  const mysql = `mysql://root:${SECRET}@127.0.0.1:1/d`;
-  const postgres = `postgres://postgres:${SECRET}@127.0.0.1:1/d`;
-  const adopt = ['adopt', '--table', 't'];
-  for (const [url, args] of [
-    [mysql, ['next']],
-    [mysql, ['doctor']],
-    [postgres, ['workers']],
-    [postgres, adopt],
-  ] as const) {
-    const { code, stdout, stderr } = await raindrop([...args, ...LAYOUT, '--url', url]);
-    expect(code).toBe(1);
-    expect(stdout + stderr).not.toContain(SECRET);
-  }
 });

@@ -19,9 +19,9 @@ export function compiledMigration(text: string): new () => MigrationInterface {
   return Object.values(exported)[0]!;
 }
 
-/** What the compiler of an application with strict settings has against the text. */
-export function typeErrors(text: string): string[] {
-  const file = join(root, 'adoption-migration.ts');
+/** What the compiler of an application with strict settings has against the texts. */
+export function typeErrors(texts: readonly string[]): string[] {
+  const files = new Map(texts.map((text, index) => [join(root, `adoption-migration-${index}.ts`), text]));
   const options: ts.CompilerOptions = {
     ...{ strict: true, noEmit: true, noUnusedLocals: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
     ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: [] },
@@ -29,9 +29,13 @@ export function typeErrors(text: string): string[] {
   };
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
-  host.getSourceFile = (name, ...rest) =>
-    name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2022) : getSourceFile.call(host, name, ...rest);
-  host.fileExists = (name) => name === file || fileExists.call(host, name);
-  const program = ts.createProgram([file], options, host);
+  host.getSourceFile = (name, ...rest) => {
+    const text = files.get(name);
+    return text === undefined
+      ? getSourceFile.call(host, name, ...rest)
+      : ts.createSourceFile(name, text, ts.ScriptTarget.ES2022);
+  };
+  host.fileExists = (name) => files.has(name) || fileExists.call(host, name);
+  const program = ts.createProgram([...files.keys()], options, host);
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameOf } from './apps.mjs';
+import { checkCli } from './check-cli.mjs';
 import { installApp, optionalPeers } from './install-app.mjs';
 import { RunningApp } from './running-app.mjs';
 
@@ -22,6 +23,7 @@ export async function checkApp(app, packages, directory) {
     () => compile(folder, 'tsconfig.json'),
     () => importEntries(folder),
     () => serve(folder),
+    ...(app.cli ? [() => checkCli(folder, packages)] : []),
     ...(app.jest ? [() => run(folder, 'jest', ['node_modules/jest/bin/jest.js'])] : []),
     () => doWithoutOptionalPeers(folder, packages),
   ];

@@ -3,18 +3,25 @@ import { join } from 'node:path';
 import { apps } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
-/** docs/versions.md lists every combination that is run, and every peer with its range. */
+/** docs/versions.md lists every combination that is run, and every peer with its range; our own have one version. */
 export function checkVersions(packages) {
   const lines = readFileSync(join(repository, 'docs', 'versions.md'), 'utf8').split('\n');
+  const ours = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
+  const peers = packages.flatMap(({ manifest }) =>
+    Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => ({ from: manifest.name, name, range })),
+  );
   const rows = [
     ...apps.map(
       (app) => `| ${app.nest} | ${app.module} | ${app.typeorm} | ${app.terminus} | ${app.jest ? 'ts-jest' : '-'} |`,
     ),
-    ...packages
-      .flatMap(({ manifest }) => Object.entries(manifest.peerDependencies ?? {}))
-      .map(([name, range]) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
+    ...peers
+      .filter(({ name }) => !ours.has(name))
+      .map(({ name, range }) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
   ];
-  return rows
-    .filter((row) => !lines.some((line) => line.startsWith(row)))
-    .map((row) => `docs/versions.md lacks ${row}`);
+  return [
+    ...rows.filter((row) => !lines.some((line) => line.startsWith(row))).map((row) => `docs/versions.md lacks ${row}`),
+    ...peers
+      .filter(({ name, range }) => ours.has(name) && ours.get(name) !== range)
+      .map(({ from, name, range }) => `${from} takes ${name} ${range}, which is at ${ours.get(name)}`),
+  ];
 }

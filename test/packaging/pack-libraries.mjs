@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 export const repository = resolve(import.meta.dirname, '../..');
 
 /**
- * Packs both libraries as `npm publish` would.
+ * Packs the libraries as `npm publish` would.
  *
  * @returns one entry for each: its folder and package.json, the path of the tarball and the paths of the files inside
  */
 export function packLibraries(directory) {
-  return ['libs/core', 'libs/nestjs'].map((name) => {
+  return ['libs/core', 'libs/nestjs', 'libs/cli'].map((name) => {
     const folder = join(repository, name);
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (!existsSync(join(folder, manifest.main))) {

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import type { ExitCode } from './exit-codes.js';
 import type { CliOutput } from './io/cli-output.js';
@@ -7,6 +8,8 @@ import type { FlagValues } from './options/module-options.js';
 /** What a command does; an exit code when it is not the usual one. */
 type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => Promise<ExitCode | void>;
 
+const { version: VERSION } = createRequire(__filename)('../package.json') as { version: string };
+
 /**
  * All commands with their flags. Each loads its work when it is called: `decode` needs no database, and no Nest.
  * @param run is told what to do
@@ -14,6 +17,7 @@ type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => P
 export function program(run: (work: Work, args: readonly string[], flags: FlagValues) => Promise<void>): Command {
   const root = new Command('raindrop')
     .description('Issue IDs and take them apart, plan a layout, look after the worker table.')
+    .version(VERSION, '-V, --version', "this package's version")
     .showHelpAfterError('(raindrop --help shows what there is)')
     .helpCommand('help [command]', 'what a command does and takes');
   const add = (usage: string, about: string, work: Work): Command => {

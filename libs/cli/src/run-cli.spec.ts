@@ -1,5 +1,5 @@
 import { codecs, createLayout, type LayoutPlan } from '@raindrop/core';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -71,7 +71,13 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['adopt', '--url', 'sqlite:x'], says: ['--table'] },
     { args: ['adopt', '--url', `oracle://u:${SECRET}@h/d`, '--table', 't'], says: ['--url must begin with'] },
     { args: ['next', ...LAYOUT, '--url', `oracle://u:${SECRET}@h/d`], says: ['--url (dbConfig) = "(hidden)"'] },
-    { args: ['next', `--ulr=mysql://u:${SECRET}@h/d`], says: ['unknown option'] },
+    { args: ['next', `--ulr=mysql://u:a ${SECRET}@h/d`], says: ['unknown option'] },
+    { args: [`postgres://h/d?password=${SECRET}&user=u`], says: ['unknown command'] },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--code', 'x'.repeat(129)], says: ['--code has 129'] },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--table', 'a"; DROP'], says: ['--table (tableName)'] },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '-n', '-5'], says: ['--count -5'] },
+    { args: ['plan', 'more', ...LAYOUT], says: ['too many arguments'] },
+    { args: ['help', 'nxet'], says: ['which command?'] },
     {
       args: ['plan', '--time-unit', 'week', '--timestamp-bits', 'many', '--worker-bits', '2', '--end-value', '4'],
       says: ['--time-unit', '--start (startTimeStamp)', '--timestamp-bits', '"many"', '--worker-bits', '--end-value'],
@@ -164,5 +170,60 @@ describe('raindrop decode', () => {
     expect(code).toBe(2);
     expect(stdout).toContain('1  2026-01-01');
     expect(stderr).toContain('"x"');
+  });
+});
+
+describe('worker ids that nobody reserves', () => {
+  const url = ['--url', 'sqlite:there.sqlite'];
+  let files = 0;
+  /** A new one each time: Node reads a file once. */
+  const fileOf = (more: object): string => {
+    const name = `given-${files++}.json`;
+    writeFileSync(join(directory, name), JSON.stringify({ ...OPTIONS, ...more }));
+    return name;
+  };
+
+  it.each(['static', 'statefulSet', 'ip', 'machine'])('are refused by next: %s', async (workerIdAssigner) => {
+    const more = workerIdAssigner === 'static' ? { workerId: 3 } : {};
+    const file = fileOf({ workerIdAssigner, ...more });
+    const { code, stdout, stderr } = await raindrop(['next', '--config', file]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(`no worker id from '${workerIdAssigner}'`);
+    expect(await raindrop(['next', '--config', file, ...url])).toMatchObject({ code: 2, stdout: '' });
+    expect(existsSync(join(directory, 'there.sqlite'))).toBe(false);
+  });
+
+  it('are no matter of init and doctor', async () => {
+    for (const command of ['init', 'doctor']) {
+      const { code, stderr } = await raindrop([
+        command,
+        '--config',
+        fileOf({ workerIdAssigner: 'static', workerId: 3 }),
+      ]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('the options name static') as string]);
+    }
+  });
+
+  it('nor are rows in memory', async () => {
+    const file = fileOf({ allowVolatile: true });
+    const { code, stdout, stderr } = await raindrop(['next', '--config', file, '--url', 'sqlite::memory:']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('lives in memory');
+  });
+});
+
+it('a time that no Date can hold is a wrong ID among others', async () => {
+  const days = ['--time-unit', 'day', '--start', '2026-01-01', '--timestamp-bits', '40', '--worker-bits', '3'];
+  const { code, stdout, stderr } = await raindrop(['decode', '1', '9223372036854775807', ...days]);
+  expect([code, stdout, stderr]).toEqual([2, expect.stringContaining('1  2026-01-01'), expect.anything()]);
+  expect(stderr).toContain('not every ID can be read');
+});
+
+it('the version and help are results', async () => {
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as { version: string };
+  expect(await raindrop(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await raindrop(['next', '--help'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('--count') as string,
   });
 });

@@ -2,52 +2,62 @@ import { ConfigurationError, RaindropError } from '@raindrop/core';
 import { CommanderError, type Command } from 'commander';
 import { EXIT_CODES, type ExitCode } from './exit-codes.js';
 import { InputError } from './input-error.js';
-import { CliOutput, toJson, type CliStreams } from './io/cli-output.js';
+import { CliOutput, type CliStreams } from './io/cli-output.js';
 import { InterruptedError, Interruption } from './io/interruption.js';
 import { flagOf } from './options/option-flags.js';
 import { program } from './program.js';
+import { withoutSecrets } from './without-secrets.js';
 
 /**
  * Runs the command and answers with its exit code. Signals end it early; what it holds is given back first.
  * @param args without the program's name
  */
 export async function runCli(args: readonly string[], streams: CliStreams): Promise<ExitCode> {
-  const interruption = new Interruption(streams.stdout);
+  const interruption = new Interruption(streams);
   let output = new CliOutput(streams, args.includes('--json'), interruption);
   let code: ExitCode = EXIT_CODES.done;
   const root = program(async (work, given, flags) => {
     output = new CliOutput(streams, flags['json'] === true, interruption);
-    code = (await work(given, flags, output)) ?? EXIT_CODES.done;
+    code = (await interruption.race(work(given, flags, output))) ?? EXIT_CODES.done;
   });
+  const help: string[] = [];
   try {
-    await quiet(root, output).parseAsync(args, { from: 'user' });
+    await quiet(root, help).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    return report(interruption.signal.aborted ? interruption.signal.reason : error, output);
+    if (!(error instanceof CommanderError && error.exitCode === 0))
+      return report(reasonOf(error, interruption), output);
+    // Help and version that were asked for are results.
+    return await output.write(help.join('')).then(
+      () => EXIT_CODES.done,
+      (failure: unknown) => report(failure, output),
+    );
   } finally {
     interruption.stop();
   }
 }
 
-/** Errors are thrown and reported here; help goes to stdout. */
-function quiet(root: Command, output: CliOutput): Command {
+/** Errors are thrown and reported here, help is kept. */
+function quiet(root: Command, help: string[]): Command {
   for (const each of [root, ...root.commands]) {
-    each.exitOverride().configureOutput({
-      writeOut: (text) => void output.write(text),
-      writeErr: () => undefined,
-    });
+    each.exitOverride().configureOutput({ writeOut: (text) => void help.push(text), writeErr: () => undefined });
   }
   return root;
 }
 
+/** An interruption makes other things fail. */
+function reasonOf(error: unknown, { signal }: Interruption): unknown {
+  return signal.aborted ? signal.reason : error;
+}
+
 function report(error: unknown, output: CliOutput): ExitCode {
   if (error instanceof InterruptedError) {
-    if (error.exitCode !== EXIT_CODES.done) output.note(error.message);
+    if (error.exitCode === EXIT_CODES.done) return error.exitCode;
+    if (output.isJson) output.error('CLI_COMMAND_FAILED', error.message, []);
+    else output.note(error.message);
     return error.exitCode;
   }
   if (error instanceof CommanderError) {
-    // Help that was asked for is a result.
-    if (error.exitCode === 0) return EXIT_CODES.done;
     const isBare = error.code === 'commander.help';
     tell(output, 'CLI_INPUT', isBare ? 'which command? raindrop --help shows what there is' : plainly(error), []);
     return EXIT_CODES.input;
@@ -61,7 +71,7 @@ function report(error: unknown, output: CliOutput): ExitCode {
     return EXIT_CODES.input;
   }
   const { message, errorCode } = error as Partial<RaindropError>;
-  tell(output, errorCode ?? 'UNEXPECTED', message ?? String(error), []);
+  tell(output, errorCode ?? 'UNEXPECTED', message || String(error), []);
   return EXIT_CODES.failed;
 }
 
@@ -79,14 +89,6 @@ function problemsOf({ problems }: ConfigurationError): string[] {
   });
 }
 
-function tell(output: CliOutput, code: string, text: string, found: readonly string[]): void {
-  const [message, problems] = [withoutSecrets(text), found.map(withoutSecrets)];
-  if (output.isJson) return output.note(toJson({ error: { code, message, problems } }));
-  const lines = [`${output.onStderr('red', 'error:')} ${message}`, ...problems.map((each) => `  - ${each}`)];
-  output.note(lines.join('\n'));
-}
-
-/** A URL that was mistyped may be quoted in a message, with the password in it. */
-function withoutSecrets(text: string): string {
-  return text.replace(/:\/\/\S*@/g, '://***@');
+function tell(output: CliOutput, code: string, message: string, problems: readonly string[]): void {
+  output.error(code, withoutSecrets(message), problems.map(withoutSecrets));
 }

@@ -1,5 +1,6 @@
 import type { OldKey, MigrationStep } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
+import { REBUILD } from './rebuild-text.js';
 
 /**
  * The text of a TypeORM migration that makes the key and what refers to it bigint, and ends the database's own keys.
@@ -13,10 +14,10 @@ export function adoptionMigration(key: OldKey, { options, floor }: Proposal, tim
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * From here on the keys of ${place} come from Raindrop, and no longer from the database. Stop every program that
+ * From here on the keys of ${comment(place)} come from Raindrop, and no longer from the database. Stop every program that
  * inserts without Raindrop before it runs. Its layout:
- * ${JSON.stringify(options)}
- */
+ * ${comment(JSON.stringify(options))}
+${key.obstacles.map((each) => ` * ${comment(`Before it can run: ${each}.`)}\n`).join('')} */
 export class ${name} implements MigrationInterface {
   readonly name = '${name}';
 
@@ -25,7 +26,7 @@ export class ${name} implements MigrationInterface {
     const sql = ${template(key.highestSql)};
     const [row] = (await runner.query(sql)) as { highest: string | null }[];
     if (BigInt(row?.highest ?? 0) >= ${floor}n) {
-      throw new Error('${place} has keys of ${floor} and above by now: run raindrop adopt again');
+      throw new Error(${literal(`${place} has keys of ${floor} and above by now: run raindrop adopt again`)});
     }
 ${linesOf(key.steps.up)}
   }
@@ -56,7 +57,12 @@ function template(sql: string): string {
 }
 
 function literal(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`;
+  return `'${text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
+}
+
+/** A name must not end the comment that it stands in. */
+function comment(text: string): string {
+  return text.replaceAll('*/', '* /').replace(/\s+/g, ' ');
 }
 
 function pascal(name: string): string {
@@ -65,25 +71,3 @@ function pascal(name: string): string {
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join('');
 }
-
-const REBUILD = `
-/** SQLite changes a column by building its table anew. */
-async function rebuild(runner: QueryRunner, name: string, column: string, isGenerated: boolean): Promise<void> {
-  const [pragma] = (await runner.query('PRAGMA foreign_keys')) as { foreign_keys: number }[];
-  if (Number(pragma?.foreign_keys) !== 0) {
-    // TypeORM turns it off before an up, and inside a transaction, where that is too late, before a down.
-    throw new Error(
-      'PRAGMA foreign_keys is ON: dropping the old table would delete what refers to it. ' +
-        'Revert with: typeorm migration:revert --transaction none',
-    );
-  }
-  const table = await runner.getTable(name);
-  const before = table?.findColumnByName(column);
-  if (table === undefined || before === undefined) throw new Error(\`there is no \${name}.\${column}\`);
-  const after = before.clone();
-  after.type = isGenerated ? 'integer' : 'bigint';
-  after.isGenerated = isGenerated;
-  after.generationStrategy = isGenerated ? 'increment' : undefined;
-  await runner.changeColumn(table, before, after);
-}
-`;

@@ -1,5 +1,5 @@
-import type { OldKey, Query, TablePath } from './old-key.js';
-import { missingColumn, notAnInteger, refersElsewhere } from './refusals.js';
+import { numberIn, type OldKey, type Query, type TablePath } from './old-key.js';
+import { missingColumn, notAKey, notAnInteger, refersElsewhere, refersTwice } from './refusals.js';
 
 interface Column {
   readonly schema: string;
@@ -9,6 +9,8 @@ interface Column {
   /** What follows the type: everything that MODIFY would drop otherwise. */
   readonly rest: string;
   readonly isGenerated: boolean;
+  /** Part of the primary key, or unique by itself. */
+  readonly isKey: boolean;
 }
 
 interface ForeignKey {
@@ -21,6 +23,8 @@ interface ForeignKey {
 }
 
 const INTEGER = /^(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?( zerofill)?$/;
+
+const WIDE = /^bigint(\(\d+\))?$/;
 
 /**
  * On MySQL and MariaDB a column that foreign keys use keeps its type: they are dropped, and made anew when all columns
@@ -36,12 +40,13 @@ export async function readMysqlKey(
   const place = schema ?? home;
   const key = await readColumn(query, place, name, column);
   if (key === undefined) throw missingColumn({ schema, name }, column);
-  if (!INTEGER.test(key.type)) throw notAnInteger(name, column, key.type);
+  if (!INTEGER.test(key.type)) throw notAnInteger(key.table, key.column, key.type);
+  if (!key.isKey) throw notAKey(key.table, key.column);
   const all = await foreignKeys(query);
   const upwards = all.find(
-    (each) => sameTable(each, key) && each.columns.includes(column) && !sameTable(each.target, key),
+    (each) => sameTable(each, key) && each.columns.includes(key.column) && !sameTable(each.target, key),
   );
-  if (upwards !== undefined) throw refersElsewhere(name, column, upwards.target.table);
+  if (upwards !== undefined) throw refersElsewhere(key.table, key.column, upwards.target.table);
 
   const columns = [key];
   const used = new Set<ForeignKey>();
@@ -55,17 +60,19 @@ export async function readMysqlKey(
     }
   }
   const references = columns.slice(1);
+  for (const each of references) if (!WIDE.test(each.type)) refuseSecondParent(each, columns, all);
   const drops = [...used].map((each) => ({
     sql: `ALTER TABLE ${pathSql(each, home)} DROP FOREIGN KEY ${quoted(each.name)}`,
   }));
   const adds = [...used].map((each) => ({ sql: addForeignKey(each, home) }));
   const widened = columns.map((each) => ({ sql: modify(each, '', home) }));
   const from = `FROM ${pathSql(key, home)}`;
-  const highestSql = `SELECT CAST(MAX(${quoted(column)}) AS CHAR) AS highest ${from}`;
+  const highestSql = `SELECT CAST(MAX(${quoted(key.column)}) AS CHAR) AS highest ${from}`;
   const [found] = await query(highestSql);
   return {
-    ...{ database, table: name, column, type: key.type, isGenerated: key.isGenerated, highestSql },
-    highest: BigInt((found?.['highest'] as string | null | undefined) ?? 0),
+    ...{ database, table: key.table, column: key.column, type: key.type, isGenerated: key.isGenerated, highestSql },
+    highest: numberIn(found),
+    obstacles: [],
     references: references.map(({ table, column: name, type }) => ({ table, column: name, type })),
     steps: {
       up: [...drops, ...widened, ...adds],
@@ -76,18 +83,37 @@ export async function readMysqlKey(
 
 async function readColumn(query: Query, schema: string, table: string, column: string): Promise<Column | undefined> {
   const [found] = await query(
-    'SELECT COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLUMN_DEFAULT AS fallback, EXTRA AS extra, ' +
-      'QUOTE(COLUMN_COMMENT) AS remark FROM information_schema.COLUMNS ' +
-      'WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND COLUMN_NAME = ?',
+    'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.IS_NULLABLE AS nullable, ' +
+      'c.COLUMN_DEFAULT AS fallback, c.EXTRA AS extra, c.COLUMN_KEY AS keyed, QUOTE(c.COLUMN_COMMENT) AS remark ' +
+      'FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ' +
+      "ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME AND t.TABLE_TYPE <> 'VIEW' " +
+      'WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? AND c.COLUMN_NAME = ?',
     [schema, table, column],
   );
   if (found === undefined) return undefined;
-  const { type, nullable, fallback, extra, remark } = found as Record<string, string | null>;
+  const { name, col, type, nullable, fallback, extra, keyed, remark } = found as Record<string, string | null>;
   const isPlain = /^-?\d+$/.test(fallback ?? '');
   const rest = `${nullable === 'YES' ? ' NULL' : ' NOT NULL'}${isPlain ? ` DEFAULT ${fallback}` : ''}`;
   const comment = remark === "''" || remark === null ? '' : ` COMMENT ${remark}`;
-  const isGenerated = String(extra).toLowerCase().includes('auto_increment');
-  return { schema, table, column, type: String(type).toLowerCase(), rest: `${rest}${comment}`, isGenerated };
+  const says = (word: string): boolean => String(extra).toLowerCase().includes(word);
+  return {
+    // As they are written: names may be given in another case.
+    ...{ schema, table: name!, column: col!, type: String(type).toLowerCase() },
+    rest: `${rest}${says('invisible') ? ' INVISIBLE' : ''}${comment}`,
+    isGenerated: says('auto_increment'),
+    isKey: keyed === 'PRI' || keyed === 'UNI',
+  };
+}
+
+/** Its type would no longer be that of the other key. */
+function refuseSecondParent(child: Column, columns: readonly Column[], all: readonly ForeignKey[]): void {
+  for (const { target, ...each } of all) {
+    const index = sameTable(each, child) ? each.columns.indexOf(child.column) : -1;
+    if (index === -1) continue;
+    const parent = target.columns[index]!;
+    const isWidened = columns.some((one) => sameTable(one, target) && one.column === parent);
+    if (!isWidened) throw refersTwice(child.table, child.column, `${target.table}.${parent}`);
+  }
 }
 
 async function foreignKeys(query: Query): Promise<ForeignKey[]> {

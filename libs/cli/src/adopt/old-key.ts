@@ -1,4 +1,5 @@
 import type { SupportedDatabase } from '@raindrop/nestjs';
+import { InputError } from '../input-error.js';
 
 /** A column, and the type that the database says it has. */
 export interface TypedColumn {
@@ -16,6 +17,8 @@ export interface OldKey extends TypedColumn {
   readonly highest: bigint;
   /** The columns that refer to it, those that refer to these, and so on. */
   readonly references: readonly TypedColumn[];
+  /** What has to be cleared away first, a sentence each: the migration would fail on it, or lose it. */
+  readonly obstacles: readonly string[];
   /** SQL for the largest value, as text in a column `highest`. */
   readonly highestSql: string;
   readonly steps: MigrationSteps;
@@ -46,7 +49,25 @@ export interface TablePath {
   readonly name: string;
 }
 
+const PART = '"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`][^.]*';
+const PATH = new RegExp(`^(?:(${PART})\\.)?(${PART})$`);
+
+/** Reads `table` or `schema.table`. @throws InputError; a name that has a dot in it, or begins with a quote, needs quotes */
 export function pathOf(text: string): TablePath {
-  const dot = text.indexOf('.');
-  return dot === -1 ? { schema: undefined, name: text } : { schema: text.slice(0, dot), name: text.slice(dot + 1) };
+  const match = PATH.exec(text);
+  if (match === null) {
+    throw new InputError(`--table ${text} must be table or schema.table; names with dots in them in quotes: '"a.b"'`);
+  }
+  const [schema, name] = [match[1], match[2]!].map((part) => (part === undefined ? undefined : unquoted(part)));
+  return { schema, name: name! };
+}
+
+function unquoted(part: string): string {
+  const quote = part.charAt(0);
+  return quote === '"' || quote === '`' ? part.slice(1, -1).replaceAll(quote + quote, quote) : part;
+}
+
+/** The number that a database gives as text; 0 for an empty table. */
+export function numberIn(found: Readonly<Record<string, unknown>> | undefined): bigint {
+  return BigInt((found?.['highest'] as string | null | undefined) ?? 0);
 }

@@ -1,8 +1,8 @@
-import type { MigrationStep, OldKey, Query, TablePath } from './old-key.js';
-import { missingColumn, notAnInteger, refersElsewhere } from './refusals.js';
+import { numberIn, type MigrationStep, type OldKey, type Query, type TablePath } from './old-key.js';
+import { missingColumn, notAKey, notAnInteger, refersElsewhere } from './refusals.js';
 
 interface Column {
-  /** Quoted, with its schema where that was given or differs. */
+  /** Quoted where that is needed, with its schema where the search path does not lead there. */
   readonly path: string;
   readonly table: string;
   readonly column: string;
@@ -11,55 +11,85 @@ interface Column {
 
 const INTEGER = ['smallint', 'integer', 'bigint'];
 
+/** The sequence of a serial column, or that of a default that nobody owns. */
+const SEQUENCE =
+  'COALESCE(pg_get_serial_sequence($1, $2), (SELECT e.refobjid::regclass::text FROM pg_depend e JOIN pg_class s ' +
+  "ON s.oid = e.refobjid AND s.relkind = 'S' WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid LIMIT 1))";
+
+/** Whether the column is part of the primary key, or unique by itself. */
+const IS_KEY =
+  'EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND (i.indisprimary AND a.attnum = ANY (i.indkey) ' +
+  'OR i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum))';
+
 /**
  * PostgreSQL takes foreign keys along when a type changes; identity or default go, so that nobody else makes keys. The
  * sequence behind a serial column stays: `down` needs it.
  */
 export async function readPostgresKey(query: Query, { schema, name }: TablePath, column: string): Promise<OldKey> {
-  const path = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
+  const given = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
   const [found] = await query(
-    'SELECT format_type(a.atttypid, a.atttypmod) AS type, a.attidentity AS identity, ' +
-      'pg_get_expr(d.adbin, d.adrelid) AS fallback, pg_get_serial_sequence($1, $2) AS sequence ' +
-      'FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
+    'SELECT a.attrelid::regclass::text AS path, format_type(a.atttypid, a.atttypmod) AS type, ' +
+      `a.attidentity AS identity, pg_get_expr(d.adbin, d.adrelid) AS fallback, ${SEQUENCE} AS sequence, ` +
+      `${IS_KEY} AS keyed FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') ` +
+      'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
       'WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped',
-    [path, column],
+    [given, column],
   );
   if (found === undefined) throw missingColumn({ schema, name }, column);
-  const { type, identity, fallback, sequence } = found as Record<string, string>;
+  const { path, type, identity, fallback, sequence } = found as Record<string, string>;
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
+  if (found['keyed'] !== true) throw notAKey(name, column);
   const [upwards] = await query(
     'SELECT k.confrelid::regclass::text AS target FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid ' +
       "AND a.attnum = ANY (k.conkey) WHERE k.contype = 'f' AND k.conrelid = to_regclass($1) " +
       'AND k.confrelid <> k.conrelid AND a.attname = $2',
-    [path, column],
+    [given, column],
   );
   if (upwards !== undefined) throw refersElsewhere(name, column, String(upwards['target']));
 
-  const key: Column = { path, table: name, column, type: type! };
+  const key: Column = { path: path!, table: name, column, type: type! };
   const columns = [key];
   for (const target of columns) {
     for (const child of await referring(query, target)) {
       if (!columns.some((each) => each.path === child.path && each.column === child.column)) columns.push(child);
     }
   }
-  const references = columns.filter((each) => each !== key && !(each.path === key.path && each.column === column));
-  const alter = `ALTER TABLE ${path} ALTER COLUMN ${quoted(column)}`;
-  const highestSql = `SELECT MAX(${quoted(column)})::text AS highest FROM ${path}`;
+  const references = columns.slice(1);
+  const toWiden = columns.filter((each) => each.type !== 'bigint');
+  const obstacles: string[] = [];
+  for (const each of toWiden) obstacles.push(...(await readersOf(query, each)));
+  const alter = `ALTER TABLE ${path!} ALTER COLUMN ${quoted(column)}`;
+  const highestSql = `SELECT MAX(${quoted(column)})::text AS highest FROM ${path!}`;
   const [top] = await query(highestSql);
   return {
-    ...{ database: 'postgres', table: name, column, type: type!, highestSql },
+    ...{ database: 'postgres', table: name, column, type: type!, highestSql, obstacles },
     isGenerated: identity !== '' || fallback != null,
-    highest: BigInt((top?.['highest'] as string | null | undefined) ?? 0),
+    highest: numberIn(top),
     references: references.map(({ table, column: each, type: its }) => ({ table, column: each, type: its })),
     steps: {
       up: [
         ...(identity !== '' ? [{ sql: `${alter} DROP IDENTITY` }] : []),
         ...(fallback != null ? [{ sql: `${alter} DROP DEFAULT` }] : []),
-        ...[key, ...references].filter((each) => each.type !== 'bigint').map(widen),
+        ...toWiden.map(widen),
       ],
-      down: downOf(alter, { path, column, identity: identity!, fallback, sequence }),
+      down: downOf(alter, { path: path!, column, identity: identity!, fallback, sequence }),
     },
   };
+}
+
+/** Views and rules, which keep a column's type from changing. */
+async function readersOf(query: Query, { path, column }: Column): Promise<string[]> {
+  const records = await query(
+    'SELECT DISTINCT r.ev_class::regclass::text AS reader FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid ' +
+      'JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid ' +
+      "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass " +
+      'AND d.refobjid = to_regclass($1) AND a.attname = $2 ORDER BY 1',
+    [path, column],
+  );
+  return records.map(
+    ({ reader }) =>
+      `${String(reader)} reads ${path}.${column}: drop it before the migration, and create it again after`,
+  );
 }
 
 async function referring(query: Query, { path, column }: Column): Promise<Column[]> {
@@ -87,7 +117,7 @@ function downOf(
   alter: string,
   key: { path: string; column: string; identity: string; fallback?: string | undefined; sequence?: string | undefined },
 ): MigrationStep[] {
-  const next = `(SELECT COALESCE(MAX(${quoted(key.column)}), 0) + 1 FROM ${key.path})`;
+  const next = `(SELECT GREATEST(MAX(${quoted(key.column)}) + 1, 1) FROM ${key.path})`;
   if (key.identity !== '') {
     const always = key.identity === 'a' ? 'ALWAYS' : 'BY DEFAULT';
     const sequence = `pg_get_serial_sequence(${literal(key.path)}, ${literal(key.column)})`;

@@ -5,7 +5,7 @@ import { layoutOfAnyLife } from '../options/layout-of-any-life.js';
 export interface Proposal {
   readonly options: LayoutOptions;
   readonly plan: LayoutPlan;
-  /** The smallest ID that can be issued now; it only rises. */
+  /** No ID that is issued from now on is smaller, whichever clock of a service it has. */
   readonly floor: bigint;
 }
 
@@ -24,6 +24,12 @@ const YEAR_MS = 365 * DAY_MS;
 /** A layout that ends sooner is not worth a migration. */
 const LEAST_LIFE_MS = 20 * YEAR_MS;
 
+/** By how much the clock of a service may be behind the one that counts here: twice `maxClockSkewMs`. */
+const SKEW_MS = 60_000;
+
+/** So much earlier than needed is the epoch, so that no clock's IDs reach down to the old keys. */
+const MARGIN_MS = 3_600_000;
+
 /** Earlier dates have no ISO form of four digits. */
 const EARLIEST_MS = Date.parse('0001-01-01');
 
@@ -31,8 +37,8 @@ const EARLIEST_MS = Date.parse('0001-01-01');
  * The layout for a table whose largest key is `highest`; undefined when none lasts 20 years: IDs have 63 bits, and what
  * the old keys have used up of them is lost as time.
  *
- * The epoch is the latest midnight from which the present's IDs are larger than the old keys: the older the epoch, the
- * larger the IDs.
+ * The epoch is the latest midnight from which the present's IDs are larger than the old keys, with an hour to spare:
+ * the older the epoch, the larger the IDs.
  * @param wish options that are to be as they are given
  * @throws ConfigurationError when the wishes are no layout
  */
@@ -63,7 +69,7 @@ function withEpoch(options: LayoutOptions, highest: bigint, nowMs: number): Layo
   // Refuses what is wrong with the wishes, before anything is reckoned with them.
   const { unitMs, lowBits } = layoutOfAnyLife({ ...options, startTimeStamp: midnightOf(nowMs) }, nowMs).layout;
   const used = highest > 0n ? Number(highest >> BigInt(lowBits)) + 1 : 1;
-  const epochMs = nowMs - used * unitMs;
+  const epochMs = nowMs - used * unitMs - MARGIN_MS;
   if (!(epochMs >= EARLIEST_MS)) return undefined;
   return { ...options, startTimeStamp: new Date(midnightOf(epochMs)).toISOString().slice(0, 10) };
 }
@@ -71,7 +77,8 @@ function withEpoch(options: LayoutOptions, highest: bigint, nowMs: number): Layo
 function propose(options: LayoutOptions, nowMs: number): Proposal & { readonly layout: Layout } {
   const resolved = layoutOfAnyLife(options, nowMs);
   const { layout } = resolved;
-  return { options: withoutNeeds(options), layout, plan: planOf(resolved), floor: layout.idFloor(nowMs) };
+  const floor = layout.idFloor(Math.max(nowMs - SKEW_MS, layout.epochMs));
+  return { options: withoutNeeds(options), layout, plan: planOf(resolved), floor };
 }
 
 /** What was asked of the layout is no part of it. */

@@ -1,4 +1,5 @@
-import { databaseOptionsOf, UnsupportedDatabaseError, type DatabaseConfig } from '@raindrop/nestjs';
+import { RaindropError } from '@raindrop/core';
+import { databaseOptionsOf, DatabaseCallError, UnsupportedDatabaseError, type DatabaseConfig } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
 import { InputError } from '../input-error.js';
 import { readMysqlKey } from './mysql-key.js';
@@ -8,7 +9,8 @@ import { readSqliteKey } from './sqlite-key.js';
 
 /**
  * Looks at a table's key and at what refers to it; changes nothing.
- * @throws InputError for a table or column that is not there; CommandFailedError for one that cannot hold IDs
+ * @throws InputError for a table or column that is not there; CommandFailedError for one that cannot hold IDs;
+ * DatabaseCallError when the database is out of reach, or refuses
  */
 export async function readOldKey(config: DatabaseConfig, table: string, column: string): Promise<OldKey> {
   const options = databaseOptionsOf(config);
@@ -17,21 +19,32 @@ export async function readOldKey(config: DatabaseConfig, table: string, column: 
   if (type !== 'postgres' && type !== 'better-sqlite3' && type !== 'mysql' && type !== 'mariadb') {
     throw new UnsupportedDatabaseError(type);
   }
-  const dataSource = new DataSource({ ...options, ...QUIET });
-  await dataSource.initialize();
+  const path = pathOf(table);
+  // The drivers would name it differently, or wait for minutes.
+  const limit = type === 'postgres' ? { connectTimeoutMS: CONNECT_MS } : { connectTimeout: CONNECT_MS };
+  const dataSource = new DataSource({
+    ...options,
+    ...QUIET,
+    ...(type === 'better-sqlite3' ? { fileMustExist: true } : limit),
+  });
   try {
+    await dataSource.initialize();
     const query: Query = (sql, values = []) => dataSource.query<Record<string, unknown>[]>(sql, [...values]);
-    const path = pathOf(table);
     if (type === 'postgres') return await readPostgresKey(query, path, column);
     if (type === 'better-sqlite3') return await readSqliteKey(query, path, column);
     return await readMysqlKey(query, path, column, type);
+  } catch (error) {
+    // Of a driver's error only its words: it holds the statement, and may hold more.
+    throw error instanceof RaindropError ? error : DatabaseCallError.from(error);
   } finally {
-    await dataSource.destroy();
+    if (dataSource.isInitialized) await dataSource.destroy();
   }
 }
+
+const CONNECT_MS = 10_000;
 
 /** Whatever the file says: nothing is created, no entity is loaded. */
 const QUIET = {
   ...{ synchronize: false, dropSchema: false, migrationsRun: false, logging: false },
-  ...{ entities: [], subscribers: [], migrations: [], fileMustExist: true },
+  ...{ entities: [], subscribers: [], migrations: [] },
 };

@@ -13,7 +13,22 @@ export function notAnInteger(table: string, column: string, type: string): Comma
   );
 }
 
+/** Nothing would keep the same ID from being there twice. */
+export function notAKey(table: string, column: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} is no key: it is not part of the primary key, and not unique by itself. Make it one first, or ` +
+      `name another with --column`,
+  );
+}
+
 /** What refers to another key is widened with that key. */
 export function refersElsewhere(table: string, column: string, to: string): CommandFailedError {
   return new CommandFailedError(`${table}.${column} refers to ${to}: adopt that key, and this one is widened with it`);
+}
+
+/** A column that refers to two keys cannot have two types. */
+export function refersTwice(table: string, column: string, to: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} would become bigint, and refers to ${to} as well: make that key bigint first`,
+  );
 }

@@ -16,12 +16,14 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
   if (options.dbConfig === undefined) throw new InputError('which database? Give --url or DATABASE_URL');
   const now = Date.now();
   const key = await readOldKey(options.dbConfig, flags['table'] as string, flags['column'] as string);
-  const proposal = proposeLayout(key.highest, wishOf(layoutOptionsOf(options), flags), now);
-  if (proposal === undefined) throw impossible(key);
+  const wish = wishOf(layoutOptionsOf(options), flags);
+  const proposal = proposeLayout(key.highest, wish, now);
+  if (proposal === undefined) throw impossible(key, Object.keys(wish));
   const migration = adoptionMigration(key, proposal, now);
 
   if (!output.isJson) for (const line of remarks(key, proposal)) output.note(line);
   const file = flags['write'] as string | undefined;
+  output.interruption.check();
   if (file !== undefined) await write(file, migration);
   const { steps, ...facts } = key;
   const result = {
@@ -42,8 +44,14 @@ function wishOf(layout: LayoutOptions, flags: FlagValues): Partial<LayoutOptions
   };
 }
 
-function impossible({ table, column, highest }: OldKey): CommandFailedError {
+function impossible({ table, column, highest }: OldKey, wishes: readonly string[]): CommandFailedError {
   const share = Number((highest * 100n) >> 63n);
+  if (wishes.length > 0) {
+    return new CommandFailedError(
+      `no layout with ${wishes.join(', ')} as given has IDs above ${table}.${column}'s largest key, ${highest}, and lasts ` +
+        `for 20 years: leave some of them out`,
+    );
+  }
   return new CommandFailedError(
     `no layout gives IDs above ${table}.${column}'s largest key, ${highest}, and lasts for 20 years: of the 63 bits of an ` +
       `ID ${share} % are used up. Give the table a new key column, or let new IDs sort before old ones where no layout ` +
@@ -76,6 +84,7 @@ function remarks(key: OldKey, { options, plan, floor }: Proposal): string[] {
     `options for the module: ${JSON.stringify(options)}`,
     `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
     ...plan.warnings.map(({ code, message }) => `warning: ${message} (${code})`),
+    ...key.obstacles.map((each) => `warning: ${each}`),
     `in the entity: @GeneratedSnowflake() ${key.column}!: string`,
     'nothing was changed: read the migration, try it on a copy, stop the programs that insert, run it',
   ];

@@ -1,10 +1,10 @@
 import {
   codecs,
-  InvalidIdError,
   isCodecName,
   parseId,
   parseKeyWorkerId,
   presets,
+  RaindropError,
   resolvedFor,
   planOf,
   type Layout,
@@ -43,7 +43,8 @@ export async function decode(texts: readonly string[], flags: FlagValues, output
       const parsed = parse(read(text));
       return [describe(parsed, layout)];
     } catch (error) {
-      if (!(error instanceof InvalidIdError)) throw error;
+      // Also a time that no Date can hold.
+      if (!(error instanceof RaindropError)) throw error;
       problems.push(error.message);
       return [];
     }

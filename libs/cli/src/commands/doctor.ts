@@ -1,19 +1,30 @@
+import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
-import { moduleOptions, type FlagValues } from '../options/module-options.js';
+import { layoutToRead, moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
+import { requireRows } from '../service/assigners.js';
 import { onExistingFile, resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 /** `raindrop doctor`: what would keep a service from working, or may. */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
-  const options = resolveWorkers(onExistingFile(moduleOptions(flags)), true);
+  const given = onExistingFile(moduleOptions(flags));
+  const options = resolveWorkers(given, true, lastDayOf(given));
+  requireRows('doctor', options);
   const findings = await withWorkers(options, (store) => examine(store, options));
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';
   await output.result({ state: worst, findings }, () => findings.flatMap((each) => linesOf(each, output)));
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;
+}
+
+/** A layout that has expired is a finding like others, and no wrong input. */
+function lastDayOf(options: SnowflakeModuleOptions): number {
+  const now = Date.now();
+  const end = namesLayout(options) ? layoutToRead(options).expiresAt : null;
+  return end === null || end.getTime() > now ? now : end.getTime() - 1;
 }
 
 function linesOf({ check, state, detail, remedy }: Finding, output: CliOutput): string[] {

@@ -3,7 +3,7 @@ import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { showDuration } from '../io/show-number.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
-import { onExistingFile, resolveWorkers, viewWorkers, withStandInLayout } from '../service/open-workers.js';
+import { explained, onExistingFile, resolveWorkers, viewWorkers, withStandInLayout } from '../service/open-workers.js';
 import { countsOf } from './worker-counts.js';
 
 /** `raindrop fence`: makes a table safe that was restored from a backup. Refuses without `--yes`. */
@@ -18,7 +18,7 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
         `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. Say --yes to do it`,
     );
   }
-  const { rows, barredMs } = await fenceWorkers(onExistingFile(withStandInLayout(given)));
+  const { rows, barredMs } = await explained(options, fenceWorkers(onExistingFile(withStandInLayout(given))));
   await output.result({ table: options.tableName, rows, barredMs }, () => [
     `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,
   ]);

@@ -2,17 +2,20 @@ import type { WorkerStore } from '@raindrop/core';
 import { databaseOptionsOf, workerRowsSql, workerTableSql, type SupportedDatabase } from '@raindrop/nestjs';
 import type { CliOutput } from '../io/cli-output.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
+import { requireRows } from '../service/assigners.js';
 import { resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 /** `raindrop init`: the worker table with the rows of this service's range, or the SQL for them. */
 export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
   const given = moduleOptions(flags);
   const options = resolveWorkers({ ...given, autoCreateTable: true }, true);
+  requireRows('init', options);
   const { workers } = options.layout;
   const { tableName } = options;
   if (flags['dryRun'] === true) {
-    const type = databaseOptionsOf(given.dbConfig)!.type as SupportedDatabase;
-    const statements = [...workerTableSql(type, tableName), ...workerRowsSql(type, tableName, workers)];
+    const { type, schema } = databaseOptionsOf(given.dbConfig) as { type: SupportedDatabase; schema?: string };
+    const place = schema === undefined || tableName.includes('.') ? tableName : `${schema}.${tableName}`;
+    const statements = [...workerTableSql(type, place), ...workerRowsSql(type, place, workers)];
     await output.result({ table: tableName, workers, statements }, () => statements.map((each) => `${each};`));
     return;
   }

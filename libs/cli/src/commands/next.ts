@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { codecs, isCodecName, type CodecName } from '@raindrop/core';
+import { databaseOptionsOf, type IdService, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
 import { showNumber } from '../io/show-number.js';
 import { InputError } from '../input-error.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
-import { resolveWorkers } from '../service/open-workers.js';
+import { mayRepeat, refuseUnreserved } from '../service/assigners.js';
+import { requireReachable, resolveWorkers } from '../service/open-workers.js';
 import { withIdService } from '../service/with-id-service.js';
 import { unknownFormat } from './decode.js';
 
@@ -13,45 +16,76 @@ const MOST = 1_000_000_000;
 /** So many are made, written and forgotten at a time: no slice holds the event loop for long. */
 const SLICE = 1_000;
 
+interface Wish {
+  readonly count: number;
+  readonly format: CodecName;
+  readonly code: string | undefined;
+}
+
 /** `raindrop next`: leases a worker id, issues, gives it back. */
 export async function next(flags: FlagValues, output: CliOutput): Promise<void> {
-  const count = countOf(flags['count'] as string);
-  const format = formatOf((flags['format'] as string | undefined) ?? 'decimal');
-  const code = flags['code'] as string | undefined;
-  const options = moduleOptions(flags);
-  resolveWorkers(options, true);
-  const encode = codecs[format].encode;
-
+  const wish: Wish = {
+    count: countOf(flags['count'] as string),
+    format: formatOf((flags['format'] as string | undefined) ?? 'decimal'),
+    code: codeOf(flags['code'] as string | undefined),
+  };
+  // What lives in memory ends with the command, and the next one would begin again.
+  const options: SnowflakeModuleOptions = { ...moduleOptions(flags), allowVolatile: false };
+  const resolved = resolveWorkers(options, true);
+  refuseUnreserved(resolved);
+  warnOfNewFile(options, output);
+  await requireReachable(options, resolved);
   await withIdService(options, output, async (ids) => {
-    const { signal } = output.interruption;
-    const progress = new Progress(output);
-    if (output.isJson) await output.write(`{"workerId":${ids.workerId},"format":"${format}","ids":[`);
-    try {
-      for (let done = 0; done < count;) {
-        output.interruption.check();
-        const slice = await ids.nextIdsAsync(Math.min(SLICE, count - done), code, { signal });
-        const texts = slice.map(encode);
-        await output.write(output.isJson ? jsonPart(texts, done === 0) : `${texts.join('\n')}\n`);
-        done += slice.length;
-        progress.show(done / count, `${showNumber(done)} of ${showNumber(count)}`);
-        // Timers and signals have their turn.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    } finally {
-      progress.end();
-    }
-    if (output.isJson) await output.write(']}\n');
+    const status = ids.status();
+    const isReserved = 'promise' in status && (status.promise === 'reserved' || status.promise === 'fresh');
+    if (!isReserved) throw mayRepeat('assigner' in status ? status.assigner : status.service);
+    await issue(ids, wish, output);
   });
 }
 
-function jsonPart(texts: readonly string[], isFirst: boolean): string {
-  return `${isFirst ? '' : ','}${texts.map((text) => `"${text}"`).join(',')}`;
+async function issue(ids: IdService, { count, format, code }: Wish, output: CliOutput): Promise<void> {
+  const { interruption, isJson } = output;
+  const { encode } = codecs[format];
+  const progress = new Progress(output);
+  let done = 0;
+  try {
+    while (done < count) {
+      interruption.check();
+      const wanted = Math.min(SLICE, count - done);
+      const slice = await ids.nextIdsAsync(wanted, code, { signal: interruption.signal });
+      const texts = slice.map(encode);
+      const head = done === 0 ? `{"workerId":${ids.workerId},"format":"${format}","ids":[` : ',';
+      done += slice.length;
+      await output.write(isJson ? `${head}${texts.map((text) => `"${text}"`).join(',')}` : `${texts.join('\n')}\n`);
+      // On one terminal, IDs that run past are progress enough.
+      if (!output.showsResults) progress.show(done / count, `${showNumber(done)} of ${showNumber(count)}`);
+      // Timers and signals have their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  } finally {
+    progress.end();
+    // Also what was ended early is one document.
+    if (isJson && done > 0) output.finish(']}\n');
+  }
+}
+
+/** SQLite makes a file of every name that is mistyped, and rows that know nothing of other IDs. */
+function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
+  const database = databaseOptionsOf(options.dbConfig);
+  if (database?.type !== 'better-sqlite3' || /^file:|:memory:/.test(database.database)) return;
+  if (existsSync(database.database)) return;
+  output.warn(`${database.database} is not there and is made: IDs of another worker table may come again`);
 }
 
 function countOf(text: string): number {
   const count = Number(text);
   if (/^\d{1,10}$/.test(text) && count >= 1 && count <= MOST) return count;
   throw new InputError(`--count ${text} must be a number from 1 to ${showNumber(MOST)}`);
+}
+
+function codeOf(text: string | undefined): string | undefined {
+  if (text === undefined || (text.length >= 1 && text.length <= 128)) return text;
+  throw new InputError(`--code has ${text.length} characters: it must have 1 to 128`);
 }
 
 function formatOf(name: string): CodecName {

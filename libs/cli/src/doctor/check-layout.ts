@@ -5,16 +5,21 @@ import { fail, ok, warn, type Finding } from './finding.js';
 const DAY_MS = 86_400_000;
 
 /** How long the layout lasts, and whether others on the table can repeat its IDs. */
-export function checkLayout({ layout }: ResolvedLayout, table: WorkerTable, graceMs: number): Finding[] {
-  return [checkLife(layout, table.nowMs), checkOthers(layout, table, graceMs)];
+export function checkLayout(resolved: ResolvedLayout, table: WorkerTable, graceMs: number): Finding[] {
+  return [checkLife(resolved, table), checkOthers(resolved.layout, table, graceMs)];
 }
 
-function checkLife(layout: Layout, nowMs: number): Finding {
+function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts, rows }: WorkerTable): Finding {
   const { expiresAt } = layout;
   if (expiresAt === null) return ok('layout life', 'it ends beyond the year 275760');
   const days = Math.floor((expiresAt.getTime() - nowMs) / DAY_MS);
   const detail = `${showNumber(days)} days left, until ${expiresAt.toISOString()}`;
   const remedy = 'plan the next layout: another value of the end bits, or a new table';
+  if (days < 0) return fail('layout life', `it ended at ${expiresAt.toISOString()}: no service starts`, remedy);
+  const wasUsed = layouts.length > 0 || rows.some(({ code }) => code !== '');
+  if (days < minLifetimeDays && !wasUsed) {
+    return fail('layout life', `${detail}: a new table takes no layout of less than ${minLifetimeDays} days`, remedy);
+  }
   return days < 365 ? warn('layout life', detail, remedy) : ok('layout life', detail);
 }
 

@@ -7,11 +7,13 @@ export interface CliStreams {
   readonly stderr: NodeJS.WritableStream;
 }
 
+const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g;
+
 export type Style = Parameters<typeof styleText>[0];
 
 /**
- * Results go to stdout, one a line or as JSON; progress, warnings and errors go to stderr. Colours are for terminals
- * only, and obey NO_COLOR and FORCE_COLOR.
+ * Results go to stdout, one a line or as JSON; progress, warnings and errors go to stderr, with JSON one document a
+ * line. Colours are for terminals only, and there obey NO_COLOR and FORCE_COLOR.
  */
 export class CliOutput {
   constructor(
@@ -21,54 +23,78 @@ export class CliOutput {
     readonly interruption: Interruption,
   ) {}
 
-  /** Text of a result, waiting while the reader is slower. @throws what ended the command, when the reader has gone */
+  /**
+   * Text of a result, waiting until it is out of our hands: what cannot be written is no success.
+   * @throws what ended the command, when the reader has gone or there is no room
+   */
   async write(text: string): Promise<void> {
-    const { stdout } = this.streams;
-    if (stdout.write(text)) return;
+    const { interruption, streams } = this;
+    interruption.check();
     await new Promise<void>((resolve, reject) => {
-      const { signal } = this.interruption;
-      const settle = (): void => {
-        stdout.removeListener('drain', settle);
-        signal.removeEventListener('abort', settle);
-        if (signal.aborted) reject(signal.reason as Error);
-        else resolve();
-      };
-      stdout.once('drain', settle);
-      signal.addEventListener('abort', settle);
-      if (signal.aborted) settle();
+      const { signal } = interruption;
+      const end = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', end, { once: true });
+      streams.stdout.write(text, (error) => {
+        // Ends the waiting, and the command.
+        if (error instanceof Error) interruption.failed(error);
+        signal.removeEventListener('abort', end);
+        resolve();
+      });
     });
   }
 
-  async line(text = ''): Promise<void> {
-    await this.write(`${text}\n`);
+  /** The end of a result that was begun, also after an interruption. Nobody waits for it. */
+  finish(text: string): void {
+    this.streams.stdout.write(text, () => undefined);
   }
 
   /** A result: the value as JSON, or what `lines` makes of it for people. */
   async result(value: unknown, lines: () => readonly string[]): Promise<void> {
-    await this.write(this.isJson ? `${toJson(value)}\n` : `${lines().join('\n')}\n`);
+    await this.write(this.isJson ? `${toJson(value)}\n` : `${this.shown(lines().join('\n'), this.streams.stdout)}\n`);
   }
 
-  /** For people who watch: warnings and remarks. */
+  /** For people who watch. */
   note(text: string): void {
-    this.streams.stderr.write(`${text}\n`);
+    this.tell({ note: text }, text);
   }
 
   warn(text: string): void {
-    this.note(`${this.onStderr('yellow', 'warning:')} ${text}`);
+    this.tell({ warning: text }, `${this.onStderr('yellow', 'warning:')} ${text}`);
+  }
+
+  /** What went wrong; `problems` is all that is wrong, a line each. */
+  error(code: string, message: string, problems: readonly string[]): void {
+    const lines = [`${this.onStderr('red', 'error:')} ${message}`, ...problems.map((each) => `  - ${each}`)];
+    this.tell({ error: { code, message, problems } }, lines.join('\n'));
   }
 
   /** The text in colour where stdout is a terminal that wants it. */
   styled(style: Style, text: string): string {
-    return hasColours(this.streams.stdout) && !this.isJson ? styleText(style, text) : text;
-  }
-
-  onStderr(style: Style, text: string): string {
-    return hasColours(this.streams.stderr) ? styleText(style, text) : text;
+    return hasColours(this.streams.stdout) && !this.isJson ? inColour(style, text) : text;
   }
 
   /** Where progress can be shown; undefined where a line that changes would be many lines. */
   get progressStream(): NodeJS.WritableStream | undefined {
     return isTerminal(this.streams.stderr) ? this.streams.stderr : undefined;
+  }
+
+  /** Whether results and progress would come out at the same place. */
+  get showsResults(): boolean {
+    return isTerminal(this.streams.stdout);
+  }
+
+  private onStderr(style: Style, text: string): string {
+    return hasColours(this.streams.stderr) ? inColour(style, text) : text;
+  }
+
+  private tell(value: object, text: string): void {
+    const { stderr } = this.streams;
+    stderr.write(this.isJson ? `${JSON.stringify(value)}\n` : `${this.shown(text, stderr)}\n`);
+  }
+
+  /** What came out of a database must not drive a terminal; line ends, tabs and colours of ours may stay. */
+  private shown(text: string, stream: NodeJS.WritableStream): string {
+    return isTerminal(stream) ? text.replace(CONTROLS, '?') : text;
   }
 }
 
@@ -84,4 +110,9 @@ function isTerminal(stream: NodeJS.WritableStream): stream is NodeJS.WriteStream
 /** Node reads NO_COLOR, NODE_DISABLE_COLORS, FORCE_COLOR and TERM. */
 function hasColours(stream: NodeJS.WritableStream): boolean {
   return isTerminal(stream) && stream.hasColors();
+}
+
+/** Newer versions of Node would look at stdout, whichever stream it is for. */
+function inColour(style: Style, text: string): string {
+  return styleText(style, text, { validateStream: false });
 }

@@ -1,11 +1,12 @@
 import type { CliOutput } from './cli-output.js';
 
-const REDRAW_MS = 100;
+const REDRAW_MS = 200;
 const WIDTH = 24;
 
 /** One line on stderr that is drawn anew while long work goes on; nothing where stderr is no terminal. */
 export class Progress {
-  private drawnAt = 0;
+  /** Short work shows nothing. */
+  private drawnAt = performance.now();
   private isDrawn = false;
 
   constructor(private readonly output: CliOutput) {}

@@ -16,13 +16,19 @@ export function readConfigFile(path: string): Readonly<Record<string, unknown>> 
   return options;
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  MODULE_NOT_FOUND: 'it, or what it imports, is not there',
+  ENOENT: 'it, or what it imports, is not there',
+  ERR_REQUIRE_ASYNC_MODULE: 'it has an await outside of functions',
+};
+
 function load(file: string): unknown {
   try {
     return createRequire(file)(file) as unknown;
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;
     // A parser quotes what it cannot read, and that may be a password.
-    const why = code === 'MODULE_NOT_FOUND' || code === 'ENOENT' ? 'it, or what it imports, is not there' : name;
+    const why = code === undefined ? name : (REASONS[code] ?? code);
     throw new InputError(`--config ${file} cannot be read: ${why}`);
   }
 }

@@ -1,4 +1,4 @@
-import { Layout, type LayoutOptions } from '@raindrop/core';
+import { Layout, shapeOfFingerprint, type LayoutOptions } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
@@ -42,7 +42,7 @@ export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
   const extra = presetOptionsOf((flags['presetOption'] as readonly string[] | undefined) ?? []);
   if (preset === undefined) {
     if (Object.keys(extra).length > 0) throw new InputError('--preset-option needs --preset');
-    return { ...file, ...given };
+    return { ...file, ...given, ...(file['layout'] !== undefined && { layout: ownLayout(file['layout']) }) };
   }
   // For a preset, the epoch is an option of its own.
   const { startTimeStamp, ...rest } = given;
@@ -74,6 +74,14 @@ export function layoutToRead(options: SnowflakeModuleOptions): Layout {
 
 export const NO_LAYOUT =
   'which layout? Give --start, --timestamp-bits and --worker-bits, or --preset, or --config with the options of your service';
+
+/** A file that imports the application's copy of `@raindrop/core` makes layouts of that copy's class. */
+function ownLayout(given: unknown): Layout {
+  const { fingerprint } = (given ?? {}) as { readonly fingerprint?: unknown };
+  if (given instanceof Layout || typeof fingerprint !== 'string') return given as Layout;
+  const shape = shapeOfFingerprint(fingerprint);
+  return shape === undefined ? (given as Layout) : new Layout(shape);
+}
 
 function without(options: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));

@@ -10,17 +10,25 @@ import {
 } from '@raindrop/nestjs';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { namesLayout, NO_LAYOUT } from '../options/module-options.js';
+import { usesDatabase } from './assigners.js';
 import { isMissingTable } from './missing-table.js';
 
 /**
- * Options that name a database and, when it is needed, a layout.
+ * Options that name a database, or another place that keeps worker ids, and, when it is needed, a layout.
  * @param needsLayout false for what only looks at rows: any layout stands in for one that is not named
  * @throws InputError, ConfigurationError
  */
-export function resolveWorkers(options: SnowflakeModuleOptions, needsLayout: boolean): ResolvedSnowflakeOptions {
-  if (options.dbConfig === undefined) throw new InputError('which database? Give --url or DATABASE_URL');
+export function resolveWorkers(
+  options: SnowflakeModuleOptions,
+  needsLayout: boolean,
+  nowMs = Date.now(),
+): ResolvedSnowflakeOptions {
   if (!namesLayout(options) && needsLayout) throw new InputError(NO_LAYOUT);
-  return resolveSnowflakeOptions(withStandInLayout(options), Date.now());
+  const resolved = resolveSnowflakeOptions(withStandInLayout(options), nowMs);
+  if (options.dbConfig === undefined && usesDatabase(resolved)) {
+    throw new InputError('which database? Give --url or DATABASE_URL');
+  }
+  return resolved;
 }
 
 /** Some layout where none is named, for what asks for one and does not use it. */
@@ -58,7 +66,24 @@ export function viewWorkers(given: SnowflakeModuleOptions, resolved: ResolvedSno
   return explained(resolved, readWorkers(onExistingFile(withStandInLayout(given))));
 }
 
-async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
+/**
+ * Whether there is an answer, by one try: a start of a service tries for most of a minute. The table may be missing.
+ * @throws DatabaseCallError, DatabaseRefusedError
+ */
+export async function requireReachable(
+  given: SnowflakeModuleOptions,
+  resolved: ResolvedSnowflakeOptions,
+): Promise<void> {
+  if (!usesDatabase(resolved)) return;
+  try {
+    await withWorkers(resolveWorkers(onExistingFile(given), true), (store) => store.readTable());
+  } catch (error) {
+    if (!(error instanceof CommandFailedError)) throw error;
+  }
+}
+
+/** @throws CommandFailedError in place of an error that says that the worker table is not there */
+export async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

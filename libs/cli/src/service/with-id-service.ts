@@ -1,8 +1,11 @@
 import 'reflect-metadata';
-import type { LoggerService } from '@nestjs/common';
+import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { CliOutput } from '../io/cli-output.js';
+
+/** For a start that is under way, which gives back what it gets. */
+const GIVE_UP_MS = 3_000;
 
 /**
  * Does the work with a service that holds a worker id, and gives it back whatever happens.
@@ -13,14 +16,39 @@ export async function withIdService<T>(
   output: CliOutput,
   work: (ids: IdService) => Promise<T>,
 ): Promise<T> {
+  output.interruption.check();
+  // From here on there may be a worker id to give back.
+  output.interruption.hold();
   const imported = RaindropModule.forRoot({ ...options, logger: loggerOf(output), checkShutdownHooks: false });
-  const app = await NestFactory.createApplicationContext(imported, { logger: false, abortOnError: false });
+  const starting = NestFactory.createApplicationContext(imported, { logger: false, abortOnError: false });
+  const app = await orGivenUp(starting, output.interruption.signal);
   try {
     output.interruption.check();
     return await work(app.get(IdService));
   } finally {
     await app.close();
   }
+}
+
+/** A start can wait for minutes, and cannot be called off: one that is ended before has some seconds left. */
+function orGivenUp(starting: Promise<INestApplicationContext>, signal: AbortSignal): Promise<INestApplicationContext> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const giveUp = (): void => {
+      isOver = true;
+      reject(signal.reason as Error);
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const end = (): void => void (timer = setTimeout(giveUp, GIVE_UP_MS));
+    signal.addEventListener('abort', end, { once: true });
+    starting
+      .then((app) => (isOver ? app.close() : resolve(app)), reject)
+      .catch(() => undefined)
+      .finally(() => {
+        signal.removeEventListener('abort', end);
+        clearTimeout(timer);
+      });
+  });
 }
 
 /** Warnings for people; the rest is of no interest to a command that ends in a moment. */

@@ -1,0 +1,203 @@
+import { codecs, createLayout, parseId } from '@raindrop/core';
+import { initRedisWorkers } from '@raindrop/nestjs/redis';
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { databaseUrl } from '../demo/demo-process.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { jsonHere, raindropHere } from './cli-in-process.js';
+import type { CliResult } from './cli-process.js';
+
+jest.setTimeout(60_000);
+
+const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
+const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
+const layout = createLayout(OPTIONS, Date.now());
+
+interface Findings {
+  readonly state: string;
+  readonly findings: readonly { readonly check: string; readonly state: string; readonly detail: string }[];
+}
+
+describe.each(databaseKinds)('on %s', (kind) => {
+  let database: TestDatabase;
+  let url: string;
+
+  beforeEach(async () => {
+    database = await testDatabase(kind);
+    url = databaseUrl(database.options);
+  });
+
+  afterEach(() => database.drop());
+
+  // Of a flag that is given twice the last one counts.
+  const withTarget = ([command, ...args]: readonly string[]): string[] => [command!, ...LAYOUT, '--url', url, ...args];
+  const run = (...args: string[]): Promise<CliResult> => raindropHere(withTarget(args));
+  const json = async <T>(...args: string[]): Promise<T> => (await jsonHere<T>(withTarget(args))).result;
+
+  async function execute(...statements: string[]): Promise<void> {
+    const dataSource = await new DataSource(database.options).initialize();
+    try {
+      for (const each of statements) await dataSource.query(each);
+    } finally {
+      await dataSource.destroy();
+    }
+  }
+
+  async function stateOf(check: string, ...args: string[]): Promise<string | undefined> {
+    const { findings } = await json<Findings>('doctor', ...args);
+    return findings.find((each) => each.check === check)?.state;
+  }
+
+  it('init creates what its dry run prints, once', async () => {
+    const { statements } = await json<{ statements: string[] }>('init', '--dry-run');
+    const missing = { code: 1, stdout: expect.stringContaining('run raindrop init') as string };
+    expect(await run('doctor')).toMatchObject(missing);
+    expect(await run('fence', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('run raindrop init') as string,
+    });
+    expect(await json('init')).toEqual({ table: 'soc_raindrop_worker', workers: { min: 1, max: 7 }, rows: 7 });
+    const created = await json('workers', '--all');
+
+    await execute('DROP TABLE soc_raindrop_worker', 'DROP TABLE soc_raindrop_worker_layout', ...statements);
+    const byHand = await json<{ counts: object }>('workers', '--all');
+    expect({ ...byHand, nowMs: 0 }).toEqual({ ...(created as object), nowMs: 0 });
+    expect(await run('init')).toMatchObject({ code: 0, stdout: expect.stringContaining('7 rows') as string });
+    // A wider range keeps what is there.
+    await run('next');
+    expect(await json('init', '--max-worker', '7', '--min-worker', '0')).toMatchObject({ rows: 8 });
+    expect(await json('workers')).toMatchObject({ workers: [{ state: 'free' }] });
+  });
+
+  it("init leaves somebody else's table alone", async () => {
+    await execute('CREATE TABLE soc_raindrop_worker (id integer NOT NULL PRIMARY KEY, title varchar(20))');
+    for (const command of ['init', 'next']) {
+      const { code, stdout, stderr } = await run(command, '--json');
+      expect([code, stdout]).toEqual([1, '']);
+      const last = stderr.trim().split('\n').at(-1)!;
+      expect(JSON.parse(last)).toMatchObject({
+        error: { message: expect.stringContaining('is no worker table') as string },
+      });
+    }
+  });
+
+  it('next issues, gives back, and goes on after what it issued, four at a time', async () => {
+    await run('init');
+    const first = await run('next', '-n', '2500');
+    const second = await json<{ workerId: number; ids: string[] }>('next', '-n', '3', '--format', 'base62');
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const together = await Promise.all([1, 2, 3, 4].map(() => json<{ ids: string[] }>('next', '-n', '1500')));
+    const ids = [
+      ...first.stdout.trim().split('\n').map(BigInt),
+      ...second.ids.map(codecs.base62.decode),
+      ...together.flatMap((each) => each.ids.map(BigInt)),
+    ];
+    expect([ids.length, new Set(ids).size]).toEqual([8_503, 8_503]);
+    expect(second.ids.map((text) => parseId(layout, codecs.base62.decode(text)).workerId)).toEqual(
+      Array(3).fill(second.workerId),
+    );
+    const { counts, workers } = await json<{ counts: object; workers: { holder: string }[] }>('workers');
+    expect(counts).toEqual({ held: 0, free: 7, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 });
+    expect(workers[0]!.holder).toMatch(/pid \d+$/);
+  });
+
+  it('fence asks first, and bars the rows then', async () => {
+    await run('next');
+    expect(await run('fence')).toMatchObject({ code: 2, stderr: expect.stringContaining('all 7 rows') as string });
+    expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(0);
+    expect(await json('fence', '--yes')).toEqual({ table: 'soc_raindrop_worker', rows: 7, barredMs: 95_000 });
+    expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(7);
+    expect(await run('next')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('No free worker id') as string,
+    });
+    expect(await run('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('0 to be had') as string });
+  });
+
+  it('doctor finds what is wrong', async () => {
+    await run('next');
+    expect(await stateOf('rights')).toBe('ok');
+    expect(await stateOf('other layouts', '--timestamp-bits', '34')).toBe('warn');
+    expect(await stateOf('other layouts', '--timestamp-bits', '34', '--end-value', '1')).toBe('ok');
+    await execute('DELETE FROM soc_raindrop_worker WHERE id = 3');
+    expect(await stateOf('rows')).toBe('warn');
+    await execute(`UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 4`);
+    expect(await stateOf('unusable rows')).toBe('warn');
+    // 31 bits of seconds are 68 years.
+    expect(await stateOf('layout life', '--timestamp-bits', '31', '--start', '1957-01-01')).toBe('fail');
+    const now = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
+    expect(await stateOf('clock')).toBe('fail');
+    clock.mockImplementation(() => now() - 5_000);
+    expect(await stateOf('clock')).toBe('warn');
+    clock.mockRestore();
+    await execute(`UPDATE soc_raindrop_worker SET lane = 7 WHERE id = 4`);
+    expect(await stateOf('database')).toBe('fail');
+  });
+
+  if (kind === 'sqlite') return;
+
+  it('doctor says which rights are missing', async () => {
+    await run('next');
+    const { database: home } = database.options as { database: string };
+    const user = `rd_${home.slice(-12)}`;
+    // It is taken as it is, and stays secret.
+    const secret = 'p@ss:w/o#r?d %&';
+    const target = new URL(url);
+    target.username = user;
+    target.password = encodeURIComponent(secret);
+    const isPostgres = kind === 'postgres';
+    const who = isPostgres ? user : `${user}@'%'`;
+    const tables = ['soc_raindrop_worker', 'soc_raindrop_worker_layout'];
+    const grant = (right: string): string[] => tables.map((each) => `GRANT ${right} ON ${each} TO ${who}`);
+    await execute(
+      isPostgres ? `CREATE ROLE ${user} LOGIN PASSWORD '${secret}'` : `CREATE USER ${who} IDENTIFIED BY '${secret}'`,
+    );
+    try {
+      const outcomes: unknown[] = [];
+      for (const right of ['SELECT', 'UPDATE', 'INSERT']) {
+        const before = await run('doctor', '--url', target.href);
+        expect(before.stdout + before.stderr).not.toContain('w/o#');
+        outcomes.push(before.code === 1 && /may|grant|denied|Check user/i.test(before.stdout));
+        await execute(...grant(right));
+      }
+      expect(outcomes).toEqual([true, true, true]);
+      expect(await stateOf('rights', '--url', target.href)).toBe('ok');
+      // Issuing needs no more than that.
+      expect(await run('next', '--url', target.href)).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await execute(...(isPostgres ? [`DROP OWNED BY ${user}`, `DROP ROLE ${user}`] : [`DROP USER ${who}`]));
+    }
+  });
+});
+
+it('next, workers and fence know worker ids that are kept in Redis', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'raindrop-cli-redis-'));
+  const target = { connection: process.env['RAINDROP_TEST_REDIS_URL']!, key: `raindrop-test-${randomUUID()}` };
+  const file = join(directory, 'options.cjs');
+  const redis = join(__dirname, '../../libs/nestjs/src/redis/index.ts');
+  const assigner = `require(${JSON.stringify(redis)}).redisWorkers(${JSON.stringify(target)})`;
+  writeFileSync(file, `module.exports = { ...${JSON.stringify(OPTIONS)}, workerIdAssigner: ${assigner} };`);
+  const client = new Redis(target.connection);
+  try {
+    await initRedisWorkers(target);
+    const next = await jsonHere<{ ids: string[] }>(['next', '-n', '2', '--config', file]);
+    expect([next.code, next.result.ids.length]).toEqual([0, 2]);
+    expect(await jsonHere(['fence', '--yes', '--config', file])).toMatchObject({
+      code: 0,
+      result: { barredMs: 95_000 },
+    });
+    expect(await jsonHere(['workers', '--config', file])).toMatchObject({
+      result: { counts: { 'used-up': 7, free: 0 } },
+    });
+    expect(await raindropHere(['doctor', '--config', file])).toMatchObject({ code: 2 });
+  } finally {
+    await client.del(target.key);
+    client.disconnect();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
