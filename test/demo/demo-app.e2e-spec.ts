@@ -223,7 +223,7 @@ describe('The demo', () => {
     it.each([
       ['broken JSON', '{"customer":', 'application/json', 400],
       ['a polluting key', '{"__proto__":{"x":1},"customer":"a","items":[]}', 'application/json', 400],
-      ['another type', 'customer=Ada', 'application/x-www-form-urlencoded', 400],
+      ['another type', 'customer=Ada', 'application/x-www-form-urlencoded', 415],
       ['XML', '<order/>', 'application/xml', 415],
       ['more than 256 kB', JSON.stringify({ customer: 'x'.repeat(300_000) }), 'application/json', 413],
     ])('refuse %s', async (_, body, type, expected) => {
@@ -297,6 +297,12 @@ describe('The demo', () => {
         expect(await of(`?to=2026-01-05&after=${ids[0]}`)).toEqual(ids.slice(1));
         expect(await of(`?from=2026-01-04T01:00:01%2B01:00&to=2026-01-05&after=${ids[0]}`)).toEqual([ids[1]]);
         expect(await of('?from=2026-01-05&to=2026-01-04')).toEqual([]);
+        // UTC, whatever the time zone of this process is.
+        expect(await of('?from=2026-01-04T00:00:01&to=2026-01-04T00:00:01.999')).toEqual([ids[1]]);
+        expect(await of('?from=1970-01-01&to=2026-01-04')).toEqual([ids[2]]);
+        expect(await of(`?from=2026-01-04&to=9999-12-31T23:59:59Z&after=${idAt('2026-01-05')}`)).toEqual(ids);
+        expect(await of('?from=9999-12-31')).toEqual([]);
+        expect(await of('?to=0001-01-01')).toEqual([]);
         await orders.delete(ids);
       });
 
@@ -339,6 +345,11 @@ describe('The demo', () => {
         ['?limit=1e1', limit],
         ['?limit=', limit],
         ['?befor=1', '"befor" is not known here; legal: after, from, to, limit'],
+        ['?from=2026-W10', 'from must be an ISO 8601 date or time'],
+        ['?to=20261121', 'to must be an ISO 8601 date or time'],
+        ['?from=', 'from must be an ISO 8601 date or time'],
+        ['?from=2026-01-01&from=2026-01-02', 'from must be an ISO 8601 date or time'],
+        ['?to=2026-01-04T01:00:01+01:00', 'to must be an ISO 8601 date or time'],
         ['?from=yesterday', 'from must be an ISO 8601 date or time'],
         ['?to=2026-02-30', 'to must be an ISO 8601 date or time'],
       ])('are refused for %s with what is legal', async (query, message) => {

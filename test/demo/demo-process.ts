@@ -16,6 +16,8 @@ export interface DemoProcessOptions {
   /** More environment variables. PORT is 0, any free port, unless it is given here. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Told the process's id at once, long before it answers. */
+  readonly onSpawn?: (pid: number) => void;
 }
 
 /** How a process ended. */
@@ -49,6 +51,7 @@ export async function startDemo(options: DemoProcessOptions = {}): Promise<DemoP
     env: { ...process.env, PORT: '0', DATABASE_URL: options.databaseUrl ?? '', ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (child.pid !== undefined) options.onSpawn?.(child.pid);
   let printed = '';
   const ended = new Promise<Omit<DemoExit, 'tookMs'>>((settle, fail) => {
     child.once('error', fail);

@@ -1,28 +1,32 @@
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { databaseUrl, startDemo, type DemoProcess, type DemoProcessOptions } from './demo-process.js';
+import { databaseUrl, startDemo, type DemoProcess } from './demo-process.js';
 
 const BATCH = 10_000;
 const BATCHES = 10;
 
+/** As many as there are processes at once: the next one has to wait for one of them to end. */
+const PROCESSES = 4;
+const WORKERS = { RAINDROP_MIN_WORKER_ID: '7', RAINDROP_MAX_WORKER_ID: '10' };
+const WORKER_IDS = [7, 8, 9, 10];
+
+/** Each test goes on where the one before has ended: a process takes a second to start. */
 describe.each(databaseKinds)('Demo processes on %s', (kind) => {
   let database: TestDatabase;
-  const running: DemoProcess[] = [];
+  let demos: DemoProcess[] = [];
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await testDatabase(kind);
+    demos = await Promise.all(Array.from({ length: PROCESSES }, start));
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all(demos.map((demo) => demo.stop('SIGKILL')));
+    await database?.drop();
   });
 
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((demo) => demo.stop('SIGKILL')));
-    await database.drop();
-  });
-
-  const start = async (environment: DemoProcessOptions['environment'] = {}): Promise<DemoProcess> => {
-    const demo = await startDemo({ databaseUrl: databaseUrl(database.options), environment });
-    running.push(demo);
-    return demo;
-  };
+  const start = (): Promise<DemoProcess> =>
+    startDemo({ databaseUrl: databaseUrl(database.options), environment: WORKERS });
 
   const query = async (sql: string): Promise<Record<string, unknown>[]> => {
     const dataSource = await new DataSource(database.options).initialize();
@@ -38,23 +42,20 @@ describe.each(databaseKinds)('Demo processes on %s', (kind) => {
     return rows.map(({ id }) => Number(id));
   };
 
-  it('hold different workers, and 200,000 IDs from two of them have no duplicate', async () => {
-    const demos = [await start(), await start()];
-    const workers = await Promise.all(demos.map(workerOf));
-    expect(new Set(workers).size).toBe(2);
-    expect(await heldWorkers()).toEqual([...workers].sort((a, b) => a - b));
+  it('start four at a time on an empty database, each with a worker of its own', async () => {
+    expect((await Promise.all(demos.map(workerOf))).sort((a, b) => a - b)).toEqual(WORKER_IDS);
+    expect(await heldWorkers()).toEqual(WORKER_IDS);
+    const migrations = await query('SELECT DISTINCT name FROM migrations');
+    expect(migrations).toEqual([{ name: 'CreateOrders1767225600000' }]);
+  });
 
-    const ids = (await Promise.all(demos.map(issueMany))).flat();
+  it('issue 200,000 IDs, two of them, without a duplicate', async () => {
+    const ids = (await Promise.all(demos.slice(0, 2).map(issueMany))).flat();
     expect(ids).toHaveLength(2 * BATCH * BATCHES);
     expect(new Set(ids).size).toBe(ids.length);
   }, 60_000);
 
-  it("start four at a time on an empty database, and serve each other's orders", async () => {
-    const demos = await Promise.all([start(), start(), start(), start()]);
-    expect(new Set(await Promise.all(demos.map(workerOf))).size).toBe(4);
-    const migrations = await query('SELECT DISTINCT name FROM migrations');
-    expect(migrations).toEqual([{ name: 'CreateOrders1767225600000' }]);
-
+  it("serve each other's orders", async () => {
     const orders = await Promise.all(demos.flatMap((demo) => Array.from({ length: 10 }, () => placeOrder(demo))));
     expect(new Set(orders.map(({ status }) => status))).toEqual(new Set([201]));
     const ids = orders.flatMap(({ order }) => [order.id, ...order.items.map(({ id }) => id)]);
@@ -65,33 +66,29 @@ describe.each(databaseKinds)('Demo processes on %s', (kind) => {
     }
   }, 60_000);
 
-  it('give their worker back on Ctrl-C and on SIGTERM, at once, for the next to take', async () => {
-    const only = { RAINDROP_MIN_WORKER_ID: '7', RAINDROP_MAX_WORKER_ID: '7' };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      const demo = await start(only);
-      expect(await workerOf(demo)).toBe(7);
-      expect(await heldWorkers()).toEqual([7]);
-      const exit = await demo.stop(signal);
-      expect(exit).toMatchObject({ code: 0, signal: null });
-      expect(exit.tookMs).toBeLessThan(5_000);
-      expect(await heldWorkers()).toEqual([]);
-    }
-  }, 60_000);
-
-  it('say one line, with worker, layout, expiry and where to click', async () => {
-    const demo = await start({ RAINDROP_MAX_WORKER_ID: '3' });
-    await demo.stop();
-    expect(demo.output()).toMatch(
-      /^Raindrop demo: worker [1-3] of 1\.\.3, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/docs\n$/,
-    );
-  });
-
   it('do not start when every worker is taken, and say what to do', async () => {
-    const only = { RAINDROP_MAX_WORKER_ID: '1' };
-    await start(only);
-    await expect(start(only)).rejects.toThrow(/ended with 1; it printed:\nNo free worker id among 1: 1 held/);
+    await expect(start()).rejects.toThrow(/ended with 1; it printed:\nNo free worker id among 4: 4 held/);
   });
+
+  /** Ctrl-C or an orchestrator's: the same on every database. */
+  const signal = kind === 'postgres' ? 'SIGINT' : 'SIGTERM';
+
+  it(`give their worker back on ${signal}, at once, for the next to take`, async () => {
+    const demo = demos.shift()!;
+    const workerId = await workerOf(demo);
+    const exit = await demo.stop(signal);
+    expect(exit).toMatchObject({ code: 0, signal: null });
+    expect(exit.tookMs).toBeLessThan(5_000);
+    expect(await heldWorkers()).toEqual(WORKER_IDS.filter((id) => id !== workerId));
+    const next = await start();
+    demos.push(next);
+    expect(await workerOf(next)).toBe(workerId);
+  }, 60_000);
 });
+
+/** All that is printed: worker, layout, expiry and where to click. */
+const LINE =
+  /^Raindrop demo: worker \d+ of 1\.\.64, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/docs\n$/;
 
 describe('A demo process that cannot start', () => {
   it.each([
@@ -108,7 +105,7 @@ describe('A demo process that cannot start', () => {
     expect((failure as Error).message).not.toMatch(/secret|\n {4}at /);
   });
 
-  it('gives its worker back when the port is taken', async () => {
+  it('gives its worker back when the port is taken; one that can says one line', async () => {
     const database = await testDatabase('sqlite');
     const url = databaseUrl(database.options);
     const first = await startDemo({ databaseUrl: url });
@@ -119,6 +116,7 @@ describe('A demo process that cannot start', () => {
       expect((await second.stop()).code).toBe(0);
     } finally {
       await first.stop();
+      expect(first.output()).toMatch(LINE);
       await database.drop();
     }
   });

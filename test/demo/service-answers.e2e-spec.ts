@@ -55,6 +55,30 @@ describe('The service', () => {
       );
     });
 
+    it.each<[string, string]>([
+      ['startTimeStamp', JSON.stringify('x'.repeat(200_000))],
+      ['startTimeStamp', '"2999-01-01"'],
+      ['startTimeStamp', '{"toString":1}'],
+      ['timeStampLength', '1e309'],
+      ['timeStampLength', '-0.5'],
+      ['workIdLength', '[10]'],
+      ['endBitsValue', '2'],
+      ['serviceMinWorkId', '1024'],
+      ['serviceMaxWorkId', '0'],
+      ['expectedNodes', 'null'],
+      ['timeUnit', '"fortnight"'],
+      ['constructor', '{}'],
+    ])('and says in a few words what is wrong with %s', async (option, value) => {
+      const others = Object.entries(OPTIONS).filter(([name]) => name !== option);
+      const members = [...others.map(([name, each]) => `"${name}":${JSON.stringify(each)}`), `"${option}":${value}`];
+      const { status, json } = await plan(`{${members.join()}}`);
+      expect(status).toBe(400);
+      const named = (json['problems'] as { option: string }[]).map((each) => each.option);
+      // The range is reported at its beginning.
+      expect(named).toEqual([option === 'serviceMaxWorkId' ? 'serviceMinWorkId' : option]);
+      expect(JSON.stringify(json).length).toBeLessThan(1_000);
+    });
+
     it.each([[[]], ['{"__proto__":{}}'], ['null'], ['"text"'], ['']])('and refuses %j', async (body) => {
       const { status, json } = await plan(body);
       expect(status).toBe(400);
@@ -109,6 +133,9 @@ describe('The service', () => {
   });
 
   it('is alive and ready', async () => {
+    for (const path of ['/health', '/health/live', '/health/ready', '/metrics']) {
+      expect((await fetch(demo.url + path)).headers.get('cache-control')).toContain('no-store');
+    }
     expect(await get('/health/live')).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await get('/health/ready')).toMatchObject({
       status: 200,

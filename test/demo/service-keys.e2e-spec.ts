@@ -1,4 +1,5 @@
 import { IdService } from '@raindrop/nestjs';
+import { DataSource } from 'typeorm';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';
 
@@ -108,52 +109,45 @@ describe('A service with API keys for all that changes something', () => {
   });
 });
 
-describe('A service with limits', () => {
-  it('tells who asks too often when to come again, and lets the others and the watchers pass', async () => {
-    const demo = await openDemo({ RATE_LIMIT: '20', TRUST_PROXY: '1' });
+describe('A service with keys of their own for the workers', () => {
+  it('shows them to who has one, and lets call who has another', async () => {
+    const workersKey = 'workers-key-0123456789';
+    const demo = await openDemo({ API_KEYS: KEY, API_KEYS_FOR: 'all', WORKERS_API_KEYS: workersKey });
     try {
-      const post = (address: string): Promise<Response> =>
-        fetch(`${demo.url}/v1/ids`, { method: 'POST', headers: { 'x-forwarded-for': address } });
-      const statuses: number[] = [];
-      for (let asked = 0; asked < 25; asked++) statuses.push((await post('192.0.2.1')).status);
-      expect(statuses).toEqual([...Array<number>(20).fill(201), ...Array<number>(5).fill(429)]);
-      const refused = await post('192.0.2.1');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      const retryAfterSeconds = expect.any(Number) as number;
-      expect(await refused.json()).toEqual(
-        problemLike(429, 'RATE_LIMITED', 'More than 20 requests a minute', { retryable: true, retryAfterSeconds }),
-      );
-      expect((await post('192.0.2.2')).status).toBe(201);
-      for (let asked = 0; asked < 30; asked++) expect((await fetch(`${demo.url}/health/live`)).status).toBe(200);
+      const statusOf = async (method: string, path: string, key: string): Promise<number> =>
+        (await fetch(`${demo.url}${path}`, { method, headers: { 'x-api-key': key } })).status;
+      const all = async (key: string): Promise<number[]> => [
+        await statusOf('POST', '/v1/ids', key),
+        await statusOf('GET', '/v1/workers', key),
+      ];
+      expect(await all(KEY)).toEqual([201, 403]);
+      expect(await all(workersKey)).toEqual([403, 200]);
+      expect(await all(`${KEY}x`)).toEqual([401, 401]);
+      const holderFor = async (key: string): Promise<boolean> => {
+        const answer = await fetch(`${demo.url}/v1/ids/1`, { headers: { 'x-api-key': key } });
+        return 'holder' in ((await answer.json()) as object);
+      };
+      expect([await holderFor(KEY), await holderFor(workersKey)]).toEqual([false, true]);
     } finally {
       await demo.close();
     }
   });
+});
 
-  it('believes no address that a client makes up', async () => {
-    const demo = await openDemo({ RATE_LIMIT: '2' });
+describe('A look at the workers', () => {
+  it('writes nothing', async () => {
+    // So long a lease is not renewed meanwhile.
+    const demo = await openDemo({ API_KEYS: KEY, RAINDROP_LEASE_MS: '86400000' });
     try {
-      const statuses: number[] = [];
-      for (let asked = 0; asked < 3; asked++) {
-        const headers = { 'x-forwarded-for': `192.0.2.${asked}` };
-        statuses.push((await fetch(`${demo.url}/v1/status`, { headers })).status);
+      const source = demo.app.get(DataSource);
+      const rows = (): Promise<unknown> => source.query('SELECT * FROM soc_raindrop_worker ORDER BY id');
+      const before = await rows();
+      for (let look = 0; look < 3; look++) {
+        expect((await fetch(`${demo.url}/v1/workers`, { headers: WITH_KEY })).status).toBe(200);
+        expect((await fetch(`${demo.url}/v1/ids/1`, { headers: WITH_KEY })).status).toBe(200);
+        expect((await fetch(`${demo.url}/v1/status`)).status).toBe(200);
       }
-      expect(statuses).toEqual([200, 200, 429]);
-    } finally {
-      await demo.close();
-    }
-  });
-
-  it('refuses a body that is too long for it', async () => {
-    const demo = await openDemo({ BODY_LIMIT_KB: '1', DOCS_URL: 'https://docs.example/errors.md' });
-    try {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${demo.url}/v1/orders`, { method: 'POST', headers, body: `"${'x'.repeat(2_000)}"` });
-      expect(answer.status).toBe(413);
-      expect(await answer.json()).toMatchObject({
-        errorCode: 'PAYLOAD_TOO_LARGE',
-        type: 'https://docs.example/errors.md#payload_too_large',
-      });
+      expect(await rows()).toEqual(before);
     } finally {
       await demo.close();
     }

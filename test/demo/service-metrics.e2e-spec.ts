@@ -70,6 +70,48 @@ describe('GET /metrics', () => {
     }
   });
 
+  it('times requests by route, method and status, and never by what was asked for', async () => {
+    const ask = async (path: string, method = 'GET'): Promise<void> => {
+      await (await fetch(demo.url + path, { method })).text();
+    };
+    for (const id of ['1', '22', '333']) await ask(`/v1/ids/${id}`);
+    await ask('/v1/ids?count=2', 'POST');
+    await ask('/v1/ids?count=0', 'POST');
+    for (const path of ['/nothing', '/nothing/else?x=1', '/v1/ids/%zz']) await ask(path);
+    for (const path of ['/', '/style.css', '/scripts/main.js', '/docs', '/docs-json']) await ask(path);
+    await ask('/v1/orders', 'PROPFIND');
+    const { values, text } = await scrape();
+    const count = (method: string, route: string, status: number): number | undefined =>
+      values.get(
+        `http_server_request_duration_seconds_count{http_request_method="${method}",http_route="${route}",http_response_status_code="${status}"}`,
+      );
+    expect(count('GET', '/v1/ids/:id', 200)).toBe(3);
+    expect(count('POST', '/v1/ids', 201)).toBeGreaterThan(0);
+    expect(count('POST', '/v1/ids', 400)).toBe(1);
+    expect(count('GET', '', 404)).toBe(2);
+    expect(count('GET', '/*', 200)).toBe(5);
+    expect(count('_OTHER', '', 405)).toBe(1);
+    expect(text).not.toMatch(/nothing|style\.css|PROPFIND/);
+    expect(text).toMatch(/^# HELP http_server_request_duration_seconds \S/m);
+    expect(text).toMatch(/^# TYPE http_server_request_duration_seconds histogram$/m);
+  });
+
+  it('is text as Prometheus wants it: HELP and TYPE once, before the samples, and an end of line at the end', async () => {
+    const { text } = await scrape();
+    const seen = new Set<string>();
+    let name = '';
+    for (const line of text.split('\n').filter((each) => each !== '')) {
+      const [, kind, about] = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*)/.exec(line) ?? [];
+      if (kind === 'HELP') {
+        expect(seen.has(about!)).toBe(false);
+        seen.add((name = about!));
+      } else if (kind === 'TYPE') expect(about).toBe(name);
+      else expect(line.startsWith(name)).toBe(true);
+    }
+    expect(seen.size).toBeGreaterThan(40);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
   it('writes codes that have to be escaped', async () => {
     await fetch(`${demo.url}/v1/ids?code=${encodeURIComponent('a"b\\c\nd')}`, { method: 'POST' });
     expect((await scrape()).text).toContain('raindrop_code="a\\"b\\\\c\\nd"} 1');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeaseLostError } from '@raindrop/core';
+import { codecs, LeaseLostError } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';
@@ -44,10 +44,10 @@ describe('A stream of IDs', () => {
   };
 
   /** Waits until nothing more is issued. */
-  const settled = async (): Promise<number> => {
-    for (let before = -1; ; before = issued()) {
-      if (before === issued()) return before;
-      await sleep(300);
+  const settled = async (quietMs = 300): Promise<number> => {
+    for (let before = -1, now = issued(); ; before = now, now = issued()) {
+      if (before === now) return now;
+      await sleep(quietMs);
     }
   };
 
@@ -130,6 +130,36 @@ describe('A stream of IDs', () => {
     expect(lines.length).toBeLessThan(HELD_AT_MOST);
     expect(lines.at(-1)).toEqual({ error: problemLike(503, 'SHUTTING_DOWN', 'shutting down', { retryable: true }) });
     expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  it('and batches in any format hold all that was asked for, in order', async () => {
+    const answer = await fetch(`${demo.url}/v1/ids?count=10000&format=base58`, { method: 'POST' });
+    const { ids: texts } = (await answer.json()) as { ids: string[] };
+    const read = texts.map((text) => codecs.base58.decode(text));
+    expect(read).toHaveLength(10_000);
+    expect(read.every((id, index) => index === 0 || id > read[index - 1]!)).toBe(true);
+  });
+
+  it('or a batch for which nobody waits any more is not made', async () => {
+    // More than three seconds have for one code: most of them have to wait.
+    const asked = Array.from({ length: 90 }, () => {
+      return request(`${demo.url}/v1/ids?count=10000&code=gone`, { method: 'POST' })
+        .on('error', () => undefined)
+        .end();
+    });
+    let answers = 0;
+    await new Promise<void>((enough) => {
+      for (const each of asked) {
+        each.on('response', (answer) => {
+          answer.resume();
+          if (++answers === 20) enough();
+        });
+      }
+    });
+    for (const each of asked) each.destroy();
+    // Those who wait get none before the next second begins.
+    expect(await settled(1_200)).toBeLessThan(800_000);
+    expect((await fetch(`${demo.url}/v1/ids`, { method: 'POST' })).status).toBe(201);
   });
 
   it.each([

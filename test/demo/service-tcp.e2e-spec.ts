@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
+import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport, type ClientProxy } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
 import { firstValueFrom } from 'rxjs';
+import type { NewIds } from '../../apps/demo/src/ids/new-ids.js';
 import { freePort } from '../servers/free-port.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';
@@ -13,17 +15,23 @@ describe('The TCP transport', () => {
   let demo: OpenDemo;
   let client: ClientProxy;
   let port: number;
+  /** For all tests that want nothing special. */
+  let usual: { readonly demo: OpenDemo; readonly port: number } | undefined;
 
-  const start = async (environment: Record<string, string> = {}): Promise<void> => {
-    port = await freePort();
-    demo = await openDemo({ TCP_PORT: String(port), ...environment });
+  const open = async (environment: Record<string, string> = {}): Promise<NonNullable<typeof usual>> => {
+    const at = await freePort();
+    return { port: at, demo: await openDemo({ TCP_PORT: String(at), ...environment }) };
+  };
+  const start = async (environment?: Record<string, string>): Promise<void> => {
+    ({ demo, port } = environment === undefined ? (usual ??= await open()) : await open(environment));
     client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   };
 
   afterEach(async () => {
     await client.close();
-    await demo.close();
+    if (demo !== usual?.demo) await demo.close();
   });
+  afterAll(() => usual?.demo.close());
 
   const send = (pattern: string, data: unknown): Promise<unknown> => firstValueFrom(client.send(pattern, data));
   const refusal = (data: unknown): Promise<unknown> =>
@@ -59,6 +67,113 @@ describe('The TCP transport', () => {
     expect(await refusal({ count: 1 })).toEqual(refused);
     expect(await refusal({ count: 1, apiKey: `${KEY}x` })).toEqual(refused);
     expect(await send('ids.next', { count: 1, apiKey: KEY })).toEqual({ ids: [expect.any(String)] });
+  });
+
+  /** Messages as they stand on the wire. */
+  const framed = (...messages: object[]): string =>
+    messages
+      .map((message) => JSON.stringify(message))
+      .map((json) => `${json.length}#${json}`)
+      .join('');
+
+  /** Reads so many answers to what is written. */
+  const talk = async (text: string, answers: number): Promise<{ id: string; err?: object; response?: NewIds }[]> => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(text);
+    const read: { id: string; err?: object; response?: NewIds }[] = [];
+    let left = '';
+    for await (const chunk of socket) {
+      left += chunk as string;
+      for (let at = left.indexOf('#'); at > 0; at = left.indexOf('#')) {
+        const end = at + 1 + Number(left.slice(0, at));
+        if (left.length < end) break;
+        read.push(JSON.parse(left.slice(at + 1, end)) as (typeof read)[number]);
+        left = left.slice(end);
+      }
+      if (read.length >= answers) break;
+    }
+    return read;
+  };
+
+  it('refuses more messages at a time than a client of ours ever has under way, each with a type', async () => {
+    await start();
+    const messages = Array.from({ length: 200 }, (_, index) => {
+      return { pattern: 'ids.next', id: String(index), data: { count: 10_000, code: `code ${index}` } };
+    });
+    const answers = await talk(framed(...messages), 200);
+    const [served, refused] = [answers.filter(({ response }) => response), answers.filter(({ err }) => err)];
+    expect(served).toHaveLength(64);
+    for (const { response } of served) expect(new Set(response!.ids).size).toBe(10_000);
+    const detail = 'More than 64 messages on one connection are under way';
+    const problem = problemLike(429, 'TOO_MANY_MESSAGES', detail, { retryable: true, retryAfterSeconds: 1 });
+    expect(refused.map(({ err }) => err)).toEqual(Array.from({ length: 136 }, () => problem));
+    expect(await send('ids.next', { count: 1 })).toEqual({ ids: [expect.any(String)] });
+  });
+
+  it.each([
+    ['a text', 'abc'],
+    ['a number', 5],
+    ['nothing', undefined],
+    ['null', null],
+    ['a list', [{ count: 1 }, { count: 2 }]],
+    ['a prototype', JSON.parse('{"__proto__":{"count":5},"count":1}') as object],
+    ['no code', { code: null }],
+  ])('answers data that are %s with one ID or a typed problem', async (_, data) => {
+    await start();
+    const [answer] = await talk(framed({ pattern: 'ids.next', id: '1', data }), 1);
+    if (answer!.response !== undefined) expect(answer).toMatchObject({ response: { ids: [expect.any(String)] } });
+    else expect(answer!.err).toMatchObject({ status: 400, errorCode: expect.stringMatching(/^INVALID_/) as unknown });
+  });
+
+  it('issues nothing for a message that wants no answer, and nothing for a pattern it does not know', async () => {
+    await start();
+    const issued = (): number => demo.app.get(IdService).status().counters.issued;
+    const before = issued();
+    const messages = [
+      { pattern: 'ids.next', data: { count: 10_000 } },
+      { pattern: 'ids.gift', data: {} },
+    ];
+    const wrong = { pattern: { cmd: ['ids.next'] }, id: '1', data: { count: 10_000 } };
+    const [answer] = await talk(framed(...messages, wrong), 1);
+    expect(answer).toMatchObject({ id: '1', err: expect.stringContaining('no matching message handler') as unknown });
+    expect(await send('ids.next', { count: 1 })).toEqual({ ids: [expect.any(String)] });
+    expect(issued() - before).toBe(1);
+  });
+
+  it('has the rate limit of HTTP', async () => {
+    await start({ RATE_LIMIT: '3' });
+    for (let message = 0; message < 3; message++) await send('ids.next', { count: 1 });
+    const told = { retryable: true, retryAfterSeconds: expect.any(Number) as number };
+    expect(await refusal({ count: 1 })).toEqual(
+      problemLike(429, 'RATE_LIMITED', 'More than 3 messages a minute', told),
+    );
+  });
+
+  it('answers what is under way when the service closes', async () => {
+    await start({});
+    // More than a second has for one code: the last ones wait.
+    const asked = Array.from({ length: 40 }, () => send('ids.next', { count: 10_000, code: 'many' }));
+    await asked[0];
+    await demo.app.close();
+    const answers = (await Promise.all(asked)) as NewIds[];
+    const ids = answers.flatMap((answer) => answer.ids);
+    expect(ids).toHaveLength(400_000);
+    expect(new Set(ids).size).toBe(400_000);
+  });
+
+  it('writes one short line into the log for rubbish, whatever it is', async () => {
+    await start();
+    const lines: string[] = [];
+    const note = (line: unknown): void => void lines.push(String(line));
+    Logger.overrideLogger({ log: note, warn: note, error: note });
+    try {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.end(`60000#{"pattern\r\nFAKE LINE \u001b[31m${'x'.repeat(60_000)}`);
+      await once(socket.resume(), 'close');
+    } finally {
+      Logger.overrideLogger(false);
+    }
+    expect(lines).toEqual([expect.stringMatching(/^A TCP connection failed: [ -~]{10,200}$/)]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** `node --require ./test/typescript-hook.cjs test/demo/soak.ts [seconds]`: the service under fire, for longer. */
-import { fireAtService, type FireReport } from './fire-at-service.js';
+import { fireAtServiceAlone, type FireReport } from './fire-at-service.js';
 
 const MINUTE_S = 60;
 
@@ -8,7 +8,7 @@ async function soak(): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < 10 || seconds > 3_600) {
     throw new Error('how many seconds? An integer from 10 to 3600');
   }
-  const report = await fireAtService({ seconds, killedAt: 0.3, restartedAt: 0.5, leaseMs: MINUTE_S * 1_000 });
+  const report = await fireAtServiceAlone({ seconds, killedAt: 0.3, restartedAt: 0.5, leaseMs: MINUTE_S * 1_000 });
   console.log(JSON.stringify({ ...report, repeated: report.repeated.map(String) }, undefined, 2));
   const problem = problemIn(report);
   if (problem === undefined) return;

@@ -33,15 +33,15 @@ export const expressions: readonly string[] = [
   ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 ];
 
-/** Raindrop's metrics that an expression asks for. */
+/** The service's metrics that an expression asks for. */
 export function metricsIn(expression: string): string[] {
-  const names = expression.replace(/\{[^}]*\}|by \([^)]*\)/g, '').match(/raindrop_\w+/g) ?? [];
+  const names = expression.replace(/\{[^}]*\}|by \([^)]*\)/g, '').match(/(raindrop|http)_\w+/g) ?? [];
   return [...new Set(names)];
 }
 
-/** Raindrop's labels that an expression matches or groups by. */
+/** The service's labels that an expression matches or groups by. */
 export function labelsIn(expression: string): string[] {
   const matched = [...expression.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner!.replace(/"[^"]*"/g, ''));
   const grouped = [...expression.matchAll(/by \(([^)]*)\)/g)].map(([, inner]) => inner!);
-  return [...new Set([...matched, ...grouped].join(' ').match(/raindrop_\w+/g) ?? [])];
+  return [...new Set([...matched, ...grouped].join(' ').match(/(raindrop|http)_\w+/g) ?? [])];
 }

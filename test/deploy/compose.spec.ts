@@ -45,6 +45,14 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(volumes)).toContain(volume);
   });
 
+  it('starts again what has ended, and gives the service no more rights than it needs', () => {
+    expect(raindrop).toMatchObject({
+      ...{ restart: 'unless-stopped', read_only: true, cap_drop: ['ALL'] },
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(mysql).toMatchObject({ restart: 'unless-stopped' });
+  });
+
   it('publishes every port to this machine only', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports).toHaveLength(Object.keys(services).length);

@@ -39,6 +39,7 @@ interface Container {
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+  readonly resources: { readonly requests: object; readonly limits: object };
   readonly securityContext: object;
 }
 
@@ -114,6 +115,18 @@ describe('The Kubernetes manifests', () => {
     expect(service.spec.selector).toEqual(labels);
     expect(service.spec.ports).toMatchObject([{ targetPort: port.name }]);
     expect(read<Selecting>('pod-disruption-budget').spec.selector.matchLabels).toEqual(labels);
+  });
+
+  it('hold no secret, and name the one that has to be made', () => {
+    const { resources } = read<{ resources: string[] }>('kustomization');
+    for (const file of resources) expect(readText(`${FOLDER}/${file}`)).not.toMatch(/:\/\/[^\s]*@|_KEYS|kind: Secret/);
+    // The example is not applied, and its password is none.
+    expect(readText(`${FOLDER}/secret.example.yaml`)).toContain('change-me');
+  });
+
+  it('ask for what a pod needs, and limit its memory but not its CPU', () => {
+    expect(container.resources.requests).toEqual({ cpu: expect.any(String) as string, memory: '128Mi' });
+    expect(container.resources.limits).toEqual({ memory: '512Mi' });
   });
 
   it('take every right away that the service does not need', () => {

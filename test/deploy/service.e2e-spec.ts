@@ -39,7 +39,7 @@ describe('The service, as the deployment files start it', () => {
     await fetch(`${service.url}/v1/ids?count=3&code=order`, { method: 'POST' });
     const missing = async (): Promise<string[]> => {
       const text = await (await fetch(`${service.url}/metrics`)).text();
-      const names = new Set([...text.matchAll(/^(raindrop_\w+)/gm)].map(([, name]) => name!));
+      const names = new Set([...text.matchAll(/^((?:raindrop|http)_\w+)/gm)].map(([, name]) => name!));
       const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label!));
       return [
         ...expressions.flatMap(metricsIn).filter((name) => !names.has(name)),

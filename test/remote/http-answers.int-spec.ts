@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
 import { remoteIds } from '../../libs/nestjs/src/remote/http/remote-ids.js';
 import { HttpTransport } from '../../libs/nestjs/src/remote/http/http-transport.js';
+import { clusterPrimary } from '../../libs/nestjs/src/threads/cluster/cluster-primary.js';
 import { remoteIdsHeaders } from '../../libs/nestjs/src/remote/http/remote-headers.js';
 import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
 import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
@@ -72,6 +73,29 @@ it('A question names itself, its key and what it wants, and forbids to store the
   });
   expect(first!.headers['raindrop-request']).not.toBe(second!.headers['raindrop-request']);
   expect(inspect(way, { depth: 10, showHidden: true })).not.toContain(KEY);
+});
+
+it.each(['//elsewhere', '//elsewhere.example:1/x', '///', '/a//b///'])(
+  'The path %s leads to no other host',
+  async (path) => {
+    answer = (request, response) => response.writeHead(201, echo(request)).end('{"ids":["5"]}');
+    const way = new HttpTransport(new URL(url() + path), KEY, systemPorts('exact').randomness);
+    await way.take(1, undefined, new AbortController().signal);
+    expect(asked[0]!.url).toBe(`${path.replace(/\/+$/, '')}/v1/ids?count=1`);
+    expect(way.name).toBe(`the ID service at ${url()}${path.replace(/\/+$/, '')}`);
+  },
+);
+
+it('A host may be an address of version 6', async () => {
+  const six = createServer((request, response) => response.writeHead(201, echo(request)).end('{"ids":["5","6"]}'));
+  await once(six.listen(0, '::1'), 'listening');
+  const ids = await RemoteIdService.open(
+    remoteIds({ url: `http://[::1]:${(six.address() as AddressInfo).port}`, minStep: 2 }),
+  );
+  expect(await ids.nextIdsAsync(2)).toEqual([5n, 6n]);
+  await ids.close();
+  six.closeAllConnections();
+  six.close();
 });
 
 it('Connections are kept', async () => {
@@ -142,7 +166,7 @@ describe('Of an answer nothing is used that', () => {
       'comes from somebody else',
       (_, response) => response.writeHead(404).end('<html>'.repeat(10_000)),
       { errorCode: 'REMOTE_IDS_REFUSED', status: 404, retryable: false },
-      'it does not say why. Does the url lead to an ID service?',
+      'it does not say why. Is it an ID service? It was asked POST http://127.0.0.1:',
     ],
     [
       'asks for a pause',
@@ -184,6 +208,36 @@ describe('Of an answer nothing is used that', () => {
       'refused (204)',
     ],
     ['breaks off', (_, response) => response.destroy(), {}, 'UND_ERR_SOCKET'],
+    [
+      'breaks off in the middle of its IDs',
+      (request, response) => {
+        response.writeHead(201, { ...echo(request), 'content-length': '1000' });
+        response.write('{"ids":["5","6"', () => response.destroy());
+      },
+      {},
+      'UND_ERR_SOCKET',
+    ],
+    [
+      'breaks off in the middle of its IDs, without having said how many there are',
+      (request, response) => {
+        const head = Object.entries(echo(request)).map(([name, value]) => `${name}: ${value}\r\n`);
+        response.socket!.end(`HTTP/1.0 201 Created\r\n${head.join('')}\r\n{"ids":["5","6"`);
+      },
+      { errorCode: 'INVALID_REMOTE_ANSWER' },
+      'is not JSON',
+    ],
+    [
+      'is not there because it was not changed',
+      (request, response) => response.writeHead(304, echo(request)).end(),
+      { errorCode: 'REMOTE_IDS_REFUSED', status: 304, retryable: false },
+      'refused (304): it does not say why',
+    ],
+    [
+      'names the pause in its body only',
+      (_, response) => response.writeHead(429).end('{"errorCode":"TOO_MANY_MESSAGES","retryAfterSeconds":3}'),
+      { errorCode: 'TOO_MANY_MESSAGES', retryable: true, retryAfterMs: 3_000 },
+      'refused (429)',
+    ],
   ])('%s', async (_, says, error, message) => {
     answer = says;
     const failure = await ask();
@@ -206,6 +260,26 @@ it('A service that is not there is one that cannot be reached', async () => {
   await expect(failure).rejects.toThrow('ECONNREFUSED');
 });
 
+it.each([
+  [{}, 64, 4_000],
+  [{ maxStep: undefined }, 64, 4_000],
+  [{ minStep: 6_000 }, 6_000, 6_000],
+])('Batches grow as %j says', async (options, first, most) => {
+  let next = 1n;
+  const counts: number[] = [];
+  answer = (request, response) => {
+    const count = Number(new URL(request.url!, url()).searchParams.get('count'));
+    counts.push(count);
+    const ids = Array.from({ length: count }, () => String(next++));
+    response.writeHead(201, echo(request)).end(JSON.stringify({ ids }));
+  };
+  const ids = await RemoteIdService.open(remoteIds({ url: url(), ...options }));
+  await ids.nextIdsAsync(20_000);
+  expect(counts[0]).toBe(first);
+  expect(Math.max(...counts)).toBe(most);
+  await ids.close();
+});
+
 it('A start against a service that refuses for good fails at once, with its words and none of the key', async () => {
   answer = (_, response) => response.writeHead(401).end('{"errorCode":"UNAUTHORIZED","detail":"wrong key"}');
   const opening = RemoteIdService.open(remoteIds({ url: url(), apiKey: KEY }));
@@ -214,7 +288,7 @@ it('A start against a service that refuses for good fails at once, with its word
 });
 
 describe('Options are refused before anything is asked:', () => {
-  it.each<[object, string]>([
+  it.each<[unknown, string]>([
     [{}, 'url = undefined: is required: an http: or https: URL'],
     [{ url: 'ids:3000' }, 'url = "(hidden)": must be: an http: or https: URL'],
     [{ url: 7 }, 'url = 7: must be'],
@@ -224,14 +298,32 @@ describe('Options are refused before anything is asked:', () => {
     [{ url: 'http://ids', apiKey: '' }, 'visible ASCII'],
     [{ url: 'http://ids', minStep: 0 }, 'minStep'],
     [{ url: 'http://ids', codes: 'a' }, 'codes'],
+    [{ url: 'http://ids', codes: ['a', ''] }, 'codes = an array: must be a list of texts of 1 to 128 characters'],
+    [{ url: 'http://ids', maxStep: 5 }, 'maxStep = 5'],
     [{ url: 'http://ids', port: 3 }, 'port'],
-    [{ url: 'http://ids', maxBatch: 3 }, ''],
+    [{ url: 'http://ids', maxBatch: 3 }, 'maxBatch = 3: is an option of the module, or of RemoteIdService.open()'],
+    [`http://me:${KEY}@ids`, 'options'],
+    [undefined, 'options'],
   ])('%j', async (options, message) => {
     const opening = RemoteIdService.open(remoteIds(options as never), { maxBatch: 0 });
     const error = await opening.catch((reason: unknown) => reason as Error);
     expect(error).toMatchObject({ errorCode: 'CONFIGURATION' });
     expect((error as Error).message).toContain(message);
     expect((error as Error).message).not.toContain(KEY);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['a URL', `http://me:${KEY}@ids`],
+    ['the source of a cluster', clusterPrimary()],
+  ])('a source that is %s', async (_, source) => {
+    const opening = RemoteIdService.open(source as never);
+    await expect(opening).rejects.toMatchObject({
+      errorCode: 'CONFIGURATION',
+      message: expect.stringMatching(
+        /^(?!.*nobody).*must be what remoteIds\(\) or remoteIdsTcp\(\) returns/s,
+      ) as unknown,
+    });
   });
 
   it.each<[object, string]>([

@@ -103,6 +103,16 @@ describe.each(WAYS)('Over %s', (way) => {
     expect(await ids!.nextIdAsync('a code, é🙂')).toBeGreaterThan(0n);
   });
 
+  it('fetches many codes at once, and no copy of the process uses what was fetched before', async () => {
+    const codes = Array.from({ length: 100 }, (_, index) => `code ${index}`);
+    const ids = await client(sourceBy(way, { codes }));
+    const before = await Promise.all(codes.map((code) => ids.nextIdsAsync(10, code)));
+    ids.afterRestore();
+    const after = await Promise.all(codes.map((code) => ids.nextIdsAsync(10, code)));
+    // 64 were at hand: the other 54 of each are never seen.
+    codes.forEach((_, index) => expect(after[index]![0]! - before[index]!.at(-1)!).toBeGreaterThan(2n * 54n));
+  });
+
   it('saves entities, and needs no layout options', async () => {
     const app = await startApp([
       typeorm({ ...database.options, entities: [Order], synchronize: true }),

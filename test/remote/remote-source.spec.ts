@@ -1,13 +1,26 @@
-import { createLayout, PrefetchedIds, type Layout, type PrefetchOptions } from '@raindrop/core';
+import { createLayout, Layout, PrefetchedIds, resolvePrefetchOptions, type PrefetchOptions } from '@raindrop/core';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { RemoteBatchSource } from '../../libs/nestjs/src/remote/remote-batch-source.js';
 import { RemoteIdsRefusedError } from '../../libs/nestjs/src/remote/remote-errors.js';
 import type { RemoteAnswer, RemoteTransport } from '../../libs/nestjs/src/remote/remote-transport.js';
 
+const NOW = Date.parse('2026-01-01');
 const at = (startTimeStamp: string): Layout =>
-  createLayout({ startTimeStamp, timeStampLength: 33, workIdLength: 10 }, Date.parse('2026-01-01'));
+  createLayout({ startTimeStamp, timeStampLength: 33, workIdLength: 10 }, NOW);
 const LAYOUT = at('2024-01-01');
 const OTHER = at('2025-01-01');
+const SMALL = new Layout({
+  ...{ unitMs: 1_000, epochMs: NOW },
+  fields: [
+    { name: 'time', role: 'time', bits: 30 },
+    { name: 'worker', role: 'worker', bits: 5 },
+    { name: 'sequence', role: 'sequence', bits: 18 },
+  ],
+});
+const FIXED = createLayout(
+  { startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
+  NOW,
+);
 
 /** A service that numbers its IDs, and whatever a test puts in its place. */
 class Service implements RemoteTransport {
@@ -19,19 +32,40 @@ class Service implements RemoteTransport {
   answer: ((ids: string[]) => unknown) | undefined;
   trouble: Error | undefined;
   isSilent = false;
+  /** What the next answers are, one after the other. */
+  readonly troubles: Error[] = [];
+  delayMs = 0;
+  mostAtOnce = 0;
+  private atOnce = 0;
   private next = 2n ** 40n;
 
   constructor(private readonly time: VirtualTime) {}
 
-  take(count: number, _code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
+  async take(count: number, _code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.atOnce);
+    try {
+      return await this.answerTo(count, signal);
+    } finally {
+      this.atOnce--;
+    }
+  }
+
+  private async answerTo(count: number, signal: AbortSignal): Promise<RemoteAnswer> {
     this.asked.push(this.time.monotonicMs);
     this.signal = signal;
-    if (this.trouble !== undefined) return Promise.reject(this.trouble);
+    if (this.delayMs > 0) {
+      await new Promise<void>((resolve, reject) => {
+        this.time.setTimer(resolve, this.delayMs);
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    }
+    const trouble = this.troubles.shift() ?? this.trouble;
+    if (trouble !== undefined) throw trouble;
     if (this.isSilent) {
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
     }
     const ids = Array.from({ length: count }, () => String(this.next++));
-    return Promise.resolve({ ids: this.answer === undefined ? ids : this.answer(ids), layout: this.layout });
+    return { ids: this.answer === undefined ? ids : this.answer(ids), layout: this.layout };
   }
 
   close(): void {
@@ -46,7 +80,7 @@ class Bench {
   readonly ids: PrefetchedIds;
 
   constructor(layout?: Layout, prefetch: PrefetchOptions = {}) {
-    this.source = new RemoteBatchSource(this.service, prefetch.opTimeoutMs ?? 3_000, this.time, layout);
+    this.source = new RemoteBatchSource(this.service, resolvePrefetchOptions(prefetch), this.time, layout);
     this.ids = new PrefetchedIds(this.source, this.time, prefetch);
   }
 }
@@ -106,14 +140,48 @@ describe('A source of remote IDs', () => {
   });
 
   it.each([
-    ['above 2^63 - 1', ['9223372036854775808', '5'], 'INVALID_ID_BATCH'],
-    ['that its layout cannot have', ['9223372036854775808'], 'INVALID_REMOTE_ANSWER'],
-  ])('refuses IDs %s', async (_, given, errorCode) => {
+    ['above 2^63 - 1', ['9223372036854775808', '5'], undefined, 'INVALID_REMOTE_ANSWER'],
+    ['of which one stands there twice', ['4', '6', '8', '4'], undefined, 'INVALID_ID_BATCH'],
+    ['that are larger than those of the layout', ['4', '9007199254740992', '6'], SMALL, 'INVALID_REMOTE_ANSWER'],
+    ['with other fixed bits than the layout', ['4', '5', '6'], FIXED, 'INVALID_REMOTE_ANSWER'],
+  ])('refuses IDs %s', async (_, given, layout, errorCode) => {
     const { ids, service } = new Bench();
+    if (layout !== undefined) service.layout = layout.fingerprint;
     service.answer = () => given;
     ids.nextIdAsync().catch(() => undefined);
     await settle();
     expect(ids.status()[0]!.lastError).toMatchObject({ errorCode });
+    expect(ids.counters.received).toBe(0);
+    ids.close();
+  });
+
+  it('does not keep the layout of an answer of which nothing is used', async () => {
+    const { ids, service, source, time } = new Bench();
+    service.layout = OTHER.fingerprint;
+    service.answer = () => ['<html>'];
+    const first = ids.nextIdAsync();
+    await settle();
+    expect(source.layout).toBeUndefined();
+    Object.assign(service, { layout: LAYOUT.fingerprint, answer: undefined });
+    await time.advance(100);
+    expect(await first).toBe(2n ** 40n + 64n);
+    expect(source.layout!.fingerprint).toBe(LAYOUT.fingerprint);
+  });
+
+  it('takes a batch that goes back, as after a clock did: nothing stands there twice', async () => {
+    const { ids, service } = new Bench();
+    service.answer = () => ['8', '6', '4'];
+    expect(await ids.nextIdsAsync(3)).toEqual([8n, 6n, 4n]);
+    ids.close();
+  });
+
+  it('does not repeat what a service says in place of a layout', async () => {
+    const { ids, service, time } = new Bench();
+    await ids.start();
+    service.layout = `${'x'.repeat(100_000)}\n`;
+    ids.nextIds(64);
+    await time.advance(10);
+    expect(ids.status()[0]!.lastError!.message).toMatch(/^An answer of .{20,200}$/);
     ids.close();
   });
 
@@ -201,5 +269,76 @@ describe('A service that asks for a pause', () => {
   it('is asked again and again when it names no time', async () => {
     const { asked } = await courseOf(refusal());
     expect(asked.length).toBeGreaterThan(5);
+  });
+});
+
+describe('A service that many codes are fetched from', () => {
+  const codes = Array.from({ length: 500 }, (_, index) => `code ${index}`);
+
+  it('is asked for 32 of them at once, and for the others in turn', async () => {
+    const { ids, service, time } = new Bench();
+    service.delayMs = 10;
+    const starting = ids.start(codes);
+    await time.advance(200);
+    await starting;
+    expect(service.mostAtOnce).toBe(32);
+    expect(service.asked).toHaveLength(501);
+    ids.close();
+  });
+
+  it('is asked for none whose turn comes too late, and then again for it', async () => {
+    const { ids, service, time } = new Bench(undefined, { opTimeoutMs: 20, asyncTimeoutMs: 10_000 });
+    service.delayMs = 15;
+    const waiting = codes.map((code) => ids.nextIdAsync(code));
+    await time.advance(10_000);
+    expect(await Promise.all(waiting)).toHaveLength(500);
+    expect(service.mostAtOnce).toBe(32);
+    expect(ids.counters.failures).toBeGreaterThan(100);
+    // Nothing that was given up in the queue went out after all.
+    expect(ids.counters.late).toBe(0);
+    ids.close();
+  });
+
+  it('is asked once in a while when it is down, however many codes want IDs, and for all of them when it is back', async () => {
+    const { ids, service, time } = new Bench();
+    await ids.start(codes);
+    service.asked.length = 0;
+    service.trouble = new Error('connect ECONNREFUSED');
+    await time.advance(60_000);
+    // A single code asks 18 to 30 times in a minute.
+    expect(service.asked.length).toBeLessThan(60);
+    expect(ids.refusal(codes[7])).toMatchObject({ errorCode: 'IDS_NOT_READY', message: /ECONNREFUSED/ });
+    service.trouble = undefined;
+    await time.advance(10_000);
+    expect(codes.filter((code) => ids.refusal(code) !== undefined)).toEqual([]);
+    ids.close();
+  });
+
+  it('keeps to the longest pause it has asked for', async () => {
+    const { ids, service, time } = new Bench();
+    const pause = (retryAfterMs: number): Error =>
+      new RemoteIdsRefusedError('a test', {
+        ...{ status: 503, errorCode: 'LEASE_LOST', detail: 'no', retryable: true, retryAfterMs },
+      });
+    service.delayMs = 10;
+    service.troubles.push(pause(30_000), pause(1_000));
+    const waiting = ['a', 'b'].map((code) => ids.nextIdAsync(code, { timeoutMs: 60_000 }));
+    await time.advance(29_000);
+    expect(service.asked).toEqual([0, 0]);
+    await time.advance(15_000);
+    expect(new Set(await Promise.all(waiting)).size).toBe(2);
+    ids.close();
+  });
+
+  it('that answers with something else is left alone as well, and asked at once for a code it had refused', async () => {
+    const { ids, service, time } = new Bench();
+    service.answer = () => '<html>';
+    const waiting = codes.map((code) => ids.nextIdAsync(code, { timeoutMs: 60_000 }));
+    await time.advance(20_000);
+    expect(service.asked.length).toBeLessThan(100);
+    service.answer = undefined;
+    await time.advance(10_000);
+    expect(await Promise.all(waiting)).toHaveLength(500);
+    ids.close();
   });
 });

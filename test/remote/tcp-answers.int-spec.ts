@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { inspect } from 'node:util';
 import { Controller, Logger, Module, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ClientTCP, MessagePattern, Payload, RpcException, Transport } from '@nestjs/microservices';
+import { MessagePattern, Payload, RpcException, Transport } from '@nestjs/microservices';
 import { createLayout } from '@raindrop/core';
+import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
 import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
+import type { RemoteAnswer } from '../../libs/nestjs/src/remote/remote-transport.js';
+import { selfSigned } from './self-signed.js';
 
 const KEY = 'a-key-that-nobody-may-see';
 const LAYOUT = createLayout(
@@ -39,6 +42,9 @@ describe('A Nest microservice', () => {
   @Module({ controllers: [Ids] })
   class Service {}
 
+  @Module({})
+  class Strange {}
+
   let app: INestMicroservice;
   let transport: TcpTransport;
   const { signal } = new AbortController();
@@ -48,7 +54,8 @@ describe('A Nest microservice', () => {
     app = await NestFactory.createMicroservice(Service, { transport: Transport.TCP, options, logger: false });
     await app.listen();
     const { port } = app.unwrap<Server>().address() as AddressInfo;
-    transport = new TcpTransport('a test', new ClientTCP({ host: '127.0.0.1', port }), KEY);
+    const newClient = await loadClientTcp();
+    transport = new TcpTransport('a test', () => newClient({ host: '127.0.0.1', port }), KEY);
   });
   afterEach(async () => {
     transport.close();
@@ -78,6 +85,11 @@ describe('A Nest microservice', () => {
       { errorCode: 'REMOTE_IDS_REFUSED', retryable: false },
     ],
     ['busy', { errorCode: 'REMOTE_IDS_REFUSED', retryable: true, status: undefined }],
+    [
+      { status: 429, errorCode: 'TOO_MANY_MESSAGES', retryAfterSeconds: 2, retryable: true },
+      { errorCode: 'TOO_MANY_MESSAGES', status: 429, retryable: true, retryAfterMs: 2_000 },
+    ],
+    ['x'.repeat(500_000), { errorCode: 'REMOTE_IDS_REFUSED', message: 'A test refused: it does not say why' }],
   ])('that refuses with %j is understood', async (reason, error) => {
     next = () => {
       throw new RpcException(reason as object);
@@ -88,11 +100,54 @@ describe('A Nest microservice', () => {
     expect((failure as Error).message).toMatch(/^A test refused/);
   });
 
+  it('that does not know the pattern is no ID service', async () => {
+    const newClient = await loadClientTcp();
+    const strange = await NestFactory.createMicroservice(Strange, {
+      ...{ transport: Transport.TCP, options: { host: '127.0.0.1', port: 0 }, logger: false },
+    });
+    await strange.listen();
+    const { port } = strange.unwrap<Server>().address() as AddressInfo;
+    const way = new TcpTransport('a test', () => newClient({ host: '127.0.0.1', port }), KEY);
+    await expect(way.take(1, undefined, signal)).rejects.toMatchObject({
+      ...{ status: 404, retryable: false },
+      message: expect.stringContaining('Is it an ID service? It was asked ids.layout and ids.next.') as unknown,
+    });
+    way.close();
+    await strange.close();
+  });
+
+  it('that is slow for one code answers the others meanwhile, over the same connection', async () => {
+    let release!: (answer: object) => void;
+    next = (data) => {
+      const { code } = data as { code?: string };
+      if (code === 'slow') return new Promise<object>((resolve) => (release = resolve));
+      return { ids: [code === 'a' ? '7' : '9'] };
+    };
+    await transport.take(1, 'a', signal);
+    const slow = new AbortController();
+    const waiting = transport.take(1, 'slow', slow.signal);
+    expect(await transport.take(1, 'a', signal)).toMatchObject({ ids: ['7'] });
+    slow.abort();
+    await expect(waiting).rejects.toThrow('no answer in time');
+    // Its answer comes late, and is nobody's.
+    release({ ids: ['666'] });
+    expect(await transport.take(1, 'b', signal)).toMatchObject({ ids: ['9'] });
+    expect(layouts).toBe(1);
+  });
+
+  it('is asked for nothing after the end', async () => {
+    next = () => new Promise(() => undefined);
+    const waiting = transport.take(1, undefined, signal);
+    transport.close();
+    await expect(waiting).rejects.toThrow();
+    await expect(transport.take(1, undefined, signal)).rejects.toThrow('this client is closed');
+    await expect(transport.take(1, undefined, AbortSignal.abort())).rejects.toThrow();
+  });
+
   it('that does not answer in time loses its connection, and is asked over another one', async () => {
     next = () => new Promise(() => undefined);
     await expect(transport.take(1, undefined, AbortSignal.timeout(50))).rejects.toThrow('no answer in time');
     next = () => ({ ids: ['5'] });
-    await sleep(20);
     expect(await transport.take(1, undefined, signal)).toMatchObject({ ids: ['5'] });
     expect(layouts).toBe(2);
   });
@@ -126,10 +181,106 @@ describe('Something else at the port', () => {
   });
 });
 
+/** Nest's framing. */
+const framed = (message: object): string => {
+  const json = JSON.stringify(message);
+  return `${json.length}#${json}`;
+};
+
+describe('A connection that is lost between two questions', () => {
+  it('is not made anew in the middle of them: the process behind the next one may have another layout', async () => {
+    const talks: string[][] = [];
+    const server = createServer((socket) => {
+      const talk: string[] = [];
+      talks.push(talk);
+      socket.on('error', () => undefined).setEncoding('utf8');
+      socket.on('data', (chunk: string) => {
+        const { id, pattern } = JSON.parse(chunk.slice(chunk.indexOf('#') + 1)) as { id: string; pattern: string };
+        talk.push(pattern);
+        const isFirst = talks.length === 1;
+        const response = pattern === 'ids.next' ? { ids: ['5'] } : isFirst ? 'the old layout' : LAYOUT.fingerprint;
+        socket.write(framed({ id, response, isDisposed: true }));
+        if (isFirst) socket.destroySoon();
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const newClient = await loadClientTcp();
+    const way = new TcpTransport('a test', () => newClient({ host: '127.0.0.1', port }), undefined);
+    const { signal } = new AbortController();
+    let answer: RemoteAnswer | undefined;
+    while (answer === undefined) answer = await way.take(1, undefined, signal).catch(() => undefined);
+    expect(answer).toEqual({ ids: ['5'], layout: LAYOUT.fingerprint });
+    expect(talks.at(-1)).toEqual(['ids.layout', 'ids.next']);
+    way.close();
+    server.close();
+  });
+});
+
+describe('Over TLS', () => {
+  const { key, cert } = selfSigned();
+  let server: Server;
+  let heard: string[];
+  beforeEach(async () => {
+    const mine: string[] = [];
+    heard = mine;
+    server = createTlsServer({ key, cert }, (socket) => {
+      socket.on('error', () => undefined).setEncoding('utf8');
+      socket.on('data', (chunk: string) => {
+        mine.push(chunk);
+        const { id, pattern } = JSON.parse(chunk.slice(chunk.indexOf('#') + 1)) as { id: string; pattern: string };
+        const response = pattern === 'ids.next' ? { ids: ['5'] } : LAYOUT.fingerprint;
+        socket.write(framed({ id, response, isDisposed: true }));
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  afterEach(() => void server.close());
+
+  const open = (tlsOptions: object): Promise<RemoteIdService> => {
+    const { port } = server.address() as AddressInfo;
+    return RemoteIdService.open(remoteIdsTcp({ port, tlsOptions, apiKey: KEY, opTimeoutMs: 1_000, retryBaseMs: 5 }));
+  };
+
+  it('IDs come from a service whose certificate is good', async () => {
+    const ids = await open({ ca: cert });
+    expect(await ids.nextIdAsync()).toBe(5n);
+    expect(heard.join()).toContain(KEY);
+    await ids.close();
+  });
+
+  it('a service whose certificate is not hears nothing, least of all the key', async () => {
+    const transport = new TcpTransport(
+      'a test',
+      await loadClientTcp().then((newClient) => () => {
+        return newClient({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tlsOptions: {} });
+      }),
+      KEY,
+    );
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const failure = transport.take(1, undefined, new AbortController().signal);
+      await expect(failure).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT');
+    }
+    expect(heard).toEqual([]);
+    transport.close();
+  });
+});
+
+it.each([
+  ['127.0.0.1', 'tcp://127.0.0.1:1'],
+  ['::1', 'tcp://[::1]:1'],
+  ['ids.internal', 'tcp://ids.internal:1'],
+])('A service at %s is called %s', async (host, name) => {
+  const opening = RemoteIdService.open(remoteIdsTcp({ host, port: 1, opTimeoutMs: 10 }));
+  await expect(opening).rejects.toMatchObject({ cause: { cause: { source: `the ID service at ${name}` } } });
+});
+
 it.each<[object, string]>([
   [{}, 'port'],
   [{ port: 1, host: 'a b' }, 'host'],
   [{ port: 1, tlsOptions: 'x' }, 'tlsOptions'],
+  [{ port: 1, tlsOptions: { ca: 'x', key: 'no key' } }, 'tlsOptions'],
+  [{ port: 1, codes: [''] }, 'codes'],
   [{ port: 1, apiKey: 'a b' }, 'apiKey'],
   [{ port: 1, url: 'x' }, 'url'],
 ])('Options %j are refused', async (options, name) => {

@@ -5,18 +5,24 @@ import type { DemoConfig } from './demo-config.js';
 import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
+import { clientErrors } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
 import { inputPipe } from './http/input-pipe.js';
+import { knownMethods } from './http/known-methods.js';
 import { limitRates } from './http/limit-rates.js';
 import { nameRemoteAnswers } from './http/name-remote-answers.js';
 import { ProblemFilter } from './http/problem.filter.js';
-import { sendSecurityHeaders } from './http/security-headers.js';
+import { securityHeaders, sendSecurityHeaders } from './http/security-headers.js';
 import { issueAtOnce } from './ids/issue-at-once.js';
+import { measureRequests } from './metrics/measure-requests.js';
 import { servePage } from './page/serve-page.js';
 import { connectTcp } from './tcp/connect-tcp.js';
 
 /** Long rubbish in place of an ID shall be answered with a 400 like short rubbish, not with a 404. */
 const MAX_PARAMETER_LENGTH = 16_384;
+
+/** Who sends a request byte by byte shall not hold a connection for long. */
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * The application, with a worker of its own, not yet listening.
@@ -24,23 +30,31 @@ const MAX_PARAMETER_LENGTH = 16_384;
  */
 export async function createDemo(config: DemoConfig): Promise<NestFastifyApplication> {
   const { docsUrl, trustProxy } = config;
-  const problems = new ProblemFilter(docsUrl);
+  const headers = await securityHeaders();
   const adapter: FastifyAdapter = new FastifyAdapter({
     bodyLimit: config.bodyLimitBytes,
     trustProxy: trustProxy > 0 ? (_address, hop) => hop < trustProxy : false,
     // The worker id is given back after the last answer: who is still connected is served as well as ever.
     return503OnClosing: false,
+    // For a request to arrive, not for its answer. Fastify's default is for ever.
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: clientErrors(docsUrl),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      problems.answer(adapter.mapException(error), request, reply),
+      problems.answer(adapter.mapException(error), request, reply.headers(headers)),
   });
+  const problems = new ProblemFilter(docsUrl, knownMethods(adapter));
   const app = await NestFactory.create<NestFastifyApplication>(DemoModule.forConfig(config), adapter, {
     abortOnError: false,
+    // Fastify's own parsers, less the one for texts: bodies are JSON, which no form of another site can send.
+    bodyParser: false,
     logger: new DemoLogger(config.logFormat),
   });
+  adapter.getInstance().removeContentTypeParser('text/plain');
   app.useGlobalPipes(inputPipe());
   app.useGlobalFilters(problems);
-  await sendSecurityHeaders(adapter);
+  measureRequests(app);
+  sendSecurityHeaders(adapter, headers);
   await limitRates(adapter, config.rateLimit);
   demandApiKeys(app);
   nameRemoteAnswers(app);

@@ -2,7 +2,15 @@ import { ConfigurationError } from '@raindrop/core';
 import { readDemoConfig } from './demo-config.js';
 
 const DEFAULTS = {
-  ...{ tcpPort: undefined, leaseMs: 60_000, apiKeys: [], apiKeysFor: 'workers', rateLimit: 0, bodyLimitBytes: 262_144 },
+  ...{
+    tcpPort: undefined,
+    leaseMs: 60_000,
+    apiKeys: [],
+    workersApiKeys: [],
+    apiKeysFor: 'workers',
+    rateLimit: 0,
+    bodyLimitBytes: 262_144,
+  },
   ...{ trustProxy: 0, drainMs: 0, logFormat: 'text', docsUrl: undefined },
 };
 
@@ -27,6 +35,7 @@ describe('readDemoConfig', () => {
         RAINDROP_MAX_WORKER_ID: '199',
         RAINDROP_LEASE_MS: '30000',
         API_KEYS: 'first-key-0123456789, second-key-0123456789',
+        WORKERS_API_KEYS: 'workers-key-0123456789',
         API_KEYS_FOR: 'all',
         RATE_LIMIT: '600',
         BODY_LIMIT_KB: '16',
@@ -43,6 +52,7 @@ describe('readDemoConfig', () => {
       workers: { min: 100, max: 199 },
       leaseMs: 30_000,
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
+      workersApiKeys: ['workers-key-0123456789'],
       ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1, tcpPort: 3_001 },
       ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
     });
@@ -63,6 +73,8 @@ describe('readDemoConfig', () => {
     [{ API_KEYS: 'secret' }, 'API_KEYS', '16 to 256 printable'],
     [{ API_KEYS: 'secret-0123456789,,' }, 'API_KEYS', '16 to 256 printable'],
     [{ API_KEYS: 'secret 0123456789' }, 'API_KEYS', 'without spaces'],
+    [{ WORKERS_API_KEYS: 'secret' }, 'WORKERS_API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS_FOR: 'all', WORKERS_API_KEYS: 'workers-key-0123456789' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
     [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
     [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
     [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],

@@ -14,6 +14,8 @@ export interface DemoConfig {
   readonly workers: { readonly min: number; readonly max: number };
   readonly leaseMs: number;
   readonly apiKeys: readonly string[];
+  /** Keys that show the workers, and nothing else; without any, `apiKeys` do. */
+  readonly workersApiKeys: readonly string[];
   /** What a key is asked for: the workers and who they are, or every call that changes something as well. */
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
@@ -56,6 +58,7 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
     workers: { min, max },
     leaseMs: reader.integer('RAINDROP_LEASE_MS', LEASE_MS, [4_000, 86_400_000], 'how long a lease lasts unrenewed, ms'),
     apiKeys: reader.secrets('API_KEYS'),
+    workersApiKeys: reader.secrets('WORKERS_API_KEYS'),
     apiKeysFor: reader.oneOf('API_KEYS_FOR', ['workers', 'all'], 'workers'),
     rateLimit: reader.integer('RATE_LIMIT', 0, [0, 10_000_000], 'requests a minute and address; 0 for any number'),
     bodyLimitBytes:

@@ -46,7 +46,8 @@ export class DemoModule {
           codes: NUMBER_CODES,
           sharded: { apps: [{ id: 1, name: 'demo', description: 'What the demo issues for the public' }] },
         }),
-        TerminusModule,
+        // Probes ask every few seconds: what is wrong is logged by who notices it, a planned end is no error.
+        TerminusModule.forRoot({ logger: false }),
       ],
       controllers: [
         ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],

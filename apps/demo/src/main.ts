@@ -8,35 +8,56 @@ import { nameDatabase } from './database/database-url.js';
 import { readDemoConfig, type DemoConfig } from './demo-config.js';
 import { startLine } from './start-line.js';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Set here because what is wrong with the environment is told in this format too. */
+const isJson = process.env['LOG_FORMAT']?.trim().toLowerCase() === 'json';
+
 async function start(config: DemoConfig): Promise<void> {
+  // Process 1 of a container ignores a signal that nobody handles: one that comes during the start is kept until after.
+  let isUnwanted = false;
+  const keep = (): void => void (isUnwanted = true);
+  for (const signal of SIGNALS) process.on(signal, keep);
   const app = await createDemo(config);
   // Ctrl-C: the server closes, the worker is given back, the process ends with 0 and not with the signal.
-  app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });
+  app.enableShutdownHooks([...SIGNALS], { useProcessExit: true });
+  for (const signal of SIGNALS) process.off(signal, keep);
   try {
+    if (isUnwanted) return await app.close();
     await app.startAllMicroservices();
     await app.listen(config.port, config.host);
   } catch (error) {
     await app.close();
     throw error;
   }
-  say(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo), config);
+  say(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo));
 }
 
 /** The one line of a start. */
-function say(line: string, { logFormat }: DemoConfig): void {
-  if (logFormat === 'json') new ConsoleLogger('Demo', { json: true }).log(line);
+function say(line: string): void {
+  if (isJson) new ConsoleLogger('Demo', { json: true }).log(line);
   else console.log(line);
+}
+
+/** The last line of a process. */
+function sayFatal(reason: string): void {
+  if (isJson) new ConsoleLogger('Demo', { json: true }).fatal(reason);
+  else console.error(reason);
 }
 
 async function main(): Promise<void> {
   let config: DemoConfig | undefined;
+  if (isJson) {
+    process.on('uncaughtException', (error: unknown) => {
+      sayFatal(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      process.exit(1);
+    });
+  }
   try {
     config = readDemoConfig(process.env);
     await start(config);
   } catch (error) {
-    const reason = explain(error, config);
-    if (config?.logFormat === 'json') new ConsoleLogger('Demo', { json: true }).fatal(reason);
-    else console.error(reason);
+    sayFatal(explain(error, config));
     // Nest does not hand out an application that failed half-way: nobody can close its database pool, which would keep
     // the process alive.
     process.exit(1);

@@ -21,8 +21,10 @@ export function showBits(box, plan, id) {
   box.setAttribute('aria-label', `64 bits: ${fields.map((field) => spoken(field, id)).join(', ')}`);
 }
 
-function cell({ role, bits, shift }, index, digits) {
-  const digit = digits?.[WIDTH - shift - bits + index];
+function cell({ role, bits, shift, value }, index, digits) {
+  // What is fixed is known without an ID.
+  const fixed = role === 'fixed' ? (value ?? 0).toString(2).padStart(bits, '0')[index] : undefined;
+  const digit = digits === undefined ? fixed : digits[WIDTH - shift - bits + index];
   const made = element('span', { class: `bit ${role}${digit === '1' ? ' one' : ''}` }, digit ?? '');
   if (index === 0) made.dataset.letter = letterOf(role);
   return made;
@@ -30,5 +32,6 @@ function cell({ role, bits, shift }, index, digits) {
 
 function spoken(field, id) {
   const width = `${nameOf(field)} ${bitsText(field.bits)}`;
-  return id === undefined ? width : `${width} holding ${fieldValue(field, id)}`;
+  if (id !== undefined) return `${width} holding ${fieldValue(field, id)}`;
+  return field.role === 'fixed' ? `${width} holding ${field.value ?? 0}` : width;
 }

@@ -12,30 +12,28 @@ export const TIME_UNITS = {
 
 /**
  * What layout options come to: the part of `POST /v1/layouts/plan` that changes with a slider, at once.
- * @returns a plan, or `{ problem }`
+ * @returns a plan, or `{ problem, option }`: a sentence, and what it is about
  */
-export function planLayout({ timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength }, nowMs) {
-  const epochMs = Date.parse(startTimeStamp);
-  if (Number.isNaN(epochMs)) return { problem: 'Counted from: give a day such as 2026-01-01.' };
-  if (epochMs > nowMs) return { problem: 'Counted from: the day lies in the future; no ID could be issued before it.' };
-  const sequence = 63 - timeStampLength - workIdLength - 1 - endBitsLength;
-  if (sequence < 1) {
-    const sum = `63 − ${timeStampLength} − ${workIdLength} − 1 − ${endBitsLength} = ${String(sequence).replace('-', '−')}`;
-    return { problem: `No bit is left for the sequence: ${sum}. Take fewer bits for the timestamp.` };
-  }
+export function planLayout(options, nowMs) {
+  const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, endBitsValue = 0 } = options;
+  const maxWorkerId = 2 ** workIdLength - 1;
+  const { serviceMinWorkId: min = 1, serviceMaxWorkId: max = maxWorkerId } = options;
+  const wrong = problemOf({ ...options, endBitsValue, min, max, maxWorkerId }, nowMs);
+  if (wrong !== undefined) return wrong;
 
   const { ms: unitMs } = TIME_UNITS[timeUnit];
+  const sequence = sequenceBits(options);
   const fields = [
     { name: 'timestamp', role: 'time', bits: timeStampLength },
     { name: 'worker', role: 'worker', bits: workIdLength },
     { name: 'clockBack', role: 'clockBack', bits: 1 },
     { name: 'sequence', role: 'sequence', bits: sequence },
-    { name: 'end', role: 'fixed', bits: endBitsLength },
+    { name: 'end', role: 'fixed', bits: endBitsLength, value: endBitsValue },
   ].filter(({ bits }) => bits > 0);
   let shift = 63;
   for (const field of fields) field.shift = shift -= field.bits;
 
-  const epochTick = Math.floor(epochMs / unitMs);
+  const epochTick = Math.floor(Date.parse(startTimeStamp) / unitMs);
   const dateAfter = (ticks) => {
     const ms = (epochTick + ticks) * unitMs;
     return ms <= MAX_DATE_MS ? new Date(ms).toISOString() : null;
@@ -50,6 +48,46 @@ export function planLayout({ timeUnit, startTimeStamp, timeStampLength, workIdLe
     safeUntil: dateAfter(Math.min(ticks, Math.floor(2 ** (timeStampLength - 10)))),
     idsPerTick: 2 ** sequence,
     idsPerSecond: (2 ** sequence * 1_000) / unitMs,
-    workers: { min: 1, max: 2 ** workIdLength - 1, count: 2 ** workIdLength - 1 },
+    workers: { min, max, count: max - min + 1 },
   };
+}
+
+function sequenceBits({ timeStampLength, workIdLength, endBitsLength }) {
+  return 63 - timeStampLength - workIdLength - 1 - endBitsLength;
+}
+
+function problemOf(options, nowMs) {
+  const { startTimeStamp, timeStampLength, workIdLength, endBitsLength, endBitsValue, min, max, maxWorkerId } = options;
+  const epochMs = Date.parse(startTimeStamp);
+  if (Number.isNaN(epochMs)) {
+    return { option: 'startTimeStamp', problem: 'Counted from: give a day such as 2026-01-01.' };
+  }
+  if (epochMs > nowMs) {
+    const problem = 'Counted from: the day lies in the future; no ID could be issued before it.';
+    return { option: 'startTimeStamp', problem };
+  }
+  for (const [option, name, id] of [
+    ['serviceMinWorkId', 'First worker id', min],
+    ['serviceMaxWorkId', 'Last worker id', max],
+  ]) {
+    if (isWithin(id, maxWorkerId)) continue;
+    const problem = `${name}: give a whole number from 0 to ${maxWorkerId}, which ${workIdLength} worker bits hold.`;
+    return { option, problem };
+  }
+  if (min > max) {
+    return { option: 'serviceMinWorkId', problem: `First worker id: it must not be greater than the last, ${max}.` };
+  }
+  const mostEnd = 2 ** endBitsLength - 1;
+  if (!isWithin(endBitsValue, mostEnd)) {
+    return { option: 'endBitsValue', problem: `End bits hold: give a whole number from 0 to ${mostEnd}.` };
+  }
+  const sequence = sequenceBits(options);
+  if (sequence >= 1) return undefined;
+  const sum = `63 − ${timeStampLength} − ${workIdLength} − 1 − ${endBitsLength} = ${String(sequence).replace('-', '−')}`;
+  const problem = `No bit is left for the sequence: ${sum}. Take fewer bits for the timestamp.`;
+  return { option: 'timeStampLength', problem };
+}
+
+function isWithin(number, most) {
+  return Number.isInteger(number) && number >= 0 && number <= most;
 }

@@ -1,13 +1,24 @@
 import { showBits } from './bit-cells.js';
 import { element, setText } from './element.js';
-import { fieldCard } from './field-card.js';
 import { planLayout, TIME_UNITS } from './layout-maths.js';
+import { figuresOf } from './plan-figures.js';
 import { ask } from './service.js';
-import { bits, count, date, shortCount } from './words.js';
+import { bits } from './words.js';
 
 /** From the last move of a slider to the question whether the service plans the same. */
 const PAUSE_MS = 300;
 const COMPARED = ['lifetimeYears', 'expiresAt', 'safeUntil', 'idsPerTick', 'idsPerSecond'];
+
+/** What is typed, if anything is: the option and its input. */
+const OPTIONAL = {
+  serviceMinWorkId: 'plan-first',
+  serviceMaxWorkId: 'plan-last',
+  endBitsValue: 'plan-end-value',
+  expectedNodes: 'plan-nodes',
+  expectedIdsPerSecond: 'plan-speed',
+};
+
+const INPUTS = { ...OPTIONAL, startTimeStamp: 'plan-epoch', timeStampLength: 'plan-time' };
 
 const byId = (id) => document.getElementById(id);
 
@@ -29,14 +40,20 @@ export function layoutPlanner() {
       byId(name).setAttribute('aria-valuetext', words);
       setText(byId(`${name}-out`), words);
     }
+    setLimits();
     const options = readOptions();
     const plan = planLayout(options, Date.now());
-    const problem = plan.problem ?? countProblem(options);
+    const { problem, option } = plan.problem === undefined ? countProblem(options) : plan;
     setText(byId('plan-problem'), problem ?? '');
+    for (const [each, input] of Object.entries(INPUTS)) {
+      if (each === option) byId(input).setAttribute('aria-invalid', 'true');
+      else byId(input).removeAttribute('aria-invalid');
+    }
     setText(byId('plan-check'), '');
     byId('plan-warnings').replaceChildren();
     byId('plan-outcome').hidden = plan.problem !== undefined;
-    byId('plan-bits').hidden = plan.problem !== undefined;
+    // Its room stays: the form below shall not jump while somebody types in it.
+    byId('plan-bits').classList.toggle('stale', plan.problem !== undefined);
     if (plan.problem !== undefined) return;
     showBits(byId('plan-bits'), plan);
     byId('plan-figures').replaceChildren(...figuresOf(plan));
@@ -53,7 +70,7 @@ export function layoutPlanner() {
       if (mine !== turn) return;
       const warnings = theirs.warnings.map(({ message }) => element('li', {}, sentence(message)));
       byId('plan-warnings').replaceChildren(...warnings);
-      const same = COMPARED.every((figure) => theirs[figure] === plan[figure]);
+      const same = COMPARED.every((figure) => theirs[figure] === plan[figure]) && isSameUse(theirs, plan);
       setText(byId('plan-check'), same ? '✓ The service plans the same.' : 'The service plans it differently.');
     } catch (problem) {
       if (mine !== turn) return;
@@ -86,51 +103,50 @@ export function layoutPlanner() {
   refresh();
 }
 
+/** What the worker bits and the end bits allow of the numbers beside them. */
+function setLimits() {
+  const mostWorker = 2 ** Number(byId('plan-worker').value) - 1;
+  for (const name of ['plan-first', 'plan-last']) byId(name).max = mostWorker;
+  byId('plan-last').placeholder = mostWorker;
+  const endBits = Number(byId('plan-end').value);
+  byId('plan-end-value').max = 2 ** endBits - 1;
+  byId('plan-end-value').disabled = endBits === 0;
+}
+
+/** The same workers, and the same in the end bits. */
+function isSameUse(theirs, ours) {
+  const use = ({ workers, fields }) => [workers.min, workers.max, fields.find(({ role }) => role === 'fixed')?.value];
+  return JSON.stringify(use(theirs)) === JSON.stringify(use(ours));
+}
+
 function readOptions() {
   const number = (name) => Number(byId(name).value);
-  const optional = (option, name) => (byId(name).value === '' ? {} : { [option]: number(name) });
+  const typed = Object.entries(OPTIONAL).flatMap(([option, name]) => {
+    const { value, validity, disabled } = byId(name);
+    // A text that is no number has no value.
+    if (validity.badInput) return [[option, NaN]];
+    return value === '' || disabled ? [] : [[option, Number(value)]];
+  });
   return {
     timeUnit: byId('plan-unit').value,
     startTimeStamp: byId('plan-epoch').value,
     timeStampLength: number('plan-time'),
     workIdLength: number('plan-worker'),
     endBitsLength: number('plan-end'),
-    ...optional('expectedNodes', 'plan-nodes'),
-    ...optional('expectedIdsPerSecond', 'plan-speed'),
+    ...Object.fromEntries(typed),
   };
 }
 
 function countProblem({ expectedNodes = 1, expectedIdsPerSecond = 1 }) {
   const isCount = (number) => Number.isSafeInteger(number) && number >= 1;
-  if (!isCount(expectedNodes)) return 'Processes expected: give a whole number from 1 on, or nothing.';
-  if (!isCount(expectedIdsPerSecond)) return 'IDs per second of each: give a whole number from 1 on, or nothing.';
-  return undefined;
-}
-
-function figuresOf(plan) {
-  const until = plan.expiresAt === null ? 'past the year 275760' : `until ${date(new Date(plan.expiresAt))}`;
-  const years = plan.lifetimeYears < 100 ? plan.lifetimeYears.toFixed(1) : shortCount(Math.floor(plan.lifetimeYears));
-  const perTick = plan.timeUnit === 'second' ? '' : `, ${shortCount(plan.idsPerTick)} in a ${plan.timeUnit}`;
-  return [
-    { role: 'time', name: 'Lifetime', value: `${years} years`, meaning: until },
-    {
-      role: 'sequence',
-      name: 'IDs per second',
-      value: shortCount(plan.idsPerSecond),
-      meaning: `of each worker${perTick}`,
-    },
-    { role: 'worker', name: 'Workers', value: count(plan.workers.count), meaning: 'processes at once' },
-    { role: 'fixed', name: 'Safe as a JavaScript number', ...safetyOf(plan) },
-  ].map(fieldCard);
-}
-
-function safetyOf({ safeUntil }) {
-  if (safeUntil === null) return { value: 'Always', meaning: 'IDs never pass 2⁵³ − 1' };
-  const isOver = Date.parse(safeUntil) <= Date.now();
-  return {
-    value: isOver ? 'No' : `Until ${date(new Date(safeUntil))}`,
-    meaning: isOver ? 'IDs pass 2⁵³ − 1: keep them as bigint or text' : 'then IDs pass 2⁵³ − 1',
-  };
+  if (!isCount(expectedNodes)) {
+    return { option: 'expectedNodes', problem: 'Processes expected: give a whole number from 1 on, or nothing.' };
+  }
+  if (!isCount(expectedIdsPerSecond)) {
+    const problem = 'IDs per second each: give a whole number from 1 on, or nothing.';
+    return { option: 'expectedIdsPerSecond', problem };
+  }
+  return {};
 }
 
 function codeOf(options) {

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiResponse } from '@nestjs/swagger';
+import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { HealthReport } from './health-report.js';
 
 /** Documents terminus's report on these parts. */
 export function ApiHealthReport(...parts: readonly string[]): MethodDecorator {
@@ -17,5 +18,9 @@ export function ApiHealthReport(...parts: readonly string[]): MethodDecorator {
 }
 
 function reported(status: number, description: string, example: object): MethodDecorator {
-  return ApiResponse({ status, description, content: { 'application/json': { schema: { type: 'object' }, example } } });
+  const schema = { $ref: getSchemaPath(HealthReport) };
+  return applyDecorators(
+    ApiExtraModels(HealthReport),
+    ApiResponse({ status, description, content: { 'application/json': { schema, example } } }),
+  );
 }

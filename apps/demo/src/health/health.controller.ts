@@ -1,6 +1,6 @@
 import { Controller, Get, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { NUMBERS } from '../numbers/number-codes.js';
@@ -8,6 +8,9 @@ import { ApiHealthReport } from './api-health-report.js';
 import { DatabaseHealthIndicator } from './database.health.js';
 import { DrainHealthIndicator } from './drain.health.js';
 import { HealthReportFilter } from './health-report.filter.js';
+
+/** Described here; that no cache keeps a report is what is left of terminus's decorator. */
+const UNCACHED = { noCache: true, swaggerDocumentation: false };
 
 @ApiTags('health')
 @Controller('health')
@@ -22,6 +25,7 @@ export class HealthController {
   ) {}
 
   @Get()
+  @HealthCheck(UNCACHED)
   @ApiOperation({ summary: 'Whether everything is well: the database, the IDs, the numbers' })
   @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
@@ -33,6 +37,7 @@ export class HealthController {
   }
 
   @Get('live')
+  @HealthCheck(UNCACHED)
   @ApiOperation({ summary: 'Whether the process answers: a restart would help against nothing else' })
   @ApiHealthReport()
   live(): Promise<HealthCheckResult> {
@@ -41,6 +46,7 @@ export class HealthController {
 
   /** Not the database: IDs go on without it for most of a lease, and all replicas would leave together. */
   @Get('ready')
+  @HealthCheck(UNCACHED)
   @ApiOperation({ summary: 'Whether IDs can be issued, and the service is not shutting down' })
   @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {

@@ -2,8 +2,10 @@ import { ApiKeys } from './api-keys.js';
 import { ProblemException } from './problem.exception.js';
 
 const KEYS = ['first-key-0123456789', 'second-key-0123456789'];
-const keys = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'workers' });
-const none = new ApiKeys({ apiKeys: [], apiKeysFor: 'workers' });
+const WORKERS_KEY = 'workers-key-0123456789';
+const keys = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'workers', workersApiKeys: [] });
+const none = new ApiKeys({ apiKeys: [], apiKeysFor: 'workers', workersApiKeys: [] });
+const apart = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'all', workersApiKeys: [WORKERS_KEY] });
 
 describe('ApiKeys', () => {
   it.each(KEYS)('accept %s in either header', (key) => {
@@ -33,6 +35,25 @@ describe('ApiKeys', () => {
     expect(none.accepts('')).toBe(false);
     expect(none.areShownBy({ 'x-api-key': KEYS[0] })).toBe(false);
     expect(() => none.demand({})).toThrow(ProblemException);
+  });
+
+  it('are of one scope or the other when the workers have keys of their own', () => {
+    const [call, workers, wrong] = [KEYS[0]!, WORKERS_KEY, `${WORKERS_KEY}x`].map((key) => ({ 'x-api-key': key }));
+    const statusOf = (demand: () => void): number | undefined => {
+      try {
+        demand();
+        return undefined;
+      } catch (error) {
+        return (error as ProblemException).getStatus();
+      }
+    };
+    expect([call, workers, wrong].map((each) => statusOf(() => apart.demand(each!)))).toEqual([undefined, 403, 401]);
+    expect([call, workers, wrong].map((each) => statusOf(() => apart.demandForWorkers(each!)))).toEqual([
+      ...[403, undefined, 401],
+    ]);
+    expect([apart.areShownBy(call!), apart.areShownBy(workers!)]).toEqual([false, true]);
+    expect(statusOf(() => apart.areShownBy(wrong!))).toBe(401);
+    expect([apart.accepts(KEYS[1]!), apart.accepts(WORKERS_KEY)]).toEqual([true, false]);
   });
 
   it('are not needed to be shown, but a wrong one is not passed over', () => {

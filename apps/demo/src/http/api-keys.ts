@@ -3,48 +3,79 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
-import { KEY_REQUIRED } from './api-problem.js';
+import { KEY_NOT_ALLOWED, KEY_REQUIRED } from './api-problem.js';
 import { ProblemException } from './problem.exception.js';
 
-/** The keys that the service was given. How long a look takes tells nothing of them: hashes are compared, all of them. */
+/**
+ * The keys that the service was given, for two scopes: calls that change something, and the workers with their hosts.
+ * How long a look takes tells nothing of them: hashes are compared, all of them.
+ */
 @Injectable()
 export class ApiKeys {
-  private readonly hashes: readonly Buffer[];
+  private readonly forCalls: readonly Buffer[];
+  private readonly forWorkers: readonly Buffer[];
   /** Whether every call that changes something needs a key. */
   readonly areForAll: boolean;
 
-  constructor(@Inject(DEMO_CONFIG) { apiKeys, apiKeysFor }: Pick<DemoConfig, 'apiKeys' | 'apiKeysFor'>) {
-    this.hashes = apiKeys.map(hashOf);
-    this.areForAll = apiKeysFor === 'all';
+  constructor(@Inject(DEMO_CONFIG) config: Pick<DemoConfig, 'apiKeys' | 'apiKeysFor' | 'workersApiKeys'>) {
+    this.forCalls = config.apiKeys.map(hashOf);
+    this.forWorkers = config.workersApiKeys.length > 0 ? config.workersApiKeys.map(hashOf) : this.forCalls;
+    this.areForAll = config.apiKeysFor === 'all';
   }
 
+  /** Whether there is a key that shows the workers. */
   get areConfigured(): boolean {
-    return this.hashes.length > 0;
+    return this.forWorkers.length > 0;
   }
 
+  /** Whether a key is one for calls. */
   accepts(key: string): boolean {
-    const given = hashOf(key);
-    return this.hashes.reduce((found, hash) => timingSafeEqual(hash, given) || found, false);
+    return isAmong(this.forCalls, key);
   }
 
-  /** @throws ProblemException 401 without a key that is accepted */
+  /** @throws ProblemException 401 without a key for calls, 403 with one that is for the workers only */
   demand(headers: IncomingHttpHeaders): void {
-    if (!this.accepts(keyIn(headers) ?? '')) throw keyRequired();
+    this.demandOf(this.forCalls, headers);
+  }
+
+  /** @throws ProblemException 401 without a key for the workers, 403 with one that is for calls only */
+  demandForWorkers(headers: IncomingHttpHeaders): void {
+    this.demandOf(this.forWorkers, headers);
   }
 
   /**
-   * Whether the request may see more than others; without a key it may not.
+   * Whether the request may see the workers; without a key, or with one for calls only, it may not.
    * @throws ProblemException 401 for a wrong key, which is better said than ignored
    */
   areShownBy(headers: IncomingHttpHeaders): boolean {
-    if (!this.areConfigured || keyIn(headers) === undefined) return false;
-    this.demand(headers);
-    return true;
+    const key = keyIn(headers);
+    if (!this.areConfigured || key === undefined) return false;
+    const [isForWorkers, isForCalls] = [isAmong(this.forWorkers, key), isAmong(this.forCalls, key)];
+    if (!isForWorkers && !isForCalls) throw keyRequired();
+    return isForWorkers;
+  }
+
+  private demandOf(hashes: readonly Buffer[], headers: IncomingHttpHeaders): void {
+    const key = keyIn(headers) ?? '';
+    const [isRight, isForCalls, isForWorkers] = [hashes, this.forCalls, this.forWorkers].map((each) =>
+      isAmong(each, key),
+    );
+    if (isRight) return;
+    throw isForCalls || isForWorkers ? keyNotAllowed() : keyRequired();
   }
 }
 
 export function keyRequired(): ProblemException {
   return new ProblemException(401, { errorCode: 'API_KEY_REQUIRED', detail: KEY_REQUIRED });
+}
+
+function keyNotAllowed(): ProblemException {
+  return new ProblemException(403, { errorCode: 'API_KEY_NOT_ALLOWED', detail: KEY_NOT_ALLOWED });
+}
+
+function isAmong(hashes: readonly Buffer[], key: string): boolean {
+  const given = hashOf(key);
+  return hashes.reduce((found, hash) => timingSafeEqual(hash, given) || found, false);
 }
 
 function keyIn(headers: IncomingHttpHeaders): string | undefined {

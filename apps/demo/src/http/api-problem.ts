@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
 import { Problem, PROBLEM_JSON } from './problem.js';
 
 /** Documents an error that an operation answers with, and shows it. */
@@ -12,13 +12,15 @@ export function ApiProblem(
 ): MethodDecorator & ClassDecorator {
   const title = STATUS_CODES[status]!;
   const retryable = status === 503 || status === 429;
-  const example = { type: 'about:blank', title, status, detail, errorCode, retryable, ...more.fields };
+  const example = { type: 'about:blank', title, status, detail, instance: EXAMPLE_INSTANCE, errorCode, retryable };
   return applyDecorators(
     ApiExtraModels(Problem),
     ApiResponse({
       status,
       description: more.description ?? detail,
-      content: { [PROBLEM_JSON]: { schema: { $ref: getSchemaPath(Problem) }, example } },
+      content: {
+        [PROBLEM_JSON]: { schema: { $ref: getSchemaPath(Problem) }, example: { ...example, ...more.fields } },
+      },
     }),
   );
 }
@@ -33,9 +35,32 @@ export function ApiCommonProblems(): ClassDecorator {
   );
 }
 
+/** Of routes that take a body. */
+export function ApiBodyProblems(): MethodDecorator {
+  return applyDecorators(
+    ApiProblem(413, 'PAYLOAD_TOO_LARGE', 'Request body is too large'),
+    ApiProblem(415, 'UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type'),
+  );
+}
+
 /** Of routes that change something. */
 export function ApiKeyProblem(): MethodDecorator {
-  return ApiProblem(401, 'API_KEY_REQUIRED', KEY_REQUIRED, { description: 'With API_KEYS_FOR=all only.' });
+  return applyDecorators(
+    ApiOptionalKey(),
+    ApiProblem(401, 'API_KEY_REQUIRED', KEY_REQUIRED, { description: 'With API_KEYS_FOR=all only.' }),
+    ApiProblem(403, 'API_KEY_NOT_ALLOWED', KEY_NOT_ALLOWED, {
+      description: 'With API_KEYS_FOR=all only: the key is one of WORKERS_API_KEYS.',
+    }),
+  );
 }
+
+/** Of routes that take a key and may do without. */
+export function ApiOptionalKey(): MethodDecorator {
+  return applyDecorators(ApiSecurity({}), ApiSecurity('bearer'), ApiSecurity('key'));
+}
+
+const EXAMPLE_INSTANCE = 'urn:uuid:1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
+
+export const KEY_NOT_ALLOWED = 'This API key is not for that.';
 
 export const KEY_REQUIRED = 'An API key is required: Authorization: Bearer <key>, or X-API-Key.';

@@ -68,7 +68,12 @@ describe('problemOf', () => {
   });
 
   it('links to the documentation when there is one', () => {
-    const { type } = problemOf(new NotReadyError('starting'), 'https://docs.example/errors.md');
-    expect(type).toBe('https://docs.example/errors.md#not_ready');
+    const typeOf = (error: Error): string => problemOf(error, 'https://docs.example/errors.md').type;
+    expect(typeOf(new NotReadyError('starting'))).toBe('https://docs.example/errors.md#not_ready');
+    const told = { errorCode: 'CLOSED', detail: 'retold' };
+    expect(typeOf(new ProblemException(400, told, new ClosedError()))).toBe('https://docs.example/errors.md#closed');
+    // Not described there: nothing but the status.
+    expect(typeOf(new ProblemException(404, { errorCode: 'ORDER_NOT_FOUND', detail: 'none' }))).toBe('about:blank');
+    expect(typeOf(new NotFoundException())).toBe('about:blank');
   });
 });

@@ -5,22 +5,30 @@ import { isDatabaseAway } from '../database/is-database-away.js';
 import type { Problem } from './problem.js';
 import { ProblemException, type ProblemTold } from './problem.exception.js';
 
+/** A problem that has not been told to anybody yet. */
+export type UntoldProblem = Omit<Problem, 'instance'>;
+
 /**
  * Any error as problem details: 400 and 404 for what the client can mend, 503 for what passes by itself, else 500.
  *
  * Messages of the last two are not told: they may quote the database driver. Of Raindrop's errors the fields that are
  * numbers are, which cannot.
  *
- * @param docsUrl where the errors are described
+ * @param docsUrl where Raindrop's errors are described; those of the service say no more than their status does
  */
-export function problemOf(error: unknown, docsUrl?: string): Problem {
+export function problemOf(error: unknown, docsUrl?: string): UntoldProblem {
   const { status, errorCode, detail, retryable = false, ...fields } = toldOf(error);
   return {
-    type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${errorCode.toLowerCase()}`,
+    type: docsUrl !== undefined && isDescribed(error) ? `${docsUrl}#${errorCode.toLowerCase()}` : 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     ...{ status, detail, errorCode, retryable },
     ...fields,
   };
+}
+
+/** Whether `docs/errors.md` has a heading for it. */
+function isDescribed(error: unknown): boolean {
+  return (error instanceof ProblemException ? error.cause : error) instanceof RaindropError;
 }
 
 function toldOf(error: unknown): ProblemTold & { readonly status: number } {

@@ -8,12 +8,13 @@ export interface ProblemTold {
   readonly [field: string]: unknown;
 }
 
-/** An error of the service's own; the filter makes a problem of it. */
+/** An error of the service's own; the filter makes a problem of it. The cause is what it retells, if anything. */
 export class ProblemException extends HttpException {
   constructor(
     status: number,
     readonly told: ProblemTold,
+    cause?: Error,
   ) {
-    super(told.detail, status);
+    super(told.detail, status, { cause });
   }
 }

@@ -7,6 +7,8 @@ import { problemOf } from './problem-of.js';
 describe('ProblemFilter', () => {
   beforeAll(() => void Logger.overrideLogger(false));
 
+  afterEach(() => jest.restoreAllMocks());
+
   it.each<[RaindropError, number, string | undefined]>([
     [new NotReadyError('starting'), 503, '1'],
     [new InvalidCodeError(''), 400, undefined],
@@ -18,7 +20,25 @@ describe('ProblemFilter', () => {
     await adapter.close();
     expect(answer.statusCode).toBe(status);
     expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    expect(answer.json()).toEqual(problemOf(error));
+    const instance = expect.stringMatching(/^urn:uuid:[\da-f-]{36}$/) as string;
+    expect(answer.json()).toEqual({ ...problemOf(error), instance });
+    expect(Object.keys(answer.json<object>()).slice(0, 5)).toEqual(['type', 'title', 'status', 'detail', 'instance']);
     expect(answer.headers['retry-after']).toBe(retryAfter);
+  });
+
+  it('logs what is not the client’s fault, with the instance that the client was told, and an outage once', async () => {
+    const logged: string[] = [];
+    jest.spyOn(Logger.prototype, 'error').mockImplementation((message: unknown) => void logged.push(String(message)));
+    const adapter = new FastifyAdapter();
+    const filter = new ProblemFilter();
+    const errors = { '/ids': new NotReadyError('starting'), '/code': new InvalidCodeError('') };
+    for (const [path, error] of Object.entries(errors)) {
+      adapter.getInstance().get(path, (request, reply) => filter.answer(error, request, reply));
+    }
+    const first = (await adapter.inject('/ids?key=secret')).json<{ instance: string }>();
+    for (let asked = 0; asked < 50; asked++) await adapter.inject('/ids');
+    await adapter.inject('/code');
+    await adapter.close();
+    expect(logged).toEqual([expect.stringContaining(`NOT_READY at GET /ids, ${first.instance}: `)]);
   });
 });

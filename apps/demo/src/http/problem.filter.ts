@@ -1,7 +1,10 @@
-import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { RaindropError } from '@raindrop/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PROBLEM_JSON } from './problem.js';
+import { LogRepeats } from './log-repeats.js';
+import { ProblemException } from './problem.exception.js';
+import { PROBLEM_JSON, type Problem } from './problem.js';
 import { problemOf } from './problem-of.js';
 
 const RETRY_AFTER_SECONDS = '1';
@@ -10,8 +13,13 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
   private readonly logger = new Logger('Demo');
+  private readonly repeats = new LogRepeats();
 
-  constructor(private readonly docsUrl?: string) {}
+  /** @param methodsAt which methods an address knows, for those that know others than the one that was asked for */
+  constructor(
+    private readonly docsUrl?: string,
+    private readonly methodsAt: (url: string) => readonly string[] = () => [],
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -20,19 +28,39 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
 
   /** Also for what goes wrong before Nest is asked. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const problem = problemOf(error, this.docsUrl);
-    if (problem.status >= 500) this.log(error, problem.errorCode, request);
+    const legal = error instanceof NotFoundException && request.is404 ? this.methodsAt(request.url) : [];
+    const problem = this.problemOf(legal.length > 0 ? methodNotAllowed(request.method, legal) : error);
+    if (problem.status >= 500) this.log(error, problem, request);
     // The head of a stream is gone: what can be said has been said in it.
     if (reply.sent) return;
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
+    if (problem.status === 405) void reply.header('allow', legal.join(', '));
     if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply.code(problem.status).header('content-type', PROBLEM_JSON).send(JSON.stringify(problem));
   }
 
-  private log(error: unknown, errorCode: string, { method, routeOptions }: FastifyRequest): void {
-    const where = `${method} ${routeOptions?.url ?? 'of no route'}`;
+  private problemOf(error: unknown): Problem {
+    const { type, title, status, detail, ...rest } = problemOf(error, this.docsUrl);
+    return { type, title, status, detail, instance: `urn:uuid:${randomUUID()}`, ...rest };
+  }
+
+  /** In an outage every request is refused in the same way: one entry in a while says so, and how many there were. */
+  private log(
+    error: unknown,
+    { status, errorCode, instance }: Problem,
+    { method, routeOptions }: FastifyRequest,
+  ): void {
+    const what = `${errorCode} at ${method} ${routeOptions?.url ?? 'of no route'}`;
+    const unsaid = status === 503 ? this.repeats.admit(what) : 0;
+    if (unsaid === undefined) return;
+    const more = unsaid === 0 ? '' : ` (${unsaid} more before)`;
     const message = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error && !(error instanceof RaindropError) ? error.stack : undefined;
-    this.logger.error(`${errorCode} at ${where}: ${message}`, ...(stack === undefined ? [] : [stack]));
+    this.logger.error(`${what}, ${instance}${more}: ${message}`, ...(stack === undefined ? [] : [stack]));
   }
+}
+
+function methodNotAllowed(method: string, legal: readonly string[]): ProblemException {
+  const detail = `${method} is not possible here; legal: ${legal.join(', ')}`;
+  return new ProblemException(405, { errorCode: 'METHOD_NOT_ALLOWED', detail });
 }

@@ -12,12 +12,13 @@ const OPTIONS = {
   },
 };
 
+export type SecurityHeaders = Readonly<Record<string, string>>;
+
 /**
  * Sends helmet's headers with every answer. Helmet is asked once and not for every answer: an empty Nest route took
  * 16.9 µs with these constants, 18.9 µs with Nest's `useSecurityHeaders()` and 22.8 µs with helmet.
  */
-export async function sendSecurityHeaders(adapter: FastifyAdapter): Promise<void> {
-  const headers = await askHelmet();
+export function sendSecurityHeaders(adapter: FastifyAdapter, headers: SecurityHeaders): void {
   adapter.getInstance().addHook('onRequest', (_request, reply, done) => {
     void reply.headers(headers);
     done();
@@ -25,11 +26,11 @@ export async function sendSecurityHeaders(adapter: FastifyAdapter): Promise<void
 }
 
 /** What helmet sets on an answer that has no headers yet. */
-async function askHelmet(): Promise<Record<string, string>> {
+export async function securityHeaders(): Promise<SecurityHeaders> {
   const server = new FastifyAdapter().getInstance();
   await server.register(helmet, OPTIONS);
   server.get('/', (_request, reply) => reply.send(reply.raw.getHeaders()));
   const answer = await server.inject('/');
   await server.close();
-  return answer.json<Record<string, string>>();
+  return answer.json<SecurityHeaders>();
 }

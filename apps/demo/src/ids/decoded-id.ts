@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { CodecName, FieldRole, Layout, ParsedId } from '@raindrop/core';
 import { IsIn, IsOptional } from 'class-validator';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
+import { examplePlan } from '../layouts/layout-examples.js';
 import { PRESET_NAMES, type PresetName } from '../layouts/named-presets.js';
 import { IdFormat } from './id-format.js';
 
@@ -60,7 +61,7 @@ export class DecodedId {
   @ApiProperty({ type: [DecodedField], description: 'From the most significant bits down.' })
   readonly fields!: readonly DecodedField[];
 
-  @ApiProperty({ example: 's.0.w10.b1.q18.e1', description: "The layout's fingerprint." })
+  @ApiProperty({ example: examplePlan.fingerprint, description: "The layout's fingerprint." })
   readonly layout!: string;
 
   @ApiPropertyOptional({

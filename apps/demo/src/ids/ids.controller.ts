@@ -1,15 +1,17 @@
-import { Controller, Get, Logger, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { codecs, parseId, RaindropError, type CodecName, type Layout, type ParsedId } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Drain } from '../drain.js';
-import { ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
 import { ApiKeys } from '../http/api-keys.js';
 import { problemOf } from '../http/problem-of.js';
 import { namedPresets } from '../layouts/named-presets.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
+import { encodeInTurns } from './encode-in-turns.js';
+import { goneSignal } from './gone-signal.js';
 import { idLines } from './id-lines.js';
 import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
 import { streamOf } from './stream-of.js';
@@ -38,9 +40,12 @@ export class IdsController {
   @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000')
   @ApiKeyProblem()
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
-  async issue(@Query() { count, code, format }: NewIdsQuery): Promise<NewIds> {
-    const ids = await this.ids.nextIdsAsync(count, code, WAIT);
-    return { ids: ids.map(codecs[format].encode) };
+  async issue(
+    @Query() { count, code, format }: NewIdsQuery,
+    @Res({ passthrough: true }) { raw }: FastifyReply,
+  ): Promise<NewIds> {
+    const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
+    return { ids: await encodeInTurns(ids, codecs[format].encode) };
   }
 
   @Post('stream')
@@ -60,6 +65,7 @@ export class IdsController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Take an ID apart' })
+  @ApiOptionalKey()
   @ApiParam({ name: 'id', type: String, example: '30094321512251394' })
   @ApiResponse({ status: 200, type: DecodedId })
   @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, none of them a leading 0.')

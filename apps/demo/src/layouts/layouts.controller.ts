@@ -1,17 +1,19 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { ConfigurationError, planLayout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
-import { ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
+import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
 import { LayoutRequest } from './layout-request.js';
 import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';
 import { planOfLayout } from './plan-of-layout.js';
+import { NamedPlan, PlanView } from './plan-view.js';
 
 const WRONG = { option: 'workIdLength', given: '2', message: 'is out of range: must be an integer from 3 to 10' };
 
 @ApiTags('layouts')
 @ApiCommonProblems()
+@ApiExtraModels(PlanView, NamedPlan)
 @Controller('v1')
 export class LayoutsController {
   @Post('layouts/plan')
@@ -21,9 +23,10 @@ export class LayoutsController {
   @ApiResponse({
     status: 200,
     description: PLAN_DESCRIPTION,
-    content: { 'application/json': { schema: { type: 'object' }, example: examplePlan } },
+    content: { 'application/json': { schema: { $ref: getSchemaPath(PlanView) }, example: examplePlan } },
   })
   @ApiProblem(400, 'CONFIGURATION', `workIdLength ${WRONG.message}`, { fields: { problems: [WRONG] } })
+  @ApiBodyProblems()
   plan(@Body() options: object): LayoutPlan {
     try {
       return planLayout(options as LayoutOptions, Date.now());
@@ -31,7 +34,7 @@ export class LayoutsController {
       if (!(error instanceof ConfigurationError)) throw error;
       const { errorCode, problems } = error;
       const detail = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
-      throw new ProblemException(400, { errorCode, detail, problems });
+      throw new ProblemException(400, { errorCode, detail, problems }, error);
     }
   }
 
@@ -42,7 +45,7 @@ export class LayoutsController {
     description: PLAN_DESCRIPTION,
     content: {
       'application/json': {
-        schema: { type: 'array', items: { type: 'object' } },
+        schema: { type: 'array', items: { $ref: getSchemaPath(NamedPlan) } },
         example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
       },
     },

@@ -5,6 +5,7 @@ import { observeIdService } from '@raindrop/nestjs/opentelemetry';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { NUMBERS } from '../numbers/number-codes.js';
 import { prometheusForm } from './prometheus-form.js';
+import { RequestDurations } from './request-durations.js';
 
 /** Collects when it is asked to, and never by itself. */
 class ScrapeReader extends MetricReader {
@@ -12,13 +13,15 @@ class ScrapeReader extends MetricReader {
   protected async onShutdown(): Promise<void> {}
 }
 
-/** The metrics of docs/metrics.md, read when Prometheus asks, and those of the process. */
+/** The metrics of docs/metrics.md, read when Prometheus asks, those of the process, and how long requests take. */
 @Injectable()
 export class ServiceMetrics implements OnApplicationShutdown {
   private readonly process = new Registry();
   private readonly reader = new ScrapeReader();
   private readonly provider = new MeterProvider({ readers: [this.reader] });
   private readonly ends: readonly (() => void)[];
+
+  readonly requests = new RequestDurations();
 
   constructor(ids: IdService, @InjectIdService(NUMBERS) numbers: IdService) {
     collectDefaultMetrics({ register: this.process });
@@ -33,6 +36,7 @@ export class ServiceMetrics implements OnApplicationShutdown {
     for (const { metrics } of resourceMetrics.scopeMetrics) {
       for (const metric of metrics) ours.registerMetric(prometheusForm(metric));
     }
+    ours.registerMetric(this.requests.metric);
     return `${await ours.metrics()}\n${await this.process.metrics()}`;
   }
 

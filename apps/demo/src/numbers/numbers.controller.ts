@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
-import { ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
 import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
 import { NewShardedId, ShardedId } from './new-sharded-id.js';
@@ -34,6 +34,7 @@ export class NumbersController {
   @ApiOperation({ summary: 'Issue a number for the public, whose steps are blurred' })
   @ApiResponse({ status: 201, type: ShardedId })
   @ApiProblem(400, 'INVALID_INPUT', 'app must be an integer from 0 to 255')
+  @ApiBodyProblems()
   @ApiKeyProblem()
   @ApiProblem(404, 'UNKNOWN_APP', 'There is no app 7: registerApp(7, name) makes it known.', {
     fields: { app: 7, legacyCode: -2 },
@@ -47,6 +48,7 @@ export class NumbersController {
   @ApiOperation({ summary: 'Issue a number without gaps, such as INV-2026-000001' })
   @ApiResponse({ status: 201, type: BusinessNumber })
   @ApiProblem(400, 'INVALID_INPUT', 'series must be one of invoice, credit-note')
+  @ApiBodyProblems()
   @ApiKeyProblem()
   @ApiProblem(503, 'DATABASE_UNAVAILABLE', 'The database does not answer. Try again in a moment.')
   async issueBusinessNumber(@Body() { series, tenant }: NewBusinessNumber): Promise<BusinessNumber> {

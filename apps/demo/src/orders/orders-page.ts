@@ -1,11 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsSnowflake } from '@raindrop/nestjs/class-validator';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
-import { IsISO8601, IsOptional } from 'class-validator';
+import { IsOptional } from 'class-validator';
+import { IsMoment } from '../http/is-moment.js';
 import { QueryInteger } from '../http/query-integer.js';
 import { OrderView } from './order-view.js';
 
-const MOMENT = { message: '$property must be an ISO 8601 date or time, such as 2026-11-21T08:15:30Z' };
 const LIMIT = { min: 1, max: 100, default: 20 };
 
 /** The query of GET /v1/orders. */
@@ -15,14 +15,17 @@ export class OrdersQuery {
   @IsSnowflake()
   readonly after?: string;
 
-  @ApiPropertyOptional({ example: '2026-11-21T08:00:00Z', description: 'Orders of this second or later.' })
+  @ApiPropertyOptional({
+    example: '2026-11-21T08:00:00Z',
+    description: 'Orders of this second or later. UTC unless it names a zone; a date alone is its first second.',
+  })
   @IsOptional()
-  @IsISO8601({ strict: true }, MOMENT)
+  @IsMoment()
   readonly from?: string;
 
-  @ApiPropertyOptional({ example: '2026-11-21T08:59:59Z', description: 'Orders of this second or earlier.' })
+  @ApiPropertyOptional({ example: '2026-11-21T08:59:59Z', description: 'Orders of this second or earlier; as `from`.' })
   @IsOptional()
-  @IsISO8601({ strict: true }, MOMENT)
+  @IsMoment()
   readonly to?: string;
 
   @QueryInteger(LIMIT)

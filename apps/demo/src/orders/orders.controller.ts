@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService } from '@raindrop/nestjs';
 import { ApiSnowflakeParam } from '@raindrop/nestjs/swagger';
-import { ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { idPipe } from '../http/id-pipe.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { NewOrder } from './new-order.js';
@@ -24,6 +24,7 @@ export class OrdersController {
   @ApiOperation({ summary: 'Save an order and its items: @GeneratedSnowflake() fills their keys' })
   @ApiResponse({ status: 201, type: OrderView })
   @ApiProblem(400, 'INVALID_INPUT', 'customer must be a text of 1 to 100 characters, without control characters')
+  @ApiBodyProblems()
   @ApiKeyProblem()
   async create(@Body() order: NewOrder): Promise<OrderView> {
     const saved = await this.orders.create(order);

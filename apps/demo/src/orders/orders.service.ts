@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { SnowflakeBetween, transactionWithRetries } from '@raindrop/nestjs';
 import { And, LessThan, Repository, type FindOptionsWhere } from 'typeorm';
+import { readMoment } from '../http/is-moment.js';
 import type { NewOrder } from './new-order.js';
 import { Order } from './order.entity.js';
 import type { OrdersQuery } from './orders-page.js';
@@ -50,5 +51,5 @@ function within({ after, from, to }: Omit<OrdersQuery, 'limit'>): FindOptionsWhe
 }
 
 function momentOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Date.parse(text);
+  return text === undefined ? undefined : readMoment(text);
 }

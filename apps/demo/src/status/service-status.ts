@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { LayoutPlan } from '@raindrop/core';
 import type { SnowflakeServiceStatus, WorkerPromise } from '@raindrop/nestjs';
 import { examplePlan } from '../layouts/layout-examples.js';
+import { PlanView } from '../layouts/plan-view.js';
 
 /** How the ID service is, for everybody: no worker ids, no hosts. */
 export class ServiceStatus {
@@ -14,8 +14,8 @@ export class ServiceStatus {
   @ApiProperty({ type: String, example: 'reserved', description: 'What is known of the worker id.' })
   readonly promise!: WorkerPromise;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, example: examplePlan })
-  readonly layout!: LayoutPlan;
+  @ApiProperty({ type: PlanView, example: examplePlan })
+  readonly layout!: PlanView;
 
   @ApiProperty({ example: 1_234_567, description: 'IDs issued since the start.' })
   readonly issued!: number;

@@ -1,10 +1,14 @@
-import { Controller, UseFilters } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Controller, Inject, UseFilters } from '@nestjs/common';
+import { Ctx, MessagePattern, Payload, TcpContext } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
+import { DEMO_CONFIG } from '../demo-config.token.js';
+import type { DemoConfig } from '../demo-config.js';
+import { Drain } from '../drain.js';
 import { ApiKeys, keyRequired } from '../http/api-keys.js';
 import { inputPipe } from '../http/input-pipe.js';
 import type { NewIds } from '../ids/new-ids.js';
 import { NextIdsMessage } from './next-ids-message.js';
+import { TcpDoor } from './tcp-door.js';
 import { TcpProblemFilter } from './tcp-problem.filter.js';
 
 /** How long a message waits for IDs before it is told to come again. */
@@ -14,15 +18,24 @@ const WAIT = { timeoutMs: 5_000 };
 @Controller()
 @UseFilters(TcpProblemFilter)
 export class IdsTcpController {
+  readonly door: TcpDoor;
+
   constructor(
     private readonly ids: IdService,
     private readonly keys: ApiKeys,
-  ) {}
+    drain: Drain,
+    @Inject(DEMO_CONFIG) { rateLimit }: Pick<DemoConfig, 'rateLimit'>,
+  ) {
+    this.door = new TcpDoor(drain.signal, rateLimit);
+  }
 
   @MessagePattern('ids.next')
-  async next(@Payload(inputPipe()) { count, code, apiKey }: NextIdsMessage): Promise<NewIds> {
-    if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
-    return { ids: await this.ids.nextStringsAsync(count, code, WAIT) };
+  next(@Payload(inputPipe()) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
+    return this.door.during(context.getSocketRef().netSocket, async (signal) => {
+      const { count, code, apiKey } = message;
+      if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
+      return { ids: await this.ids.nextStringsAsync(count, code, { ...WAIT, signal }) };
+    });
   }
 
   /** The layout's fingerprint: equal texts, equal layouts. */

@@ -1,6 +1,7 @@
 import { Catch, Logger, type RpcExceptionFilter } from '@nestjs/common';
 import { throwError, type Observable } from 'rxjs';
 import { problemOf } from '../http/problem-of.js';
+import { ProblemException } from '../http/problem.exception.js';
 
 /** The same problem details as over HTTP, as the error of a message. */
 @Catch()
@@ -9,9 +10,11 @@ export class TcpProblemFilter implements RpcExceptionFilter<unknown> {
 
   catch(error: unknown): Observable<never> {
     const problem = problemOf(error);
-    if (problem.status >= 500) {
+    if (problem.status >= 500 && !(error instanceof ProblemException)) {
       this.logger.error(`${problem.errorCode} over TCP: ${error instanceof Error ? error.message : String(error)}`);
     }
-    return throwError(() => problem);
+    // What `Retry-After` says over HTTP.
+    const told = problem.status === 503 ? { retryAfterSeconds: 1, ...problem } : problem;
+    return throwError(() => told);
   }
 }

@@ -1,3 +1,5 @@
+import { examplePlan } from '../layouts/layout-examples.js';
+
 /** What the API's description shows. */
 export const exampleWorkers = {
   nowMs: 1_795_248_930_123,
@@ -13,7 +15,7 @@ export const exampleWorkers = {
         { time: '2026-11-21T08:16:35.000Z', sequence: 262_143 },
         { time: null, sequence: 0 },
       ],
-      layout: 's.0.w10.b1.q18.e1',
+      layout: examplePlan.fingerprint,
       heartbeat: '2026-11-21T08:15:22.000Z',
     },
   ],
