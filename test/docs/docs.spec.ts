@@ -48,7 +48,7 @@ it('docs/errors.md has a heading for every error code, and no other', () => {
     ...libraries.matchAll(/errorCode(?:: string)? = '(\w+)'|errorCode \?\? '(\w+)'/g),
     ...sources('apps/demo/src')
       .join('\n')
-      .matchAll(/errorCode: '(\w+)'|ApiProblem\(\d+, '(\w+)'/g),
+      .matchAll(/errorCode: '(\w+)'|(?:ApiProblem\(|\[)\d{3}, '(\w+)'/g),
   ].map((match) => match[1] ?? match[2]!);
   expect(headings.sort()).toEqual([...new Set([...codes, ...BY_STATUS])].sort());
 });

@@ -7,17 +7,15 @@ import { promisify } from 'node:util';
 import { databaseUrl } from '../demo/demo-process.js';
 import { dieWithUs } from '../servers/die-with-us.js';
 import { testDatabase } from '../servers/test-databases.js';
+import { shellCommands, type ShellCommand } from './shell-commands.js';
 import { readDocument, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/getting-started.md');
 const [order, controller, sqliteModule, main, mysqlModule] = typescriptBlocks(GUIDE);
 const TSCONFIG = /^```json\n([\s\S]*?)^```$/m.exec(GUIDE)![1]!;
-/** The shell blocks: a command, and below it perhaps the answer. */
-const SHELL = [...GUIDE.matchAll(/^```sh\n(.*)\n(?:# (.*)\n)?```$/gm)].map(([, command, answer]) => ({
-  command: command!,
-  answer: answer === undefined ? undefined : (JSON.parse(answer) as Record<string, unknown>),
-}));
-const [compile, post, find, reject] = SHELL;
+/** Every command, and what the guide says that it answers. */
+const COMMANDS = shellCommands(['docs/getting-started.md']);
+const [make, init, install, installTools, compile, startIt, post, find, reject, server, driver, address] = COMMANDS;
 
 const run = promisify(execFile);
 
@@ -26,24 +24,27 @@ interface Started {
   stop(): Promise<number | NodeJS.Signals | null>;
 }
 
-/** A directory with these files, each of which names itself in its first line, compiled as the guide says. */
-async function makeProject(files: readonly string[]): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'raindrop-shop-'));
-  // In place of npm install.
-  symlinkSync(resolve(__dirname, '../../node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  writeFileSync(join(folder, 'tsconfig.json'), TSCONFIG);
+/** The project of step 1, but for what `npm install` would fetch: the packages are not published yet. */
+async function makeProject(folder: string): Promise<string> {
+  await run('sh', ['-c', `${make!.command} && ${init!.command}`], { cwd: folder });
+  const project = join(folder, 'shop');
+  symlinkSync(resolve(__dirname, '../../node_modules'), join(project, 'node_modules'));
+  writeFileSync(join(project, 'tsconfig.json'), TSCONFIG);
+  return project;
+}
+
+/** Writes files, each of which names itself in its first line, and compiles the project as the guide says. */
+async function write(folder: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     const path = join(folder, /^\/\/ (src\/.*)$/m.exec(file)![1]!);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, file);
   }
   await run('sh', ['-c', compile!.command], { cwd: folder });
-  return folder;
 }
 
 async function start(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<Started> {
-  const [program, ...args] = await dieWithUs([process.execPath, 'dist/main.js'], 'SIGKILL');
+  const [program, ...args] = await dieWithUs(startIt!.command.split(' ') as [string, ...string[]], 'SIGKILL');
   const env = { ...process.env, ...environment, PORT: '0' };
   const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
@@ -77,12 +78,14 @@ async function send(line: string, url: string, id = ''): Promise<Record<string, 
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
+const answerOf = ({ answer }: ShellCommand): Record<string, unknown> => JSON.parse(answer) as Record<string, unknown>;
+
 async function saveAndFind(url: string): Promise<Record<string, unknown>> {
   const saved = await send(post!.command, url);
-  expect(saved).toEqual({ ...post!.answer, id: expect.stringMatching(/^\d{17}$/) as string });
+  expect(saved).toEqual({ ...answerOf(post!), id: expect.stringMatching(/^\d{17}$/) as string });
   const found = await send(find!.command, url, String(saved['id']));
   expect(found).toEqual({
-    ...find!.answer,
+    ...answerOf(find!),
     id: saved['id'],
     createdAt: expect.any(String) as string,
     workerId: expect.any(Number) as number,
@@ -92,26 +95,23 @@ async function saveAndFind(url: string): Promise<Record<string, unknown>> {
 }
 
 describe('The application of docs/getting-started.md', () => {
-  const folders: string[] = [];
-  const project = async (files: readonly string[]): Promise<string> => {
-    const folder = await makeProject(files);
-    folders.push(folder);
-    return folder;
-  };
+  const parent = mkdtempSync(join(tmpdir(), 'raindrop-guide-'));
+  let folder: string;
 
-  afterAll(() => {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  });
+  beforeAll(async () => {
+    folder = await makeProject(parent);
+  }, 90_000);
+  afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
   it('is all of the guide', () => {
     expect(typescriptBlocks(GUIDE)).toHaveLength(5);
-    expect(SHELL).toHaveLength(GUIDE.match(/^```sh$/gm)!.length);
+    expect(COMMANDS).toHaveLength(12);
     const layout = createLayout(
       { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
       Date.now(),
     );
-    const { time, workerId } = parseId(layout, String(find!.answer!['id']));
-    expect(find!.answer).toEqual({ ...post!.answer, createdAt: time.toISOString(), workerId });
+    const { time, workerId } = parseId(layout, String(answerOf(find!)['id']));
+    expect(answerOf(find!)).toEqual({ ...answerOf(post!), createdAt: time.toISOString(), workerId });
     expect(mysqlModule).toBe(
       sqliteModule!.replace(
         "type: 'better-sqlite3', database: 'shop.sqlite'",
@@ -120,13 +120,24 @@ describe('The application of docs/getting-started.md', () => {
     );
   });
 
+  it('installs what it imports, and names one database', () => {
+    const fetched = [install, installTools, driver].flatMap((line) => line!.command.split(' ').slice(2));
+    const names = fetched.map((name) => name.replace(/(.)@[^@/]*$/, '$1'));
+    const imported = typescriptBlocks(GUIDE).flatMap((block) => [...block.matchAll(/^import .*'([^.'][^']*)';$/gm)]);
+    expect(names).toEqual(expect.arrayContaining(imported.map(([, name]) => name)));
+    expect(names).toEqual(expect.arrayContaining(['better-sqlite3', 'mysql2', 'typescript', '@types/node', 'rxjs']));
+    const url = new URL(/^export DATABASE_URL=(.*)$/.exec(address!.command)![1]!);
+    expect(server!.command).toContain(`-p 127.0.0.1:${url.port}:3306 `);
+    expect(server!.command).toContain(`MYSQL_DATABASE=${url.pathname.slice(1)} `);
+  });
+
   it('saves and finds an order on SQLite, twice at once under different workers, and ends when told to', async () => {
-    const folder = await project([order!, controller!, sqliteModule!, main!]);
+    await write(folder, [order!, controller!, sqliteModule!, main!]);
     const first = await start(folder);
     const second = await start(folder);
     const [a, b] = [await saveAndFind(first.url), await saveAndFind(second.url)];
     expect(a['workerId']).not.toBe(b['workerId']);
-    expect(await send(reject!.command, first.url)).toEqual(reject!.answer);
+    expect(await send(reject!.command, first.url)).toEqual(answerOf(reject!));
     // Nest closes, then sends the signal to itself once more.
     expect(await Promise.all([first.stop(), second.stop()])).toEqual(['SIGTERM', 'SIGTERM']);
   }, 90_000);
@@ -134,7 +145,7 @@ describe('The application of docs/getting-started.md', () => {
   it('saves and finds an order on MySQL', async () => {
     const kind = process.env['RAINDROP_TEST_MYSQL_URL'] ? 'mysql' : 'mariadb';
     const database = await testDatabase(kind);
-    const folder = await project([order!, controller!, mysqlModule!.replace("'mysql'", `'${kind}'`), main!]);
+    await write(folder, [mysqlModule!.replace("'mysql'", `'${kind}'`)]);
     const app = await start(folder, { DATABASE_URL: databaseUrl(database.options) });
     await saveAndFind(app.url);
     expect(await app.stop()).toBe('SIGTERM');

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { DOCUMENTS } from './documents.js';
 
 const ROOT = resolve(__dirname, '../..');
 const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', ...DOCS.map((name) => `docs/${name}`)];
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -59,6 +59,7 @@ it('notices what does not', () => {
 });
 
 it('docs/README.md lists every document once', () => {
-  const listed = linksOf('docs/README.md');
+  // The API reference is a folder of its own.
+  const listed = linksOf('docs/README.md').filter((link) => !/^api\/|^\.\.\//.test(link));
   expect([...listed].sort()).toEqual(DOCS.filter((name) => name !== 'README.md').sort());
 });

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startDemo, type DemoProcess } from '../demo/demo-process.js';
+import { shellCommands } from '../docs/shell-commands.js';
 
 const README = readFileSync(resolve(__dirname, '../../README.md'), 'utf8');
 const LOCAL = 'http://127.0.0.1:3000';
 
 /** Every curl line of the README, with the answer that stands below it. */
-const CALLS = [...README.matchAll(/^(curl .*)\n# (\{.*\})$/gm)].map((match) => ({
-  line: match[1]!,
-  answer: match[2]!,
-}));
+const CALLS = shellCommands(['README.md'])
+  .filter(({ command }) => command.startsWith('curl '))
+  .map(({ command, answer }) => ({ line: command, answer }));
 
 /** What every answer has in common: numbers, times and IDs differ from run to run. */
 function outline(value: unknown): unknown {
@@ -24,6 +24,7 @@ function outline(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (/^\d{16,}$/.test(value)) return expect.stringMatching(/^\d{16,}$/);
   if (/^2D\w{8}$/.test(value)) return expect.stringMatching(/^\w{10,11}$/);
+  if (value.startsWith('urn:uuid:')) return expect.stringMatching(/^urn:uuid:[\da-f-]{36}$/);
   return Number.isNaN(Date.parse(value)) || !value.includes('T') ? value : expect.stringMatching(/^\d{4}-.*Z$/);
 }
 

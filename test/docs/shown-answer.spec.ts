@@ -1,0 +1,18 @@
+import { differences, missingLines } from './shown-answer.js';
+
+it('answers may differ in digits and IDs alone, and IDs are remembered', () => {
+  const names = new Map<string, string>();
+  const shown = { id: 'order_02E2ezHzPjk', rows: [{ at: '2026-11-21T05:06:58.000Z', left: 3 }], next: null };
+  const now = { id: 'order_0SFl1rASuPo', rows: [{ at: '2027-01-02T15:16:18.001Z', left: 12 }], next: null };
+  expect(differences(shown, now, names)).toEqual([]);
+  expect(names.get('order_02E2ezHzPjk')).toBe('order_0SFl1rASuPo');
+  expect(differences(shown, { ...now, id: 'order-1' })).toEqual(['.id: "order-1" is not like "order_02E2ezHzPjk"']);
+  expect(differences(shown, { ...now, rows: [] })).toHaveLength(1);
+  expect(differences({ id: '1' }, { id: 1 })).toHaveLength(1);
+  expect(differences({ id: '1' }, { id: '1', more: true })).toHaveLength(1);
+});
+
+it('every shown line needs one like it', () => {
+  expect(missingLines('7 rows freed\n| 1 bit |', 'x\n 12  rows freed\n| 3 bit |')).toEqual([]);
+  expect(missingLines('7 rows freed', '7 rows kept')).toEqual(['7 rows freed']);
+});
