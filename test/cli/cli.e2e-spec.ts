@@ -66,7 +66,7 @@ it('colours are for terminals, wrong input ends the process with 2, and lost out
 /** What it shows on a terminal, for an ID that is none. */
 function onTerminal(environment: Record<string, string>): Promise<string> {
   const command = [process.execPath, MAIN, 'decode', 'x', ...LAYOUT].join(' ');
-  const inherited = Object.entries(process.env).filter(([name]) => !/COLOR/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/COLOR|^CI$/.test(name));
   const env = { ...Object.fromEntries(inherited), ...environment };
   return new Promise((settle) => {
     execFile('script', ['-qec', command, '/dev/null'], { env }, (_, stdout) => settle(stdout));

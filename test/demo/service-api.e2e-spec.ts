@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { Order } from '../../apps/demo/src/orders/order.entity.js';
-import { mistakesIn, type Schema } from './json-schema.js';
+import { mistakesBy, type MistakesIn, type Schema } from './json-schema.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 
 interface Media {
@@ -51,18 +51,18 @@ describe('The OpenAPI description', () => {
   let demo: OpenDemo;
   let api: Api;
   let operations: readonly (readonly [string, Operation])[];
+  let mistakes: MistakesIn;
 
   beforeAll(async () => {
     demo = await openDemo({ API_KEYS: KEY });
     api = (await (await fetch(`${demo.url}/docs-json`)).json()) as Api;
+    mistakes = mistakesBy(api.components.schemas);
     operations = Object.entries(api.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
     );
   });
 
   afterAll(() => demo.close());
-
-  const mistakes = (value: unknown, schema: Schema): string[] => mistakesIn(value, schema, api.components.schemas);
 
   /** An example that is made of those of a schema's parts; undefined where a part shows none. */
   const exampleOf = (schema: Schema): unknown => {
@@ -111,6 +111,16 @@ describe('The OpenAPI description', () => {
     }
     expect(wrong).toEqual([]);
     expect(examples).toBeGreaterThan(60);
+  });
+
+  it('would not do for another answer', () => {
+    const schema = { $ref: '#/components/schemas/OrderView' };
+    const order = exampleOf(schema) as object;
+    expect(mistakes(order, schema)).toEqual([]);
+    expect(mistakes({ ...order, id: 1, more: true }, schema)).toEqual([
+      expect.stringContaining('"additionalProperty":"more"'),
+      expect.stringContaining('/id must be string'),
+    ]);
   });
 
   it.each(Object.keys(REQUESTS))('says what is answered: %s', async (name) => {

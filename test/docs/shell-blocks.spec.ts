@@ -55,7 +55,7 @@ describe('What others run', () => {
     for (const each of ofPlace('step')) {
       const [fetch, work] = each.command.split(/ && | +#/) as [string, string];
       expect(run).toMatch(new RegExp(`^step '${fetch}' ${fetch}`, 'm'));
-      expect(run).toMatch(new RegExp(`^ +${work}( |$)`, 'm'));
+      expect(run).toMatch(new RegExp(`^step '${work}' |^ +${work}( |$)`, 'm'));
     }
   });
 

@@ -28,7 +28,7 @@ const guide = (test: string): ShellPlace => ({ by: 'guide', test });
 /** The first rule that fits holds. Every command has one, and every rule has a command. */
 export const SHELL_RULES: readonly ShellRule[] = [
   { documents: /./, commands: /^npm ci && npm test\b/, place: { by: 'step', step: 'test' } },
-  { documents: /./, commands: /^npm ci && npm start\b/, place: guide('test/readme/start.spec.ts') },
+  { documents: /./, commands: /^npm ci && npm start\b/, place: { by: 'step', step: 'npm start' } },
   { documents: /./, commands: /^npm install /, place: { by: 'packages' } },
   { documents: /./, commands: /^npm run [\w:]+/, place: { by: 'help' } },
   { documents: /./, commands: /^npx jest /, place: { by: 'tests' } },

@@ -6,12 +6,12 @@ import { Controller, Logger, Module, type INestMicroservice } from '@nestjs/comm
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Payload, RpcException, Transport } from '@nestjs/microservices';
 import { createLayout } from '@raindrop/core';
+import { generate } from 'selfsigned';
 import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
 import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
 import type { RemoteAnswer } from '../../libs/nestjs/src/remote/remote-transport.js';
-import { selfSigned } from './self-signed.js';
 
 const KEY = 'a-key-that-nobody-may-see';
 const LAYOUT = createLayout(
@@ -218,13 +218,20 @@ describe('A connection that is lost between two questions', () => {
 });
 
 describe('Over TLS', () => {
-  const { key, cert } = selfSigned();
+  let certificate: { readonly key: string; readonly cert: string };
   let server: Server;
   let heard: string[];
+
+  beforeAll(async () => {
+    const altNames = [{ type: 7, ip: '127.0.0.1' } as const];
+    const made = await generate(undefined, { keyType: 'ec', extensions: [{ name: 'subjectAltName', altNames }] });
+    certificate = { key: made.private, cert: made.cert };
+  });
+
   beforeEach(async () => {
     const mine: string[] = [];
     heard = mine;
-    server = createTlsServer({ key, cert }, (socket) => {
+    server = createTlsServer(certificate, (socket) => {
       socket.on('error', () => undefined).setEncoding('utf8');
       socket.on('data', (chunk: string) => {
         mine.push(chunk);
@@ -243,7 +250,7 @@ describe('Over TLS', () => {
   };
 
   it('IDs come from a service whose certificate is good', async () => {
-    const ids = await open({ ca: cert });
+    const ids = await open({ ca: certificate.cert });
     expect(await ids.nextIdAsync()).toBe(5n);
     expect(heard.join()).toContain(KEY);
     await ids.close();

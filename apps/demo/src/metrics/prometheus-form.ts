@@ -5,8 +5,7 @@ import type { Metric } from 'prom-client';
 /** Units whose names Prometheus wants at the end of a metric's; annotations such as {id} have none. */
 const UNITS: Readonly<Record<string, string>> = { s: '_seconds', d: '_days' };
 
-/** A value as prom-client writes it. */
-export interface Sample {
+interface Sample {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly metricName?: string;
@@ -20,21 +19,13 @@ export function prometheusForm(data: MetricData): Metric {
   const { name, unit, description } = data.descriptor;
   const isCounter = data.dataPointType === DataPointType.SUM && data.isMonotonic;
   const base = nameOf(name) + (UNITS[unit] ?? '');
-  return writtenMetric({
+  const written = {
     name: isCounter ? `${base}_total` : base,
     help: description,
     type: data.dataPointType === DataPointType.HISTOGRAM ? 'histogram' : isCounter ? 'counter' : 'gauge',
     values: samplesOf(data, base),
-  });
-}
-
-/** All that prom-client asks of a metric in order to write it. */
-export function writtenMetric(written: {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'histogram' | 'counter' | 'gauge';
-  readonly values: readonly Sample[];
-}): Metric {
+  };
+  // All that prom-client asks of a metric in order to write it.
   return { name: written.name, get: () => Promise.resolve(written) } as unknown as Metric;
 }
 
@@ -47,12 +38,7 @@ function samplesOf(data: MetricData, name: string): readonly Sample[] {
   );
 }
 
-/** Buckets that count what is below them, the sum and the count. */
-export function histogramSamples(
-  name: string,
-  { buckets, sum, count }: Pick<Histogram, 'buckets' | 'sum' | 'count'>,
-  labels: Sample['labels'],
-): Sample[] {
+function histogramSamples(name: string, { buckets, sum, count }: Histogram, labels: Sample['labels']): Sample[] {
   let below = 0;
   const counted = buckets.boundaries.map((le, index) => {
     below += buckets.counts[index]!;
