@@ -1,3 +1,5 @@
+const { esmPackages } = require('./jest.esm-packages.cjs');
+
 /** What every jest run of this workspace shares. Type checking is `npm run typecheck`. */
 const swc = [
   '@swc/jest',
@@ -14,10 +16,10 @@ const swc = [
 
 module.exports = {
   rootDir: __dirname,
-  testEnvironment: 'node',
-  // Nest 12 is ESM-only; jest on Node 20 cannot load it, so packages are transformed as well.
+  testEnvironment: '<rootDir>/test/servers/missing-environment.ts',
   transform: { '^.+\\.(m?ts|m?js)$': swc },
-  transformIgnorePatterns: [],
+  // Nest 12 is ESM-only, which jest cannot load before Node 24.9: such packages are transformed, and no others.
+  transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages().join('|')})/)`],
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   moduleNameMapper: {

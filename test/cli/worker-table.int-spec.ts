@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { databaseUrl } from '../demo/demo-process.js';
+import { serverUrl } from '../servers/server-url.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
@@ -177,7 +178,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
 it('next, workers and fence know worker ids that are kept in Redis', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-cli-redis-'));
-  const target = { connection: process.env['RAINDROP_TEST_REDIS_URL']!, key: `raindrop-test-${randomUUID()}` };
+  const target = { connection: serverUrl('redis'), key: `raindrop-test-${randomUUID()}` };
   const file = join(directory, 'options.cjs');
   const redis = join(__dirname, '../../libs/nestjs/src/redis/index.ts');
   const assigner = `require(${JSON.stringify(redis)}).redisWorkers(${JSON.stringify(target)})`;

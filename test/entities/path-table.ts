@@ -19,19 +19,26 @@ export class PathTable {
     this.measured.get(cell)!.set(database, String(value));
   }
 
-  /** Markdown. Databases are named where they differ. */
-  toString(): string {
+  /**
+   * Markdown. Databases are named where they differ.
+   *
+   * @param otherwise gives what stands for a cell that did not run in this tier
+   */
+  toString(otherwise: (path: string, column: string, databaseName: string) => string = () => NOT_MEASURED): string {
     const { columns } = this;
     const lines = Object.entries(this.sections).flatMap(([section, paths]) => [
       line([`**${section}**`, ...columns.map(() => '')]),
-      ...paths.map(({ name }) => line([name, ...columns.map((column) => this.cell(name, column))])),
+      ...paths.map(({ name }) => line([name, ...columns.map((column) => this.cell(name, column, otherwise))])),
     ]);
     return [line(['path', ...columns]), `|${'---|'.repeat(columns.length + 1)}`, ...lines].join('\n');
   }
 
-  private cell(path: string, column: string): string {
+  private cell(path: string, column: string, otherwise: (...cell: [string, string, string]) => string): string {
     const values = this.measured.get(`${path}|${column}`);
-    const all = this.databases.map((database) => show(values?.get(database) ?? NOT_MEASURED));
+    const all = this.databases.map((database) => {
+      const value = values?.get(database);
+      return value === undefined ? otherwise(path, column, NAMES[database] ?? database) : show(value);
+    });
     const usual = all.find((value, index) => all.indexOf(value) < index) ?? all[0]!;
     const unusual = this.databases.flatMap((database, index) =>
       all[index] === usual ? [] : [`${NAMES[database] ?? database}: ${all[index]!}`],

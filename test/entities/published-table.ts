@@ -13,11 +13,22 @@ export function publishedTable(): string {
 
 /** What that table says in one cell, without its quotes; empty when there is no such row or column. */
 export function publishedCell(row: string, column: string): string {
+  return rawCell(row, column).replaceAll('`', '');
+}
+
+/** What that table says of one database, which is named only where it differs from the others. */
+export function publishedOutcome(row: string, column: string, databaseName: string): string {
+  const [usual, ...unusual] = rawCell(row, column).split('; ');
+  const own = unusual.find((outcome) => outcome.startsWith(`${databaseName}: `));
+  return own?.slice(databaseName.length + 2) ?? usual!;
+}
+
+function rawCell(row: string, column: string): string {
   const [head, , ...rows] = publishedTable()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
   const cells = rows.find(([, name]) => name === row);
-  return cells?.[head!.indexOf(column)]?.replaceAll('`', '') ?? '';
+  return cells?.[head!.indexOf(column)] ?? '';
 }
 
 export function publishTable(table: string): void {

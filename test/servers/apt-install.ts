@@ -13,6 +13,9 @@ export class AptInstall {
 
   private updated = false;
 
+  /** How long installing took, all together. */
+  installedMs = 0;
+
   /** @throws Error when this is no Debian, we are not root, or apt-get fails. */
   install(packageName: string): Promise<void> {
     if (process.getuid?.() !== 0) {
@@ -28,6 +31,8 @@ export class AptInstall {
 
   private async installNow(packageName: string): Promise<void> {
     const options = { timeoutMs: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+    const began = performance.now();
+    process.stderr.write(`installing ${packageName} with apt-get\n`);
     if (!this.updated) {
       await runCommand('apt-get', ['update', '-qq'], options);
       this.updated = true;
@@ -41,6 +46,7 @@ export class AptInstall {
         options,
       );
     } finally {
+      this.installedMs += performance.now() - began;
       if (forbids) {
         rmSync(POLICY_FILE, { force: true });
       }

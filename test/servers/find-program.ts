@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { MissingForTests } from './missing-for-tests';
 
 /** Where servers live that are not in everybody's PATH: /usr/sbin on Debian, Homebrew's folders on macOS. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
@@ -7,13 +8,13 @@ const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/
 /**
  * The first runnable file of that name: in `preferred` folders, then PATH, then the usual folders.
  *
- * @throws Error that says where was looked.
+ * @throws MissingForTests that says where was looked.
  */
 export function findProgram(name: string, preferred: readonly string[] = []): string {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const found = [...preferred, ...path, ...SERVER_FOLDERS].map((folder) => join(folder, name)).find(isRunnable);
   if (found === undefined) {
-    throw new Error(`no ${name} in ${[...preferred, 'PATH', ...SERVER_FOLDERS].join(', ')}`);
+    throw new MissingForTests(name, `it is not in ${[...preferred, 'PATH', ...SERVER_FOLDERS].join(', ')}`);
   }
   return found;
 }

@@ -1,3 +1,5 @@
+import { MissingForTests } from './missing-for-tests';
+import { reasonOf } from './reason-of';
 import { runCommand } from './run-command';
 
 /** The user a server runs as, in the words of `spawn`; empty for the user we are. */
@@ -9,13 +11,17 @@ export interface ServerAccount {
 /**
  * As root, servers run as the user their package made (PostgreSQL refuses to run as root); otherwise as ourselves.
  *
- * @throws Error when we are root and there is no such user.
+ * @throws MissingForTests when we are root and there is no such user.
  */
 export async function serverAccount(user: string): Promise<ServerAccount> {
   if (process.getuid?.() !== 0) {
     return {};
   }
   const idOf = async (flag: string): Promise<number> =>
-    Number(await runCommand('id', [flag, user], { timeoutMs: 5_000 }));
-  return { uid: await idOf('-u'), gid: await idOf('-g') };
+    Number(await runCommand('id', [flag, user], { timeoutMs: 30_000 }));
+  try {
+    return { uid: await idOf('-u'), gid: await idOf('-g') };
+  } catch (error) {
+    throw new MissingForTests(`the user ${user}`, reasonOf(error));
+  }
 }

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import { createDatabase, dropDatabases, SqlServerKind } from './database-admin';
-import { noteDatabase } from './database-ledger';
+import { noteDatabase } from './run-ledger';
 import { serverAddress } from './server-address';
 import { serverFacts } from './server-kind';
+import { serverUrl } from './server-url';
 
 export type DatabaseKind = SqlServerKind | 'sqlite';
 
@@ -35,7 +36,7 @@ export interface TestDatabase {
  * run, on SQLite a file in a directory of its own. What a test does not drop, the global tear-down does.
  *
  * @param url another server than the run's, such as a private one that the test is going to kill
- * @throws Error when the run has no such server, because it was started without the global set-up.
+ * @throws MissingForTests when this run has no such server; Error when it was started without the global set-up.
  */
 export async function testDatabase(kind: DatabaseKind, url?: string): Promise<TestDatabase> {
   if (kind === 'sqlite') {
@@ -78,16 +79,4 @@ function sqliteDatabase(): TestDatabase {
       return Promise.resolve();
     },
   };
-}
-
-function serverUrl(kind: SqlServerKind): string {
-  const { title, variable } = serverFacts[kind];
-  const url = process.env[variable];
-  if (!url) {
-    throw new Error(
-      `no ${title} in this run: ${variable} is not set. Run the test with jest.config.cjs (npm test), whose global ` +
-        'set-up finds or starts the servers, or set the variable.',
-    );
-  }
-  return url;
 }

@@ -5,6 +5,9 @@ export interface TestRun {
   readonly servers: readonly ObtainedServer[];
   /** Variables that the set-up added to the environment, so that a second run in watch mode starts from scratch. */
   readonly variables: readonly string[];
+  /** Where everything of the run lives, which TMPDIR names meanwhile. */
+  readonly directory: string;
+  readonly usualTmpdir: string | undefined;
 }
 
 const KEY = Symbol.for('raindrop.test-run');

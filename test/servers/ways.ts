@@ -8,23 +8,26 @@ import { serverAddress } from './server-address';
 import { localUrl, serverFacts, ServerKind } from './server-kind';
 
 /**
- * Every way to a server, in the order they are tried. A server that is named is used or fails: going on to another
- * one would test something else than was asked for.
+ * Every way to a server, in the order they are tried. A private one comes first: it lives in memory, and tests may kill
+ * its like. A server that is named is used or fails: going on to another one would test something else than was asked
+ * for.
  *
- * @param environment `RAINDROP_TEST_SERVERS=private` leaves out the servers that already run on this machine.
+ * @param environment `RAINDROP_TEST_SERVERS=running` takes the servers that already run on this machine first.
  * @throws RangeError for any other value of it.
  */
 export function waysTo(kind: ServerKind, environment: NodeJS.ProcessEnv, apt: AptInstall): Way[] {
   const choice = environment['RAINDROP_TEST_SERVERS'] ?? '';
-  if (choice !== '' && choice !== 'private') {
-    throw new RangeError(`RAINDROP_TEST_SERVERS is "${choice}"; it can be "private" or absent`);
+  if (choice !== '' && choice !== 'running') {
+    throw new RangeError(`RAINDROP_TEST_SERVERS is "${choice}"; it can be "running" or absent`);
   }
   const url = environment[serverFacts[kind].variable] ?? '';
   if (url !== '') {
     return [named(url)];
   }
-  const ways = [startedPrivately, startedWithDocker, installedWithApt(apt)];
-  return choice === 'private' ? ways : [alreadyRunning, ...ways];
+  const ours = [startedPrivately, installedWithApt(apt)];
+  return choice === 'running'
+    ? [alreadyRunning, ...ours, startedWithDocker]
+    : [...ours, alreadyRunning, startedWithDocker];
 }
 
 function named(url: string): Way {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describeConcurrentAcquirers } from '../../../../../test/contract/concurrent-acquirers.contract.js';
 import { describeWorkerStore } from '../../../../../test/contract/worker-store.contract.js';
-import { serverFacts } from '../../../../../test/servers/server-kind.js';
+import { serverUrl } from '../../../../../test/servers/server-url.js';
 import { systemPorts } from '../../system/system-ports.js';
 import { initRedisWorkers } from './init-redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';
@@ -18,7 +18,7 @@ async function makeBench(): Promise<{
   open(): RedisWorkerStore;
   dispose(): Promise<void>;
 }> {
-  const connection = process.env[serverFacts.redis.variable]!;
+  const connection = serverUrl('redis');
   const key = `raindrop.test:${randomBytes(8).toString('hex')}`;
   await initRedisWorkers({ connection, key });
   const redis = new Redis(connection);
