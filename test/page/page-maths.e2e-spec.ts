@@ -15,6 +15,8 @@ import { openChromium } from './chromium.js';
 import { openPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
 
+jest.setTimeout(120_000);
+
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const units = Object.keys(TIME_UNITS) as (keyof typeof TIME_UNITS)[];
 
@@ -60,7 +62,7 @@ describe('What the page computes itself', () => {
   beforeAll(async () => {
     [browser, service] = await Promise.all([openChromium(), startService({})]);
     ({ page } = await openPage(browser, service.url));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
