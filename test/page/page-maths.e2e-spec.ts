@@ -15,8 +15,6 @@ import { openChromium } from './chromium.js';
 import { openPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
 
-jest.setTimeout(120_000);
-
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const units = Object.keys(TIME_UNITS) as (keyof typeof TIME_UNITS)[];
 

@@ -8,8 +8,6 @@ import { openPage, type OpenedPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
 import { shows } from './shows.js';
 
-jest.setTimeout(120_000);
-
 const API_KEY = 'key-of-the-page-tests';
 const layout = createLayout(demoLayout, Date.now());
 

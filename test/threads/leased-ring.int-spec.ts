@@ -17,8 +17,6 @@ const OPTIONS = {
   endBitsLength: 1,
 } as const;
 
-jest.setTimeout(120_000);
-
 it('Applications that take turns at one worker row, with threads and rings that are never empty, repeat no ID', async () => {
   const database = await testDatabase('sqlite');
   const all: BigInt64Array[] = [];
