@@ -30,10 +30,11 @@ export const acquiresLost: FailoverScenario = {
   newcomers: 2,
   lease: {
     heartbeatIntervalMs: 150,
-    leaseMs: 2_500,
-    opTimeoutMs: 1_000,
+    leaseMs: 10_000,
+    opTimeoutMs: 2_000,
     maxClockSkewMs: 100,
-    commitLossWindowMs: 1_200,
+    // Commits are lost for a third of a second where nobody else wants the processors.
+    commitLossWindowMs: 4_000,
   },
   lossMs: 250,
   outages: ['short', 'read-only', 'long', 'read-only', 'short'],
@@ -49,15 +50,15 @@ export const renewalsLost: FailoverScenario = {
   newcomers: 0,
   lease: {
     heartbeatIntervalMs: 150,
-    leaseMs: 1_500,
-    horizonMs: 1_500,
+    leaseMs: 2_000,
+    horizonMs: 2_000,
     opTimeoutMs: 1_000,
     maxClockSkewMs: 100,
-    commitLossWindowMs: 3_000,
+    commitLossWindowMs: 8_000,
     // The taker waits until whoever held the row must have stopped.
-    waitForWorkerMs: 20_000,
+    waitForWorkerMs: 60_000,
   },
-  lossMs: 1_700,
+  lossMs: 2_200,
   outages: ['short'],
 };
 

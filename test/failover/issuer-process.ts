@@ -28,13 +28,13 @@ export interface IssuerSetup {
 /** What a process is told. */
 export type IssuerCommand = 'open' | 'close';
 
-/** What a process tells. */
-export type IssuerReport = 'loaded' | 'closed' | LeaseEvent['type'] | { readonly failure: string };
+/** What a process tells. `refused`: it has asked for an ID after the end, and asks for none any more. */
+export type IssuerReport = 'loaded' | 'closed' | 'refused' | LeaseEvent['type'] | { readonly failure: string };
 
 /** The variable that holds the setup, as JSON. */
 export const SETUP_VARIABLE = 'RAINDROP_TEST_ISSUER';
 
-const BATCH = 8;
+const BATCH = 16;
 const PAUSE_MS = 3;
 
 /** A process that issues IDs without a rest from the moment it is told to open until it has closed. */
@@ -87,7 +87,7 @@ class Issuer {
       } catch (error) {
         if (!(error instanceof RaindropError)) throw error;
         // After the end nothing comes any more.
-        if (!error.retryable) return;
+        if (!error.retryable) return tell('refused');
       }
       await sleep(PAUSE_MS);
     }

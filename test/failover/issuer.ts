@@ -2,8 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type IssuerCommand, type IssuerReport, type IssuerSetup } from './issuer-process.js';
-import { until } from './until.js';
 
 const SCRIPT = resolve(__dirname, 'issuer-process.ts');
 const HOOK = resolve(__dirname, '../typescript-hook.cjs');
@@ -58,21 +58,18 @@ export class Issuer {
     this.tell('open');
   }
 
-  /** Gives the row back and issues nothing more. */
+  /** Gives the row back and issues nothing more: what it asks for after the end has been refused. */
   async close(): Promise<void> {
-    const closed = this.count('closed');
+    const [closed, refused] = [this.count('closed'), this.count('refused')];
     this.tell('close');
-    await this.until('has closed', () => this.count('closed') > closed);
+    await this.until('has closed', () => this.count('closed') > closed && this.count('refused') > refused);
   }
 
   /** @throws Error when it does not come to that, or the process fails */
   async until(what: string, isSo: () => boolean): Promise<void> {
-    await until(`${this.name} ${what}`, () => {
-      const { exitCode, signalCode } = this.child;
-      const failure = this.failure ?? exitCode ?? signalCode ?? undefined;
-      if (failure !== undefined) throw new Error(`${this.name} failed: ${failure}\n${this.printed}`);
-      return isSo();
-    });
+    const end = (): unknown => this.failure ?? this.child.exitCode ?? this.child.signalCode ?? undefined;
+    await until(`${this.name} ${what}`, () => end() !== undefined || isSo(), { withinMs: 60_000 });
+    if (end() !== undefined) throw new Error(`${this.name} failed: ${String(end())}\n${this.printed}`);
   }
 
   /** @param count so many more IDs than it had when this was called */

@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Measurement } from './figure.js';
 
+// The times themselves are judged by `npm run figures` only.
+jest.setTimeout(240_000);
+
 const HOOK = resolve(__dirname, '../typescript-hook.cjs');
 const SCRIPT = resolve(__dirname, 'figures.ts');
 

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
 import { ClosedError, type AssignedWorkerId, type WorkerIdAssigner, type WorkerIdRequest } from '@raindrop/core';
 import { firstOf, IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 import { LogCapture } from './log-capture.js';
+import { temporaryDirectory } from '../state-file/temporary-directory.js';
 
 /** No assigner of these tests shares a worker id with another process. */
 const AT_ONCE = { restartWaitMs: false } as const;
@@ -173,12 +172,13 @@ describe('The first of several assigners', () => {
 
 describe('A state file', () => {
   let directory: string;
+  let drop: () => void;
 
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'raindrop-state-'));
+  beforeEach(() => {
+    ({ directory, drop } = temporaryDirectory());
   });
 
-  afterEach(() => rm(directory, { recursive: true }));
+  afterEach(() => drop());
 
   const options = (): Partial<SnowflakeModuleOptions> => ({
     ...{ workerIdAssigner: 'static', workerId: 5, timeUnit: 'millisecond', timeStampLength: 45 },
@@ -213,7 +213,7 @@ describe('A state file', () => {
     const { app } = await idsOf(options());
     await expect(idsOf(options())).rejects.toMatchObject({ errorCode: 'NO_FREE_WORKER' });
     await app.close();
-  }, 30_000);
+  });
 
   it('is refused for an id that is only lent', async () => {
     const lent = {

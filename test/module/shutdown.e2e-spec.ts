@@ -4,9 +4,9 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ClosedError } from '@raindrop/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { get } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
 
 /** What a request waits for, so that the server is closed while it is under way. */
@@ -53,7 +53,8 @@ describe.each(databaseKinds)('Shutting down a server on %s', (kind) => {
     const answer = read(`${await app.getUrl()}/slow`);
     await arrived;
     const closed = app.close();
-    await sleep(100);
+    // All hooks before that have been called by then.
+    await until('nobody is let in any more', () => !app.getHttpServer().listening);
     expect(ids.status().state).toBe('held');
     goOn();
     expect(ids.parse(await answer).workerId).toBeGreaterThan(0);

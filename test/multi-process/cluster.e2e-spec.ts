@@ -2,7 +2,7 @@ import { databaseKinds } from '../servers/test-databases.js';
 import { PRIMARY_HOLDS_VARIABLE } from './cluster-primary.js';
 import { ascending, IDS, repeated, useCrew } from './crew-fixture.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(240_000);
 
 describe.each(databaseKinds)('A cluster of four workers on %s', (kind) => {
   const fixture = useCrew(kind);

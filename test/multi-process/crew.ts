@@ -2,10 +2,11 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type MemberCommand, type MemberReport, type MemberSetup } from './member-messages.js';
 
 const HOOK = resolve(__dirname, '../typescript-hook.cjs');
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 /** One that was started and speaks for a member, or for several. */
 type Link = ChildProcess | Worker;
@@ -26,7 +27,6 @@ export class Crew {
   readonly reports: Exclude<MemberReport, { kind: 'issued' }>[] = [];
   private readonly links = new Set<Link>();
   private lastBatches = 0;
-  private readonly watchers = new Set<() => void>();
 
   /** A process by `child_process.fork`. */
   fork({ setup, script = 'member-script.ts', environment }: LinkOptions): ChildProcess {
@@ -35,7 +35,7 @@ export class Crew {
       env: { ...process.env, ...environment, [SETUP_VARIABLE]: JSON.stringify(setup) },
       serialization: 'advanced',
     });
-    child.once('close', () => this.forget(child));
+    child.once('close', () => this.links.delete(child));
     return this.join(child);
   }
 
@@ -45,13 +45,13 @@ export class Crew {
       execArgv: ['--require', HOOK],
       env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
     });
-    worker.once('exit', () => this.forget(worker));
+    worker.once('exit', () => this.links.delete(worker));
     return this.join(worker);
   }
 
   /** Settles when so many members have reported that they are ready. */
   async ready(count: number): Promise<ReportOf<'ready'>[]> {
-    await this.until(() => this.of('ready').length >= count);
+    await this.until(`${count} are ready`, () => this.of('ready').length >= count);
     return this.of('ready');
   }
 
@@ -59,7 +59,7 @@ export class Crew {
   async issue(count: number, members: number): Promise<void> {
     this.lastBatches = 0;
     this.tell({ do: 'issue', count });
-    await this.until(() => this.lastBatches >= members);
+    await this.until(`${members} have issued ${count} IDs each`, () => this.lastBatches >= members);
   }
 
   tell(command: MemberCommand, links: Iterable<Link> = this.links): void {
@@ -72,7 +72,7 @@ export class Crew {
   /** Settles when all have ended by themselves. */
   async close(): Promise<void> {
     this.tell({ do: 'close' });
-    await this.until(() => this.links.size === 0);
+    await this.until('all have ended', () => this.links.size === 0);
   }
 
   /** Settles when all have ended, the hard way where they still run. */
@@ -81,7 +81,7 @@ export class Crew {
       if (link instanceof Worker) void link.terminate();
       else link.kill('SIGKILL');
     }
-    await this.until(() => this.links.size === 0);
+    await until('all are gone', () => this.links.size === 0);
   }
 
   of<Kind extends MemberReport['kind']>(kind: Kind): ReportOf<Kind>[] {
@@ -91,14 +91,13 @@ export class Crew {
   }
 
   /** @throws Error when a member failed, or nothing of the kind happened in time */
-  async until(condition: () => boolean): Promise<void> {
-    const giveUpAt = Date.now() + PATIENCE_MS;
-    while (!condition()) {
-      const [failure] = this.of('failed');
-      if (failure !== undefined) throw new Error(`member ${failure.pid} failed: ${failure.message}`);
-      if (Date.now() > giveUpAt) throw new Error(`nothing came of it; reports: ${JSON.stringify(this.reports)}`);
-      await this.change();
-    }
+  async until(what: string, condition: () => boolean): Promise<void> {
+    const isOver = (): boolean => this.of('failed').length > 0 || condition();
+    await until(what, isOver, { withinMs: PATIENCE_MS }).catch((error: unknown) => {
+      throw new Error(`nothing came of it; reports: ${JSON.stringify(this.reports)}`, { cause: error });
+    });
+    const [failure] = this.of('failed');
+    if (failure !== undefined) throw new Error(`member ${failure.pid} failed: ${failure.message}`);
   }
 
   private join<Kind extends Link>(link: Kind): Kind {
@@ -112,28 +111,6 @@ export class Crew {
       for (const id of report.ids) this.ids.push(id);
       if (report.isLast) this.lastBatches++;
     } else this.reports.push(report);
-    this.wake();
-  }
-
-  private forget(link: Link): void {
-    this.links.delete(link);
-    this.wake();
-  }
-
-  private wake(): void {
-    for (const watcher of [...this.watchers]) watcher();
-  }
-
-  private async change(): Promise<void> {
-    await new Promise<void>((settle) => {
-      const watcher = (): void => {
-        clearTimeout(timer);
-        this.watchers.delete(watcher);
-        settle();
-      };
-      const timer = setTimeout(watcher, 1_000);
-      this.watchers.add(watcher);
-    });
   }
 }
 

@@ -6,6 +6,7 @@ const { dirname, resolve } = require('node:path');
 const { startupSnapshot } = require('node:v8');
 
 const BATCHES = 20;
+const PATIENCE = { timeoutMs: 60_000 };
 
 const libs = resolve(process.argv[1], '../../../libs');
 const loaded = new Map();
@@ -25,7 +26,11 @@ const core = load(resolve(libs, 'core/dist/index.js'));
 const { systemPorts } = load(resolve(libs, 'nestjs/dist/system/system-ports.js'));
 
 const resolved = core.resolveLayout(
-  { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 5, endBitsLength: 1, serviceMaxWorkId: 3 },
+  {
+    // Ticks of a day: however late one of the processes starts, all of them issue in one and the same.
+    ...{ timeUnit: 'day', startTimeStamp: '2026-01-01', timeStampLength: 17 },
+    ...{ workIdLength: 5, endBitsLength: 1, serviceMaxWorkId: 3 },
+  },
   Date.now(),
 );
 let isBlind = false;
@@ -84,12 +89,8 @@ startupSnapshot.setDeserializeMainFunction(async () => {
   } catch (error) {
     refusal = error.errorCode;
   }
-  // For longer than a tick, so that all processes issue in one and the same.
   const ids = [];
-  for (let batch = 0; batch < BATCHES; batch++) {
-    ids.push(...(await generator.nextIdsAsync(500)));
-    await new Promise((settle) => setTimeout(settle, 80));
-  }
+  for (let batch = 0; batch < BATCHES; batch++) ids.push(...(await generator.nextIdsAsync(500, undefined, PATIENCE)));
   const { workerId } = keeper;
   const tokens = writes.map(({ token }) => token);
   console.log(JSON.stringify({ refusal, workerId, tokens, ids: ids.map(String), uuid: randomUUID() }));

@@ -10,7 +10,7 @@ import { openStore } from '../contract/open-store.js';
 import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 import { repeated } from './crew-fixture.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(240_000);
 
 const BUILDER = resolve(__dirname, 'snapshot-builder.cjs');
 const BUILT = resolve(__dirname, '../../libs/nestjs/dist/index.js');

@@ -22,7 +22,7 @@ export class Supervisor {
   constructor(
     private readonly crew: Crew,
     private readonly setupOf: (instance: number) => MemberSetup,
-    private readonly killTimeoutMs: number,
+    private readonly killTimeoutMs: (instance: number) => number,
   ) {}
 
   async start(count: number): Promise<void> {
@@ -34,7 +34,7 @@ export class Supervisor {
   /** `pm2 restart`: each instance is ended, then started again. */
   async restart(): Promise<void> {
     for (const instance of this.instances) {
-      await this.end(instance.process);
+      await this.end(instance);
       instance.process = await this.launch(instance.number);
     }
   }
@@ -42,14 +42,14 @@ export class Supervisor {
   /** `pm2 reload` with `wait_ready`: each successor is ready before its predecessor is ended; both issue meanwhile. */
   async reload(): Promise<void> {
     for (const instance of this.instances) {
-      const predecessor = instance.process;
+      const predecessor = { ...instance };
       instance.process = await this.launch(instance.number);
       await this.end(predecessor);
     }
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.instances.map(({ process }) => this.end(process)));
+    await Promise.all(this.instances.map((instance) => this.end(instance)));
   }
 
   private async launch(number: number): Promise<ChildProcess> {
@@ -60,12 +60,12 @@ export class Supervisor {
     return child;
   }
 
-  private async end(child: ChildProcess): Promise<void> {
+  private async end({ number, process: child }: Instance): Promise<void> {
     child.kill('SIGINT');
     const impatience = setTimeout(() => {
       this.killed.push(child.pid!);
       child.kill('SIGKILL');
-    }, this.killTimeoutMs);
+    }, this.killTimeoutMs(number));
     await ended(child);
     clearTimeout(impatience);
   }

@@ -1,7 +1,7 @@
 import { databaseKinds } from '../servers/test-databases.js';
 import { ascending, IDS, repeated, useCrew } from './crew-fixture.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(240_000);
 
 describe.each(databaseKinds)('Four threads of one process on %s', (kind) => {
   const fixture = useCrew(kind);

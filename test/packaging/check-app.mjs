@@ -7,7 +7,7 @@ import { checkCli } from './check-cli.mjs';
 import { installApp, optionalPeers } from './install-app.mjs';
 import { RunningApp } from './running-app.mjs';
 
-const PROGRAM_MS = 120_000;
+const PROGRAM_MS = 600_000;
 /** Past 2^53 with the app's layout, so a digit lost anywhere shows. */
 const DECIMAL = /^\d{17,19}$/;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
-const START_MS = 30_000;
-const END_MS = 5_000;
+const START_MS = 120_000;
+const END_MS = 60_000;
 
 /** A started app: its address, and how it ends. */
 export class RunningApp {

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openChromium } from './chromium.js';
-import { eventually, shows } from './eventually.js';
+import { until } from '../waiting/until.js';
 import { openPage, type OpenedPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
+import { shows } from './shows.js';
+
+jest.setTimeout(180_000);
 
 const API_KEY = 'key-of-the-page-tests';
 const RULES = {
@@ -33,7 +36,7 @@ describe('The page is for everybody', () => {
 
   beforeAll(async () => {
     [browser, service] = await Promise.all([openChromium(), startService({ apiKey: API_KEY })]);
-  }, 60_000);
+  });
 
   afterEach(async () => {
     await opened?.close();
@@ -103,7 +106,7 @@ describe('The page is for everybody', () => {
     }
     expect(await findings(page)).toEqual(NOTHING);
     expect(opened!.complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('long numbers and long names fit into a phone', async () => {
     const page = await open({ viewport: { width: 320, height: 800 } });
@@ -155,7 +158,8 @@ describe('The page is for everybody', () => {
 
     it('says the chart in words, and in a table', async () => {
       const words = /^Now [\d,]+ IDs per second; the highest of the last minute is [\d,]+$/;
-      await eventually(async () => expect(await page.locator('#chart').getAttribute('aria-label')).toMatch(words));
+      const label = async (): Promise<string> => (await page.locator('#chart').getAttribute('aria-label')) ?? '';
+      await until('the chart has words', async () => words.test(await label()));
       expect(await page.getByRole('img', { name: words }).count()).toBe(1);
       await page.getByText('The last ten seconds as a table').click();
       expect(await page.getByRole('columnheader', { name: 'IDs per second' }).count()).toBe(1);
@@ -236,7 +240,7 @@ describe('The page is for everybody', () => {
     // Two more answers of the service, each a second after the one before.
     for (let answers = 0; answers < 2; answers++) {
       const before = await page.locator('#facts').textContent();
-      await eventually(async () => expect(await page.locator('#facts').textContent()).not.toBe(before));
+      await until('the service answers again', async () => (await page.locator('#facts').textContent()) !== before);
     }
     expect(await page.evaluate('said')).toEqual([]);
   });
@@ -265,12 +269,12 @@ describe('The page is for everybody', () => {
     await page.emulateMedia({ colorScheme: 'light' });
     const light = await ground();
     expect(light).not.toBe(dark);
-    await eventually(async () => expect(await button.getAttribute('aria-pressed')).toBe('false'));
+    await until('the button tells the theme', async () => (await button.getAttribute('aria-pressed')) === 'false');
     await button.click();
     expect(await ground()).toBe(dark);
     await page.reload();
     expect(await ground()).toBe(dark);
-    await eventually(async () => expect(await button.getAttribute('aria-pressed')).toBe('true'));
+    await until('the button tells the theme', async () => (await button.getAttribute('aria-pressed')) === 'true');
   });
 
   it('its API reference loads nothing from elsewhere and breaks no policy', async () => {

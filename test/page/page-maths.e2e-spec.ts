@@ -60,7 +60,7 @@ describe('What the page computes itself', () => {
   beforeAll(async () => {
     [browser, service] = await Promise.all([openChromium(), startService({})]);
     ({ page } = await openPage(browser, service.url));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -31,7 +31,7 @@ export async function startService(
   const [program, ...args] = await dieWithUs([...command], 'SIGKILL');
   const own = { PORT: String(ports.http), TCP_PORT: String(ports.tcp), DATABASE_URL: databaseUrl(database) };
   const child = spawn(program, args, {
-    env: { ...process.env, RAINDROP_LEASE_MS: '4000', ...own, ...environment },
+    env: { ...process.env, RAINDROP_LEASE_MS: '60000', ...own, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');

@@ -55,9 +55,15 @@ export class PostgresPair {
       // Stopped anywhere else, it could go on reading what the socket holds before it sees that it is to end.
       const state = `SELECT wait_event AS answer FROM pg_stat_activity WHERE pid = ${pid}`;
       if ((await ask(this.standby, state)) === 'WalReceiverMain') return true;
-      this.resumeReceiver();
+      this.resumeReplication();
       return false;
     });
+  }
+
+  /** The standby hears of what it has missed. */
+  resumeReplication(): void {
+    if (this.receiver !== undefined) process.kill(this.receiver, 'SIGCONT');
+    this.receiver = undefined;
   }
 
   /** kill -9 of the primary. */
@@ -70,7 +76,7 @@ export class PostgresPair {
     const { standby, primary } = this;
     if (this.receiver !== undefined) process.kill(this.receiver, 'SIGTERM');
     // It finds both signals at once and ends before it reads.
-    this.resumeReceiver();
+    this.resumeReplication();
     await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
     await waitUntil(
       'the standby is promoted',
@@ -83,13 +89,8 @@ export class PostgresPair {
 
   /** Ends both and removes their directories. Safe to call twice. */
   async stop(): Promise<void> {
-    this.resumeReceiver();
+    this.resumeReplication();
     await Promise.all([this.standbyServer?.stop(), this.primary.stop()]);
-  }
-
-  private resumeReceiver(): void {
-    if (this.receiver !== undefined) process.kill(this.receiver, 'SIGCONT');
-    this.receiver = undefined;
   }
 
   private async catchUp(): Promise<void> {

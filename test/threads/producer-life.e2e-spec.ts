@@ -1,47 +1,41 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { SharedIdRingHandle, SharedIds } from '@raindrop/core';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openSharedIds } from '../../libs/nestjs/src/threads/open-shared-ids.js';
 import { sharedIdRing } from '../../libs/nestjs/src/threads/shared-id-ring.js';
+import { until } from '../waiting/until.js';
+import type { ProducerTask } from './producer-script.js';
 import { startThread, takeWithThreads } from './real-ring.js';
+import type { TakerTask } from './taker-messages.js';
 
 const QUIET = { logger: { warn: () => {} } };
 
-/** What keeps a taker from its IDs, as soon as something does. */
-async function refusalOf(ids: SharedIds, expected: string): Promise<string> {
-  const giveUpAt = Date.now() + 5_000;
-  while (ids.refusal()?.errorCode !== expected && Date.now() < giveUpAt) await sleep(5);
-  return ids.refusal()?.errorCode ?? 'none';
-}
+const PATIENCE = { timeoutMs: 20_000 };
 
 describe('Takers of a producer in another thread', () => {
   let producer: Worker;
   let ids: SharedIds;
 
-  beforeEach(async () => {
-    producer = startThread('producer-script.ts', undefined);
+  const start = async (task: ProducerTask): Promise<void> => {
+    producer = startThread('producer-script.ts', task);
     const [handle] = (await once(producer, 'message')) as [SharedIdRingHandle];
     ids = openSharedIds(handle, QUIET);
-  });
+  };
   afterEach(() => producer.terminate());
 
   it('wake it when the ring runs low, though it has nothing else to do', async () => {
-    for (let round = 0; round < 20; round++) {
-      const begun = performance.now();
-      await ids.nextIdsAsync(8_192);
-      // By itself it looks once a second.
-      expect(performance.now() - begun).toBeLessThan(500);
-    }
+    await start({ beats: false, producerTimeoutMs: 60_000, maxAgeMs: 3_600_000 });
+    for (let round = 0; round < 20; round++) expect(await ids.nextIdsAsync(8_192, PATIENCE)).toHaveLength(8_192);
   });
 
   it('fail when it is terminated, soon after they have heard of it for the last time', async () => {
-    ids.nextId();
+    await start({ beats: true, producerTimeoutMs: 400 });
+    await ids.nextIdAsync(PATIENCE);
     await producer.terminate();
-    expect(await refusalOf(ids, 'RING_PRODUCER_LOST')).toBe('RING_PRODUCER_LOST');
+    await until('nothing is heard of it', () => ids.refusal()?.errorCode === 'RING_PRODUCER_LOST');
     expect(() => ids.nextId()).toThrow('should have been heard of');
     await expect(ids.nextIdAsync({ timeoutMs: 200 })).rejects.toMatchObject({
       errorCode: 'WAIT_TIMEOUT',
@@ -50,10 +44,11 @@ describe('Takers of a producer in another thread', () => {
   });
 
   it('fail at once when it closes the ring', async () => {
-    ids.nextId();
+    await start({ beats: true });
+    await ids.nextIdAsync(PATIENCE);
     const waiting = expect(
       (async () => {
-        for (;;) await ids.nextIdsAsync(8_192);
+        for (;;) await ids.nextIdsAsync(8_192, PATIENCE);
       })(),
     ).rejects.toMatchObject({ errorCode: 'RING_CLOSED' });
     producer.postMessage('close');
@@ -71,12 +66,18 @@ describe('Threads of a service', () => {
     bed.loseLease('somebody took it');
     // At once, without a turn of the event loop: what a thread has claimed is not handed out any more either.
     expect(ids.refusal()).toMatchObject({ errorCode: 'RING_FAILED', producerCode: 'LEASE_LOST', retryable: true });
-    const waiting = takeWithThreads(ring, 1, 1_000);
-    await sleep(300);
+    const after = new BigInt64Array(new SharedArrayBuffer(8_000));
+    const taker = startThread('taker-script.ts', {
+      handle: ring.handle,
+      ids: after,
+      order: 'right',
+    } satisfies TakerTask);
+    const ended = once(taker, 'exit');
+    expect(await once(taker, 'message')).toEqual(['waiting']);
     bed.regainLease();
-    const [after] = await waiting;
-    expect(after![0]).toBeGreaterThan(before!.at(-1)!);
-    expect(after![0]).toBeGreaterThan(own);
+    expect(await ended).toEqual([0]);
+    expect(after[0]).toBeGreaterThan(before!.at(-1)!);
+    expect(after[0]).toBeGreaterThan(own);
     expect(ring.status().rejected).toBeGreaterThan(0);
     ring.close();
   });

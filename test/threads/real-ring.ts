@@ -14,10 +14,10 @@ export function startThread(script: string, workerData: unknown): Worker {
 }
 
 /** Second ticks with room for more than any machine takes. */
-export function openRing(options: SharedIdRingOptions): SharedIdRing {
+export function openRing(options: SharedIdRingOptions, ports = threadPorts({ warn: () => {} })): SharedIdRing {
   const layout = createLayout({ startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 3 }, Date.now());
   const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('exact'));
-  return new SharedIdRing(generator, options, threadPorts({ warn: () => {} }));
+  return new SharedIdRing(generator, options, ports);
 }
 
 /**

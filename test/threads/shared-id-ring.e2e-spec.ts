@@ -1,6 +1,7 @@
+import { until } from '../waiting/until.js';
 import { isAscending, openRing, repeatedAmong, takeWithThreads } from './real-ring.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const THREADS = 4;
 
@@ -21,12 +22,13 @@ describe('Four threads that take from one ring', () => {
   });
 
   it('and read the slots after they have moved the head, get IDs twice: the negative control', async () => {
-    let repeated = 0;
-    for (let round = 0; round < 20 && repeated === 0; round++) {
+    const round = async (): Promise<boolean> => {
       const ring = openRing({ boostPower: 0, run: 1_024, paddingFactor: 90 });
-      repeated = repeatedAmong(await takeWithThreads(ring, THREADS, 500_000, 'late'));
+      const repeated = repeatedAmong(await takeWithThreads(ring, THREADS, 500_000, 'late'));
       ring.close();
-    }
-    expect(repeated).toBeGreaterThan(0);
+      return repeated > 0;
+    };
+    // Whether two threads meet is up to the machine: usually in the first round.
+    await until('an ID that was taken twice', round, { withinMs: 240_000 });
   });
 });

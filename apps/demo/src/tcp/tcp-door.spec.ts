@@ -34,6 +34,7 @@ describe('The door of the TCP transport', () => {
     closing = new AbortController();
   });
   afterEach(() => {
+    jest.restoreAllMocks();
     for (const client of clients.splice(0)) client.destroy();
     server.close();
   });
@@ -107,12 +108,15 @@ describe('The door of the TCP transport', () => {
   });
 
   it('counts the messages of an address, over all its connections', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(5_000);
     const door = await open(3);
     const work = new Work();
     expect(await refusals(door, (await connection()).socket, work, 3)).toEqual([]);
-    const [told] = await refusals(door, (await connection()).socket, work, 1);
-    expect(told).toMatchObject({ errorCode: 'RATE_LIMITED', retryable: true });
-    expect((told as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(50);
+    now.mockReturnValue(12_001);
+    const told = { errorCode: 'RATE_LIMITED', retryable: true, retryAfterSeconds: 53 };
+    expect(await refusals(door, (await connection()).socket, work, 1)).toMatchObject([told]);
+    now.mockReturnValue(65_000);
+    expect(await refusals(door, (await connection()).socket, work, 3)).toEqual([]);
     work.finish();
   });
 
