@@ -1,5 +1,5 @@
 // The generators people use in Node today, each as its documentation says, with one worker.
-import { randomUUID } from 'node:crypto';
+import crypto, { randomUUID } from 'node:crypto';
 import { Snowflake as Sapphire } from '@sapphire/snowflake';
 import FlakeId from 'flake-idgen';
 import { nanoid } from 'nanoid';
@@ -74,6 +74,7 @@ export const PEERS = [
     },
   },
   { name: 'crypto.randomUUID()', make: () => ({ text: () => randomUUID() }) },
+  ...randomUuidV7(),
   { name: 'uuid v7', make: () => ({ text: () => v7() }) },
   {
     name: 'ulid monotonic',
@@ -84,6 +85,13 @@ export const PEERS = [
   },
   { name: 'nanoid', make: () => ({ text: () => nanoid() }) },
 ];
+
+/** Node's own UUIDs by time: since 24.16 and 26.1. */
+function randomUuidV7() {
+  const { randomUUIDv7 } = crypto;
+  if (randomUUIDv7 === undefined) return [];
+  return [{ name: 'crypto.randomUUIDv7()', make: () => ({ text: () => randomUUIDv7() }) }];
+}
 
 const CHECKED = 200_000;
 const STEP_BACK_MS = 20;

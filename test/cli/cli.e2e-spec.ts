@@ -69,7 +69,10 @@ function onTerminal(environment: Record<string, string>): Promise<string> {
   const inherited = Object.entries(process.env).filter(([name]) => !/COLOR|^CI$/.test(name));
   const env = { ...Object.fromEntries(inherited), ...environment };
   return new Promise((settle) => {
-    execFile('script', ['-qec', command, '/dev/null'], { env }, (_, stdout) => settle(stdout));
+    // BSD's takes the file first, and the command as words.
+    const args =
+      process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
+    execFile('script', args, { env }, (_, stdout) => settle(stdout));
   });
 }
 
