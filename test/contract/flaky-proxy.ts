@@ -6,6 +6,7 @@ export class FlakyProxy {
   private readonly sockets = new Set<Socket>();
   /** Bytes that still come back from the server before silence. */
   private budget = Number.POSITIVE_INFINITY;
+  private lost = 0;
 
   private constructor(
     private readonly server: Server,
@@ -31,6 +32,11 @@ export class FlakyProxy {
     return this.sockets.size / 2;
   }
 
+  /** How often something was not delivered. */
+  get swallowed(): number {
+    return this.lost;
+  }
+
   /** Goes silent after so many more bytes of the server's. */
   silenceAfter(bytes: number): void {
     this.budget = bytes;
@@ -41,8 +47,13 @@ export class FlakyProxy {
     this.budget = Number.POSITIVE_INFINITY;
   }
 
-  async stop(): Promise<void> {
+  /** Ends every connection. */
+  cut(): void {
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
     this.server.close();
     await once(this.server, 'close');
   }
@@ -63,11 +74,13 @@ export class FlakyProxy {
     server.on('data', (data) => {
       isSilent ||= this.budget < data.length;
       this.budget -= data.length;
-      if (!isSilent) client.write(data);
+      if (isSilent) this.lost++;
+      else client.write(data);
     });
     client.on('data', (data) => {
       isSilent ||= this.budget <= 0;
-      if (!isSilent) server.write(data);
+      if (isSilent) this.lost++;
+      else server.write(data);
     });
   }
 }

@@ -144,7 +144,7 @@ describe('A worker store on Redis', () => {
   it('lets a script end that forgot to close it, and not while it waits', async () => {
     const script = ['--require', join(tests, 'typescript-hook.cjs'), join(tests, 'redis/write-worker-and-end.ts')];
     const env = { ...process.env, RAINDROP_TEST_REDIS: server.url };
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 15_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 100_000 });
     expect({ stdout, stderr }).toEqual({ stdout: 'written true, rows 2\n', stderr: '' });
   });
 });
