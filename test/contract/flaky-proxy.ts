@@ -47,13 +47,8 @@ export class FlakyProxy {
     this.budget = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends every connection. */
-  cut(): void {
-    for (const socket of this.sockets) socket.destroy();
-  }
-
   async stop(): Promise<void> {
-    this.cut();
+    for (const socket of this.sockets) socket.destroy();
     this.server.close();
     await once(this.server, 'close');
   }

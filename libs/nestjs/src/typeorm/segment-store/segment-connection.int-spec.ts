@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { FlakyProxy } from '../../../../../test/contract/flaky-proxy.js';
 import { openSegmentStore } from '../../../../../test/contract/open-segment-store.js';
 import { expectApart } from '../../../../../test/contract/segment-store.contract.js';
-import { expectOffTheEventLoop, noteAttempts } from '../../../../../test/contract/sqlite-attempts.js';
+import { expectOffTheEventLoop, noteBusyAttempts } from '../../../../../test/contract/busy-sqlite.js';
 import { turnCountingProxy } from '../../../../../test/contract/turn-counting-proxy.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { startMariadb, startPostgres } from '../../../../../test/servers/private-servers.js';
@@ -205,7 +205,7 @@ describe('a SQLite that somebody else is writing to', () => {
       else statement.run();
     }
 
-    const attempts = noteAttempts(other);
+    const attempts = noteBusyAttempts();
     let isReserved = false;
     const call = source.reserve({ above: 0n }).finally(() => (isReserved = true));
     await until('it to be tried again and again', () => attempts.length >= 5);

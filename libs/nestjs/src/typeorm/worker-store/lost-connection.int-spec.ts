@@ -87,16 +87,12 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
 
   it('that has fallen silent is closed after opTimeoutMs', async () => {
     const through = { ...database.options, port: proxy.port } as typeof database.options;
-    const patient = openStore(through, { opTimeoutMs: 60_000 });
     const impatient = openStore(through, { opTimeoutMs: 1_000 });
-    for (const each of [patient, impatient]) expect((await each.readTable()).rows).toHaveLength(2);
+    expect((await impatient.readTable()).rows).toHaveLength(2);
     proxy.silenceAfter(0);
     let isClosed = false;
-    const closing = patient.close().then(() => (isClosed = true));
-    await impatient.close();
-    expect(isClosed).toBe(false);
-    proxy.cut();
-    await closing;
+    void impatient.close().then(() => (isClosed = true));
+    await until('it to be closed', () => isClosed);
     await expect(impatient.readTable()).rejects.toMatchObject({ errorCode: 'WORKER_STORE_CLOSED' });
   });
 
