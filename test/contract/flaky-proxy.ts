@@ -6,6 +6,7 @@ export class FlakyProxy {
   private readonly sockets = new Set<Socket>();
   /** Bytes that still come back from the server before silence. */
   private budget = Number.POSITIVE_INFINITY;
+  private lost = 0;
 
   private constructor(
     private readonly server: Server,
@@ -29,6 +30,11 @@ export class FlakyProxy {
   /** Connections that clients have open. */
   get open(): number {
     return this.sockets.size / 2;
+  }
+
+  /** How often something was not delivered. */
+  get swallowed(): number {
+    return this.lost;
   }
 
   /** Goes silent after so many more bytes of the server's. */
@@ -63,11 +69,13 @@ export class FlakyProxy {
     server.on('data', (data) => {
       isSilent ||= this.budget < data.length;
       this.budget -= data.length;
-      if (!isSilent) client.write(data);
+      if (isSilent) this.lost++;
+      else client.write(data);
     });
     client.on('data', (data) => {
       isSilent ||= this.budget <= 0;
-      if (!isSilent) server.write(data);
+      if (isSilent) this.lost++;
+      else server.write(data);
     });
   }
 }

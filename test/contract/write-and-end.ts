@@ -6,7 +6,7 @@ async function main(): Promise<void> {
   const store = new TypeormWorkerStore(dataSource, {
     tableName: 'soc_raindrop_worker',
     autoCreateTable: true,
-    opTimeoutMs: 30_000,
+    opTimeoutMs: 600_000,
   });
   await store.prepare({ min: 1, max: 2 });
   const { rows } = await store.readTable();

@@ -3,13 +3,15 @@ import type { Segment } from '../../libs/core/src/segment/segment-store.js';
 /** Everything that any source handed out, as segments. */
 export class PoppedNumbers {
   private readonly segments: Segment[] = [];
+  private added = 0;
 
   add({ first, last }: Segment): void {
     this.segments.push({ first, last });
+    this.added += Number(last - first + 1n);
   }
 
   get count(): number {
-    return this.segments.reduce((sum, { first, last }) => sum + Number(last - first + 1n), 0);
+    return this.added;
   }
 
   /** Numbers that were handed out more than once, counted with every repetition. */

@@ -5,6 +5,7 @@ import { RedisSegmentBuffer } from '../../libs/nestjs/src/redis/redis-segment-bu
 import type { RedisSegmentSource } from '../../libs/nestjs/src/redis/redis-segment-source.js';
 import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
 import type { PrivateServer } from '../servers/private-server.js';
+import { until } from '../waiting/until.js';
 import { PoppedNumbers } from './popped-numbers.js';
 import { SharedRow } from './shared-row.js';
 
@@ -62,8 +63,14 @@ export class RedisBench {
     return new Popper(this.buffer(server, options).shard(1, 2, database), this.popped);
   }
 
-  poppers(count: number, server: PrivateServer): Popper[] {
-    return Array.from({ length: count }, () => this.popper(server));
+  poppers(count: number, server: PrivateServer, options: Partial<RedisBufferOptions> = {}): Popper[] {
+    return Array.from({ length: count }, () => this.popper(server, options));
+  }
+
+  /** Waits until so many more numbers have been popped. */
+  async morePopped(numbers = 1): Promise<void> {
+    const wanted = this.popped.count + numbers;
+    await until(`${numbers} more numbers to be popped`, () => this.popped.count >= wanted);
   }
 
   /** A client to give the server orders with. */

@@ -14,13 +14,15 @@ import { RedisWorkerStore } from '../../libs/nestjs/src/redis/worker-store/redis
 import { reachOf } from '../../libs/nestjs/src/redis/worker-store/redis-workers.js';
 import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
 import type { PrivateServer } from '../servers/private-server.js';
+import { until } from '../waiting/until.js';
+import { IssuedIds } from './issued-ids.js';
 
 export const KEY = 'raindrop.worker';
 
-/** Short, so that a loss is over within seconds. */
+/** Short, so that a loss is over within seconds, and long enough for a busy machine. */
 export const LEASE: ResolvedLeaseOptions = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 150, leaseMs: 600, horizonMs: 800, graceMs: 200, opTimeoutMs: 200, maxClockSkewMs: 300 },
-  waitForWorkerMs: 20_000,
+  ...{ heartbeatIntervalMs: 200, leaseMs: 1_500, horizonMs: 1_500, graceMs: 200, opTimeoutMs: 1_000 },
+  ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
 
 export const REACH_MS = reachOf(LEASE);
@@ -45,7 +47,7 @@ export class WorkerIssuer {
 
   constructor(
     readonly store: RedisWorkerStore,
-    private readonly ids: Map<bigint, number>,
+    private readonly ids: IssuedIds,
     { timeUnit = 'second', timeStampLength = 33, workers = 1 }: LayoutChoice,
     options: ResolvedLeaseOptions,
   ) {
@@ -72,6 +74,13 @@ export class WorkerIssuer {
     return this.events.some((event) => event.type === type);
   }
 
+  /** Waits for so many more renewals: nothing else tells that so much of a lease has gone by. */
+  async renewals(count: number): Promise<void> {
+    const renewed = (): number => this.events.filter(({ type }) => type === 'lease-renewed').length;
+    const wanted = renewed() + count;
+    await until(`${count} renewals`, () => renewed() >= wanted);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.keeper.close();
@@ -82,8 +91,7 @@ export class WorkerIssuer {
   private issue(): void {
     try {
       for (let i = 0; i < IDS_PER_LOOK; i++) {
-        const id = this.generator.nextId();
-        this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
+        this.ids.add(this.generator.nextId());
       }
     } catch {
       // Refused: later, then.
@@ -93,7 +101,7 @@ export class WorkerIssuer {
 
 /** Issuers with connections of their own, and the record of what they issued. */
 export class WorkerBench {
-  private readonly ids = new Map<bigint, number>();
+  readonly ids = new IssuedIds();
   private readonly issuers: WorkerIssuer[] = [];
   private readonly admins: Redis[] = [];
 
@@ -127,15 +135,6 @@ export class WorkerBench {
     admin.on('error', () => undefined);
     this.admins.push(admin);
     return admin;
-  }
-
-  get issued(): number {
-    return this.ids.size;
-  }
-
-  /** How many IDs were issued more than once. */
-  get repeated(): number {
-    return [...this.ids.values()].filter((times) => times > 1).length;
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { takeRow } from '../contract/open-store.js';
 async function main(): Promise<void> {
   const store = new RedisWorkerStore({
     ...{ connection: process.env['RAINDROP_TEST_REDIS']!, key: 'raindrop.worker', reachMs: 1_000 },
-    ...{ opTimeoutMs: 30_000, timers: systemPorts('exact').timers },
+    ...{ opTimeoutMs: 600_000, timers: systemPorts('exact').timers },
   });
   await store.prepare({ min: 1, max: 2 });
   const written = await takeRow(store, 1);

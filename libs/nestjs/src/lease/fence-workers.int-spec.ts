@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPTIONS, startApp, useDatabase } from '../../../../test/module/module-fixture.js';
 import { databaseKinds } from '../../../../test/servers/test-databases.js';
+import { until } from '../../../../test/waiting/until.js';
 import { IdService } from '../id.service.js';
 import { RaindropModule } from '../raindrop.module.js';
 import type { SnowflakeModuleOptions } from '../snowflake.options.js';
@@ -11,10 +12,10 @@ import { fenceWorkers } from './fence-workers.js';
 const LEASE: SnowflakeModuleOptions = {
   ...OPTIONS,
   ...{ timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
-  ...{ heartbeatIntervalMs: 200, opTimeoutMs: 100, leaseMs: 600, horizonMs: 800, maxClockSkewMs: 200 },
+  ...{ heartbeatIntervalMs: 200, opTimeoutMs: 1_000, leaseMs: 1_500, horizonMs: 1_500, maxClockSkewMs: 200 },
   waitForWorkerMs: 20_000,
 };
-const BARRED_MS = 1_000;
+const BARRED_MS = 1_700;
 
 describe.each(databaseKinds)('a worker table on %s that was restored from a backup', (kind) => {
   const database = useDatabase(kind, 'test');
@@ -44,16 +45,24 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
       }
     };
     const holding = issueFrom(holder.ids);
-    await sleep(300);
+    await until('the holder to issue', () => issued.length > 100);
     await table.query('DELETE FROM soc_raindrop_worker WHERE id = 1');
     await table.query('INSERT INTO soc_raindrop_worker SELECT * FROM backup');
+    const before = Date.now();
+    const happened = new Set<string>();
+    for (const event of ['lease-lost', 'lease-regained'] as const) {
+      holder.ids.events.on(event, () => happened.add(event));
+    }
     expect(await fenceWorkers(options)).toEqual({ rows: 2, barredMs: BARRED_MS });
     const deleted = await table.query<{ ms: string | number }[]>(
       'SELECT odo0_ms AS ms FROM soc_raindrop_worker WHERE id = 9',
     );
-    expect(Number(deleted[0]!.ms)).toBeGreaterThan(Date.now());
-    const nextStarts = start();
-    await sleep(2_000);
+    expect(Number(deleted[0]!.ms)).toBeGreaterThan(before);
+    const nextStarts = start().finally(() => happened.add('next started'));
+    await until('the holder to lose its row', () => happened.has('lease-lost'));
+    await until('one of them to have it', () => happened.has('lease-regained') || happened.has('next started'));
+    const count = issued.length;
+    if (happened.has('lease-regained')) await until('it to issue again', () => issued.length > count + 100);
     isOver = true;
     await holding;
     await holder.close();

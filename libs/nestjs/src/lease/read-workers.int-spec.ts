@@ -15,8 +15,11 @@ describe.each(databaseKinds)('readWorkers on %s', (kind) => {
 
     const app = await startApp([RaindropModule.forRoot(options)]);
     const { workerId } = app.get(IdService);
+    const before = Date.now();
     const { nowMs, workers } = await readWorkers(options);
-    expect(Math.abs(nowMs - Date.now())).toBeLessThan(5_000);
+    // One host, one clock; a database's may be a little coarser.
+    expect(nowMs).toBeGreaterThanOrEqual(before - 1_000);
+    expect(nowMs).toBeLessThanOrEqual(Date.now() + 1_000);
     expect(workers.map((each) => each.workerId)).toEqual([1, 2, 3]);
     const mine = workers.find((each) => each.workerId === workerId)!;
     expect(mine).toMatchObject({ state: 'held', layout: app.get(IdService).layout.fingerprint, lane: 0 });

@@ -29,7 +29,8 @@ describe('RaindropMetrics', () => {
   const events = (): Record<string, number> => otel.by('raindrop.lease.event', 'raindrop.lease.events');
 
   it('follow a lease while it is renewed, lost and regained', async () => {
-    const lease = { heartbeatIntervalMs: 100, leaseMs: 5_000 };
+    const lease = { heartbeatIntervalMs: 100, leaseMs: 60_000 };
+    const begin = performance.now();
     const app = await startApp(
       [typeorm(database.options), RaindropModule.forRoot({ ...OPTIONS, ...lease })],
       [RaindropMetrics],
@@ -38,15 +39,20 @@ describe('RaindropMetrics', () => {
     const renewed = jest.fn();
     ids.events.on('lease-renewed', renewed);
     for (let count = 0; count < 3; count++) await new Promise((resolve) => ids.events.once('lease-renewed', resolve));
+    const before = renewed.mock.calls.length;
     await otel.collect();
     const workerId = ids.workerId!;
     expect(states()).toMatchObject({ held: 1, lost: 0 });
     expect(otel.value('raindrop.worker.id')).toBe(workerId);
-    expect(otel.value('raindrop.lease.remaining')).toBeGreaterThan(4);
-    expect(otel.value('raindrop.lease.remaining')).toBeLessThanOrEqual(5);
-    expect(Math.abs(otel.value('raindrop.clock.offset')!)).toBeLessThan(1);
-    expect(otel.histogram('raindrop.lease.renewal.duration')!.count).toBe(renewed.mock.calls.length);
-    expect(otel.histogram('raindrop.lease.renewal.duration')!.max).toBeLessThan(5);
+    expect(otel.value('raindrop.lease.remaining')).toBeGreaterThan(0);
+    expect(otel.value('raindrop.lease.remaining')).toBeLessThanOrEqual(60);
+    // In seconds, as everything.
+    const elapsed = (performance.now() - begin) / 1_000;
+    expect(Math.abs(otel.value('raindrop.clock.offset')!)).toBeLessThan(elapsed);
+    const { count, max } = otel.histogram('raindrop.lease.renewal.duration')!;
+    expect(count).toBeGreaterThanOrEqual(before);
+    expect(count).toBeLessThanOrEqual(renewed.mock.calls.length);
+    expect(max).toBeLessThan(elapsed);
     const renewals = otel.by('raindrop.lease.outcome', 'raindrop.lease.renewals');
     expect(renewals['failure']).toBe(0);
     expect(renewals['success']).toBeGreaterThanOrEqual(2);

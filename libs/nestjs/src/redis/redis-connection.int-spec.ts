@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { RedisBench } from '../../../../test/redis/redis-bench.js';
 import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import { until } from '../../../../test/waiting/until.js';
 import { RedisUnavailableError } from './redis-errors.js';
 
 describe('The connection to Redis', () => {
@@ -59,9 +59,9 @@ describe('The connection to Redis', () => {
     for (let i = 0; i < 60 || bench.popped.count <= 200; i++) {
       await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       if (i % 10 === 0) await admin.flushall();
-      await sleep(5);
+      await bench.morePopped();
     }
-    await sleep(200);
+    await bench.morePopped(1_000);
     await Promise.all(poppers.map((popper) => popper.stop()));
     await bench.close();
     expect(bench.popped.repeated).toBe(0);
@@ -75,7 +75,7 @@ describe('The connection to Redis', () => {
     try {
       const admin = bench.admin(node);
       await admin.cluster('ADDSLOTSRANGE', 0, 16_383);
-      while (!(await admin.cluster('INFO')).includes('cluster_state:ok')) await sleep(20);
+      await until('the cluster', async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
       const buffer = bench.buffer(node, { connection: cluster, onRedisDown: 'throw' });
       const codes = ['ORDER', 'a}b', '', '}{'];
       for (const code of codes)

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PoppedNumbers } from '../../../../test/redis/popped-numbers.js';
 import { weakenScripts } from '../../../../test/redis/weakened-scripts.js';
 import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
 import { RedisBench } from '../../../../test/redis/redis-bench.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import { until } from '../../../../test/waiting/until.js';
 import { systemPorts } from '../system/system-ports.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
@@ -136,8 +136,7 @@ describe('A range in Redis', () => {
 
   it('is refused from a process that slept longer than its lock', async () => {
     const slept = await lock({ lockMs: 50 });
-    await sleep(80);
-    const other = await lock();
+    const other = await until('the lock to be free', async () => (await pop(10)).lock);
     expect(await push(1n, 100n, slept)).toBe(false);
     expect(await push(101n, 200n, other)).toBe(true);
     expect(await pop(10)).toMatchObject({ run: { first: 101n } });

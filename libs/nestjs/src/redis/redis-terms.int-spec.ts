@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisBench } from '../../../../test/redis/redis-bench.js';
 import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
 import { weakenScripts } from '../../../../test/redis/weakened-scripts.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import { until } from '../../../../test/waiting/until.js';
 
 const TERM = "local term = run .. '.' .. replid";
 
@@ -65,14 +65,14 @@ describe('A range that comes back', () => {
   /** A replica may be getting its copy just now, and two snapshots at a time are refused. */
   async function saved(primary: PrivateServer): Promise<void> {
     const admin = bench.admin(primary);
-    while ((await admin.info('persistence')).includes('rdb_bgsave_in_progress:1')) await sleep(10);
+    await until('the copy', async () => !(await admin.info('persistence')).includes('rdb_bgsave_in_progress:1'));
     await admin.save();
   }
 
   async function follow(replica: PrivateServer, primary: PrivateServer): Promise<void> {
     const admin = bench.admin(replica);
     await admin.replicaof('127.0.0.1', primary.port);
-    while (!(await admin.info('replication')).includes('master_link_status:up')) await sleep(10);
+    await until('the link', async () => (await admin.info('replication')).includes('master_link_status:up'));
   }
 
   const ways = [

@@ -1,28 +1,29 @@
 import { resolveLeaseOptions } from '@raindrop/core';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { reachOf } from './redis-workers.js';
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-
-jest.setTimeout(60_000);
+import { until } from '../../../../../test/waiting/until.js';
 
 /** The next second has begun, and the next attempt was made. */
 const TICK_MS = 2_000;
 
 /** Of a service that renews seldom: its reach is 65 s. */
 const LONG_LEASE = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 8_000, leaseMs: 20_000, horizonMs: 25_000, graceMs: 20_000, opTimeoutMs: 1_000 },
+  ...{ heartbeatIntervalMs: 15_000, leaseMs: 20_000, horizonMs: 25_000, graceMs: 20_000, opTimeoutMs: 1_000 },
   ...{ maxClockSkewMs: 5_000, waitForWorkerMs: 1_000 },
 });
 
 /** A lease that outlives a restart of Redis on a busy machine. */
 const PATIENT_LEASE = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 300, leaseMs: 3_000, horizonMs: 3_000, graceMs: 200, opTimeoutMs: 1_000 },
-  ...{ maxClockSkewMs: 300, waitForWorkerMs: 20_000 },
+  ...{ heartbeatIntervalMs: 300, leaseMs: 5_000, horizonMs: 5_000, graceMs: 200, opTimeoutMs: 1_000 },
+  ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
 const PATIENT_REACH_MS = reachOf(PATIENT_LEASE);
+
+/** For what has to wait for a reach first. */
+const PATIENTLY = { withinMs: 60_000 };
 
 /** What recognises a memory that was lost. */
 const IS_NEW = 'local isNew = string.sub(generation, 1, #term) ~= term';
@@ -38,7 +39,15 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
   afterAll(() => Promise.all([server.stop(), second.stop()]));
 
-  beforeEach(async () => {
+  beforeEach(() => begin());
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await bench.close();
+  });
+
+  /** Two servers without a memory, the first of them ready for use. */
+  async function begin(): Promise<void> {
     bench = new WorkerBench();
     for (const each of [server, second]) {
       await each.restart();
@@ -46,26 +55,44 @@ describe('Worker ids of a Redis that loses its memory', () => {
       await bench.admin(each).flushall();
     }
     await bench.init(server);
-  });
+  }
 
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await bench.close();
-  });
+  const issued = (count: number): Promise<boolean> => until(`${count} IDs`, () => bench.ids.size >= count);
+
+  /** Waits until somebody has issued for a while after a loss, or an ID was repeated. */
+  async function goneOn(lostAt: number): Promise<void> {
+    const over = lostAt + REACH_MS + TICK_MS;
+    await until('somebody to go on', () => bench.ids.repeated > 0 || bench.ids.countAfter(over) > 500, PATIENTLY);
+  }
+
+  /** Who has the row again first is a matter of luck: where it is the holder, nothing comes twice. */
+  async function untilRepeated(safeguard: string, replacement: string, lose: () => Promise<void>): Promise<void> {
+    for (let tries = 1; bench.ids.repeated === 0 && tries <= 10; tries++) {
+      if (tries > 1) {
+        await bench.close();
+        jest.restoreAllMocks();
+        await begin();
+      }
+      weakenWorkerScripts(safeguard, replacement);
+      await lose();
+    }
+    expect(bench.ids.repeated).toBeGreaterThan(0);
+  }
 
   /** Another process wants the row, until somebody has issued for a while after the loss. */
   async function successor(of: PrivateServer): Promise<void> {
-    const from = bench.issued;
-    const next = bench.issuer(of);
-    next.start().catch(() => undefined);
-    await sleep(REACH_MS + TICK_MS + 500);
-    expect(bench.issued).toBeGreaterThan(from);
+    const lostAt = Date.now();
+    bench
+      .issuer(of)
+      .start()
+      .catch(() => undefined);
+    await goneOn(lostAt);
   }
 
   /** Everything is gone while one process holds the only row. */
   async function flushed(): Promise<void> {
     await bench.issuer(server).start();
-    await sleep(500);
+    await issued(1_000);
     await bench.admin(server).flushall();
     await successor(server);
   }
@@ -76,8 +103,10 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await first.start();
     await bench.admin(server).save();
     await first.close();
-    await bench.issuer(server).start();
-    await sleep(LEASE.leaseMs + LEASE.graceMs + 1_500);
+    const holder = bench.issuer(server);
+    await holder.start();
+    // For longer than the first holder's lease and grace would have lasted.
+    await holder.renewals(Math.ceil((LEASE.leaseMs + LEASE.graceMs + 1_000) / LEASE.heartbeatIntervalMs));
     await server.kill();
     await server.restart();
     await successor(server);
@@ -90,10 +119,10 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await early.close();
     const replica = bench.admin(second);
     await replica.replicaof('127.0.0.1', server.port);
-    while (!(await replica.info('replication')).includes('master_link_status:up')) await sleep(10);
+    await until('the link', async () => (await replica.info('replication')).includes('master_link_status:up'));
     await replica.replicaof('NO', 'ONE');
     await bench.issuer(server).start();
-    await sleep(500);
+    await issued(1_000);
     await server.kill();
     await successor(second);
   }
@@ -106,14 +135,12 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
   it.each(ways)('%s repeat no ID', async (_, lose) => {
     await lose();
-    expect(bench.issued).toBeGreaterThan(1_000);
-    expect(bench.repeated).toBe(0);
+    expect(bench.ids.size).toBeGreaterThan(1_000);
+    expect(bench.ids.repeated).toBe(0);
   });
 
   it.each(ways)('%s would repeat IDs if nobody noticed', async (_, lose) => {
-    weakenWorkerScripts(IS_NEW, 'local isNew = false');
-    await lose();
-    expect(bench.repeated).toBeGreaterThan(0);
+    await untilRepeated(IS_NEW, 'local isNew = false', lose);
   });
 
   it.each([
@@ -123,44 +150,53 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const replica = bench.admin(second);
     await replica.replicaof('127.0.0.1', server.port);
     const primary = bench.admin(server);
-    while (!(await primary.info('replication')).includes('state=online')) await sleep(10);
+    await until('the replica', async () => (await primary.info('replication')).includes('state=online'));
     await primary.config('SET', 'min-replicas-to-write', replicas);
-    await bench.issuer(server).start();
-    await sleep(1_200);
+    const holder = bench.issuer(server);
+    await holder.start();
+    await holder.renewals(4);
     await replica.replicaof('NO', 'ONE');
-    await successor(second);
-    expect(bench.repeated > 0).toBe(repeats);
+    const next = bench.issuer(second);
+    const starts = next.start();
+    if (repeats) await until('an ID to be repeated', () => bench.ids.repeated > 0, PATIENTLY);
+    else {
+      await starts;
+      await goneOn(Date.now());
+      expect(bench.ids.repeated).toBe(0);
+    }
     await primary.config('SET', 'min-replicas-to-write', 0);
   });
 
   it('are given again when the clock has passed all that can have been granted, not before', async () => {
     await bench.issuer(server, { workers: 2 }).start();
-    await bench.admin(server).flushall();
     const from = Date.now();
+    await bench.admin(server).flushall();
+    const store = bench.store(server);
+    const { row, nowMs } = await store.readRow(2);
+    expect(row!.odometers[0].ms - nowMs).toBeLessThanOrEqual(REACH_MS);
+    await store.close();
     const next = bench.issuer(server, { workers: 2 });
     await next.start();
     expect(Date.now() - from).toBeGreaterThan(REACH_MS);
-    expect(Date.now() - from).toBeLessThan(REACH_MS + 2 * TICK_MS);
     expect(next.saw('lease-acquired')).toBe(true);
   });
 
   it('stay with their holders where the rows survive: nobody else gets one for a while', async () => {
     const holder = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
     await holder.start();
-    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await holder.renewals(2);
     await bench.admin(server).save();
-    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await holder.renewals(2);
     await server.kill();
-    await server.restart();
     const from = Date.now();
+    await server.restart();
     const next = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
     await next.start();
-    expect(Date.now() - from).toBeGreaterThan(PATIENT_REACH_MS - 1_500);
-    await sleep(500);
-    expect(holder.saw('database-regression')).toBe(true);
+    expect(Date.now() - from).toBeGreaterThanOrEqual(PATIENT_REACH_MS);
+    await until('the holder to notice', () => holder.saw('database-regression'));
     expect(holder.saw('lease-lost')).toBe(false);
     expect([holder.keeper.number, holder.keeper.workerId, next.keeper.workerId].sort()).toEqual([1, 1, 2].sort());
-    expect(bench.repeated).toBe(0);
+    expect(bench.ids.repeated).toBe(0);
   });
 
   it('stay with their holders when a server comes back that writes everything down first', async () => {
@@ -168,14 +204,14 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await bench.init(durable);
     const holder = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
     await holder.start();
-    await sleep(2 * PATIENT_LEASE.heartbeatIntervalMs);
+    await holder.renewals(2);
     await durable.kill();
     await durable.restart();
     const next = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
     await next.start();
     expect(holder.events.map(({ type }) => type)).not.toContain('database-regression');
     expect(holder.saw('lease-lost')).toBe(false);
-    expect([holder.keeper.number, bench.repeated]).toEqual([1, 0]);
+    expect([holder.keeper.number, bench.ids.repeated]).toEqual([1, 0]);
     await Promise.all([holder.close(), next.close()]);
     await durable.stop();
   });
@@ -221,26 +257,28 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await Promise.all([short.close(), long.close()]);
   });
 
-  /** One service on the key renews every 8 s; it is still silent when another one, that asks for little, comes anew. */
+  /** One service on the key renews every 15 s; it is still silent when another one, that asks for little, comes anew. */
   async function unequalServices(leastReachMs: number | undefined): Promise<void> {
     const slow = bench.issuer(server, {}, LONG_LEASE);
     await slow.start();
-    await sleep(300);
+    await issued(1_000);
     await bench.admin(server).flushall();
+    const lostAt = Date.now();
     const quick = bench.issuer(server, {}, LEASE, { leastReachMs });
     quick.start().catch(() => undefined);
-    await sleep(REACH_MS + TICK_MS + 1_500);
+    if (leastReachMs === undefined) await goneOn(lostAt + TICK_MS);
+    else await until('an ID to be repeated', () => bench.ids.repeated > 0, PATIENTLY);
   }
 
   it('repeat no ID where a service that needs longer has not spoken yet', async () => {
     await unequalServices(undefined);
-    expect(bench.issued).toBeGreaterThan(1_000);
-    expect(bench.repeated).toBe(0);
+    expect(bench.ids.size).toBeGreaterThan(1_000);
+    expect(bench.ids.repeated).toBe(0);
   });
 
   it('would repeat IDs if only those who have spoken counted', async () => {
     await unequalServices(0);
-    expect(bench.repeated).toBeGreaterThan(0);
+    expect(bench.ids.repeated).toBeGreaterThan(0);
   });
 
   it.each([
@@ -270,8 +308,8 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const holder = bench.issuer(server, { workers: 2 });
     await holder.start();
     await bench.admin(server).flushall();
-    await sleep(2 * LEASE.heartbeatIntervalMs);
     const store = bench.store(server);
+    await until('it to tell', async () => (await store.readTable()).layouts.length > 0);
     expect((await store.readTable()).layouts).toEqual(['1000@1704067200:t33.w3.b1.s26']);
     await store.close();
     const other = bench.issuer(server, { workers: 2, timeStampLength: 34 });
@@ -290,9 +328,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
   it('of a Redis that was never used are given at once when an operator says so, once', async () => {
     const taken = { errorCode: 'REDIS_WORKERS_IN_USE', retryable: false, key: KEY, fields: 4 };
     await expect(bench.init(server)).rejects.toMatchObject(taken);
-    const from = Date.now();
-    await bench.issuer(server).start();
-    expect(Date.now() - from).toBeLessThan(1_000);
+    await bench.issuer(server, {}, { ...LEASE, waitForWorkerMs: 0 }).start();
   });
 
   it('are waited for with a word to the operator, once for each loss', async () => {

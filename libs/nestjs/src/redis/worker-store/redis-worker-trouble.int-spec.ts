@@ -6,6 +6,7 @@ import { FlakyProxy } from '../../../../../test/contract/flaky-proxy.js';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { KEY, WorkerBench } from '../../../../../test/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
+import { until } from '../../../../../test/waiting/until.js';
 import { systemPorts } from '../../system/system-ports.js';
 import type { RedisTarget } from '../redis-connection.js';
 import { initRedisWorkers } from './init-redis-workers.js';
@@ -36,7 +37,7 @@ describe('A worker store on Redis', () => {
     await bench.close();
   });
 
-  function open(connection: RedisTarget = server.url, opTimeoutMs = 200): RedisWorkerStore {
+  function open(connection: RedisTarget = server.url, opTimeoutMs = 2_000): RedisWorkerStore {
     const store = new RedisWorkerStore({
       connection,
       key: KEY,
@@ -66,10 +67,10 @@ describe('A worker store on Redis', () => {
   });
 
   it('makes and fences as many rows as a range and a key may have', async () => {
-    const wide = open(server.url, 5_000);
+    const wide = open(server.url, 20_000);
     await wide.prepare({ min: 1, max: 4_095 });
     expect((await wide.readTable()).rows).toHaveLength(4_095);
-    await open(server.url, 5_000).prepare({ min: 4_096, max: 8_190 });
+    await open(server.url, 20_000).prepare({ min: 4_096, max: 8_190 });
     expect(await wide.fence(60_000)).toBe(8_190);
     const { nowMs, rows } = await wide.readTable();
     expect(new Set(rows.map(({ id }) => id)).size).toBe(8_190);
@@ -79,7 +80,7 @@ describe('A worker store on Redis', () => {
 
   it('connects anew after a silent connection', async () => {
     const proxy = await FlakyProxy.start({ host: '127.0.0.1', port: server.port });
-    const store = open(`redis://127.0.0.1:${proxy.port}`);
+    const store = open(`redis://127.0.0.1:${proxy.port}`, 1_000);
     await store.prepare({ min: 1, max: 3 });
     proxy.silenceAfter(0);
     const unavailable = { errorCode: 'REDIS_UNAVAILABLE', retryable: true };
@@ -120,10 +121,9 @@ describe('A worker store on Redis', () => {
     try {
       const admin = bench.admin(node);
       await admin.cluster('ADDSLOTSRANGE', 0, 16_383);
-      while (!(await admin.cluster('INFO')).includes('cluster_state:ok'))
-        await new Promise((next) => setTimeout(next, 20));
+      await until('the cluster', async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
       await initRedisWorkers({ connection: cluster, key: KEY });
-      const store = open(cluster, 2_000);
+      const store = open(cluster);
       await store.prepare({ min: 1, max: 3 });
       expect((await store.readTable()).rows).toHaveLength(3);
     } finally {
@@ -134,7 +134,7 @@ describe('A worker store on Redis', () => {
 
   it('does not serve from a replica', async () => {
     const replica = await startVolatileRedis('--replicaof', '127.0.0.1', String(server.port));
-    await expect(open(replica.url, 2_000).prepare({ min: 1, max: 3 })).rejects.toMatchObject({
+    await expect(open(replica.url).prepare({ min: 1, max: 3 })).rejects.toMatchObject({
       errorCode: 'REDIS_UNAVAILABLE',
       message: expect.stringContaining('READONLY') as string,
     });
@@ -144,7 +144,7 @@ describe('A worker store on Redis', () => {
   it('lets a script end that forgot to close it, and not while it waits', async () => {
     const script = ['--require', join(tests, 'typescript-hook.cjs'), join(tests, 'redis/write-worker-and-end.ts')];
     const env = { ...process.env, RAINDROP_TEST_REDIS: server.url };
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 15_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 100_000 });
     expect({ stdout, stderr }).toEqual({ stdout: 'written true, rows 2\n', stderr: '' });
   });
 });

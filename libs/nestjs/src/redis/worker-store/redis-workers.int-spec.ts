@@ -1,6 +1,6 @@
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { presets } from '@raindrop/core';
+import { presets, type LeaseOptions } from '@raindrop/core';
 import { Redis } from 'ioredis';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
@@ -13,9 +13,13 @@ import { redisWorkers, redisWorkersOf } from './redis-workers.js';
 jest.setTimeout(60_000);
 
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
-const LEASE = {
-  ...{ heartbeatIntervalMs: 150, leaseMs: 600, horizonMs: 800, graceMs: 200, opTimeoutMs: 200, maxClockSkewMs: 300 },
+
+/** So short that its reach is over within seconds. */
+const SHORT_LEASE = {
+  ...{ heartbeatIntervalMs: 200, leaseMs: 1_500, horizonMs: 1_500, graceMs: 200, opTimeoutMs: 1_000 },
+  maxClockSkewMs: 300,
 };
+const SHORT_REACH_MS = 3_200;
 
 const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 
@@ -40,9 +44,12 @@ describe('An application with worker ids from Redis', () => {
     await Promise.all(apps.splice(0).map((app) => app.close()));
   });
 
-  async function start(workerIdAssigner = redisWorkers({ connection: server.url })): Promise<IdService> {
+  async function start(
+    workerIdAssigner = redisWorkers({ connection: server.url }),
+    lease: LeaseOptions = {},
+  ): Promise<IdService> {
     class AppModule {}
-    Module({ imports: [RaindropModule.forRoot({ ...LAYOUT, ...LEASE, workerIdAssigner, logger: SILENT })] })(AppModule);
+    Module({ imports: [RaindropModule.forRoot({ ...LAYOUT, ...lease, workerIdAssigner, logger: SILENT })] })(AppModule);
     const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
     apps.push(app);
     return app.get(IdService);
@@ -65,19 +72,19 @@ describe('An application with worker ids from Redis', () => {
 
   it('waits at its first start, by itself, until nobody can have issued what it will', async () => {
     const from = Date.now();
-    const ids = await start(redisWorkersOf({ connection: server.url, key: 'raindrop.worker' }, 0));
-    expect(Date.now() - from).toBeGreaterThan(1_700);
+    const ids = await start(redisWorkersOf({ connection: server.url, key: 'raindrop.worker' }, 0), SHORT_LEASE);
+    expect(Date.now() - from).toBeGreaterThanOrEqual(SHORT_REACH_MS);
     expect(ids.nextId()).toBeGreaterThan(0n);
   });
 
   it('can be looked at before its first start, which stays one without a wait', async () => {
     const connection = server.url;
     const workerIdAssigner = redisWorkers({ connection });
-    expect(await readWorkers({ ...LAYOUT, ...LEASE, workerIdAssigner })).toMatchObject({ workers: [] });
+    expect(await readWorkers({ ...LAYOUT, workerIdAssigner })).toMatchObject({ workers: [] });
     expect(await redis.dbsize()).toBe(0);
     await initRedisWorkers({ connection });
     const ids = await start();
-    const { workers } = await readWorkers({ ...LAYOUT, ...LEASE, workerIdAssigner });
+    const { workers } = await readWorkers({ ...LAYOUT, workerIdAssigner });
     expect(workers.filter(({ state }) => state === 'held').map(({ workerId }) => workerId)).toEqual([ids.workerId]);
   });
 

@@ -5,10 +5,12 @@ import { DataSource } from 'typeorm';
 import { FlakyProxy } from '../../../../../test/contract/flaky-proxy.js';
 import { openSegmentStore } from '../../../../../test/contract/open-segment-store.js';
 import { expectApart } from '../../../../../test/contract/segment-store.contract.js';
+import { expectOffTheEventLoop, noteBusyAttempts } from '../../../../../test/contract/busy-sqlite.js';
 import { turnCountingProxy } from '../../../../../test/contract/turn-counting-proxy.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { startMariadb, startPostgres } from '../../../../../test/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
+import { until } from '../../../../../test/waiting/until.js';
 
 const serverKinds = databaseKinds.filter((kind) => kind !== 'sqlite');
 const CODE = 'orders';
@@ -48,7 +50,7 @@ describe.each(serverKinds)('a connection to %s', (kind) => {
 
   it('that falls silent is given up after twice opTimeoutMs, and numbers under way are not issued again', async () => {
     const proxy = await FlakyProxy.start(target);
-    const store = openSegmentStore(through(proxy.port), { opTimeoutMs: 400 });
+    const store = openSegmentStore(through(proxy.port), { opTimeoutMs: 1_000 });
     await store.prepare();
     const source = store.source(CODE);
     const { last } = await source.reserve({ above: 0n });
@@ -66,7 +68,7 @@ describe.each(serverKinds)('a connection to %s', (kind) => {
 
   it('that fails in the middle of a give-back does not give back again', async () => {
     const proxy = await FlakyProxy.start(target);
-    const store = openSegmentStore(through(proxy.port), { opTimeoutMs: 400 });
+    const store = openSegmentStore(through(proxy.port), { opTimeoutMs: 1_000 });
     await store.prepare();
     const source = store.source(CODE);
     await source.reserve({ above: 0n });
@@ -94,7 +96,7 @@ describe.each(serverKinds)('a connection to %s', (kind) => {
       const sql = 'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
       for (const { id } of await others.query<{ id: string }[]>(sql)) await others.query(`KILL ${id}`);
     }
-    await sleep(50);
+    await until('it to hear of that', () => store['database']['database']['connection']?.isUsable === false);
     expect(await source.reserve({ above: 0n })).toMatchObject({ first: 1_001n });
     await others.destroy();
     await store.close();
@@ -127,8 +129,6 @@ describe.each([
   ['mariadb', startMariadb],
   ['postgres', startPostgres],
 ] as const)('a %s that is killed and started again', (kind, start) => {
-  jest.setTimeout(120_000);
-
   it('gives no number twice to four stores that go on reserving', async () => {
     const server: PrivateServer = await start();
     const database = await testDatabase(kind, server.url);
@@ -153,13 +153,14 @@ describe.each([
       }
     });
     for (let round = 0; round < 2; round++) {
-      await sleep(300);
       const before = segments.length;
-      expect(before).toBeGreaterThan(0);
+      await until('all to reserve', () => segments.length >= before + 20);
+      const failed = failures;
       await server.kill();
-      await sleep(100);
+      await until('all to fail', () => failures >= failed + stores.length);
       await server.restart();
-      while (segments.length < before + 20) await sleep(20);
+      const after = segments.length;
+      await until('all to reserve again', () => segments.length >= after + 20, { withinMs: 60_000 });
     }
     isOver = true;
     await Promise.all(running);
@@ -182,6 +183,7 @@ describe('a SQLite that somebody else is writing to', () => {
   });
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     other.close();
     await database.drop();
   });
@@ -203,21 +205,15 @@ describe('a SQLite that somebody else is writing to', () => {
       else statement.run();
     }
 
-    let longest = 0;
-    let last = performance.now();
-    const ticker = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
+    const attempts = noteBusyAttempts();
     let isReserved = false;
     const call = source.reserve({ above: 0n }).finally(() => (isReserved = true));
-    await sleep(250);
+    await until('it to be tried again and again', () => attempts.length >= 5);
     expect(isReserved).toBe(false);
     other.exec('COMMIT');
     // Once, although it was tried several times.
     expect(await call).toMatchObject({ first: 1_001n, last: 2_000n });
-    clearInterval(ticker);
-    expect(longest).toBeLessThan(150);
+    expectOffTheEventLoop(attempts);
     await store.close();
   });
 

@@ -1,6 +1,8 @@
 import { DataSource, type QueryResult } from 'typeorm';
+import { noteBusyAttempts } from '../../../../../test/contract/busy-sqlite.js';
 import { openSegmentStore } from '../../../../../test/contract/open-segment-store.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
+import { until } from '../../../../../test/waiting/until.js';
 import type { StatementResult } from '../database/database-connection.js';
 import type { Statement } from '../database/dialect.js';
 import { dialectOf } from '../database/supported-database.js';
@@ -23,6 +25,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
   });
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await store.close();
     await others.destroy();
     await database.drop();
@@ -54,9 +57,10 @@ describe.each(databaseKinds)('on %s', (kind) => {
       await transaction.startTransaction();
       await transaction.query('INSERT INTO invoice VALUES (1)');
       // SQLite has one writer: there the reservation waits for the end of the transaction.
+      const waits = kind === 'sqlite' ? noteBusyAttempts() : undefined;
       const reserving = source.reserve({ count: 10, above: 0n });
-      if (kind === 'sqlite') await Promise.race([reserving, new Promise((resolve) => setTimeout(resolve, 100))]);
-      else await reserving;
+      if (waits === undefined) await reserving;
+      else await until('it to find SQLite busy', () => waits.length > 0);
       await transaction.rollbackTransaction();
       await transaction.release();
       expect(await reserving).toMatchObject({ first: 2n, last: 11n });

@@ -2,11 +2,17 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore } from '../../../../../test/contract/open-store.js';
 import { startMariadb, startPostgres } from '../../../../../test/servers/private-servers.js';
 import { testDatabase } from '../../../../../test/servers/test-databases.js';
+import { until } from '../../../../../test/waiting/until.js';
 
-/** The names and values that a store warns of, after the operator's statements. */
-async function warnings(options: DataSourceOptions, statements: readonly string[] = []): Promise<string[]> {
+/** The names and values that a store warns of, after the operator's statements and when the last of them is in force. */
+async function warnings(
+  options: DataSourceOptions,
+  statements: readonly string[] = [],
+  inForce: string = 'SELECT 1',
+): Promise<string[]> {
   const operator = await new DataSource(options).initialize();
   for (const sql of statements) await operator.query(sql);
+  await until('the statements to be in force', async () => (await operator.query<unknown[]>(inForce)).length > 0);
   await operator.destroy();
   const store = openStore(options);
   const found = await store.durabilityWarnings();
@@ -31,10 +37,10 @@ describe('settings that can lose acknowledged commits', () => {
     const set = (name: string, value: string): string[] => [
       `ALTER SYSTEM SET ${name} = ${value}`,
       'SELECT pg_reload_conf()',
-      'SELECT pg_sleep(0.2)',
     ];
+    const isOff = "SELECT name FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'";
     expect(await warnings(options)).toEqual(['fsync is off']);
-    expect(await warnings(options, set('synchronous_commit', 'off'))).toEqual(['fsync is off']);
+    expect(await warnings(options, set('synchronous_commit', 'off'), isOff)).toEqual(['fsync is off']);
     await server.stop();
   });
 

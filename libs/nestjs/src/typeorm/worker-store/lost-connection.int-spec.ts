@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
 import { FlakyProxy } from '../../../../../test/contract/flaky-proxy.js';
 import { openStore, takeRow } from '../../../../../test/contract/open-store.js';
+import { until } from '../../../../../test/waiting/until.js';
 import type { TypeormWorkerStore } from './typeorm-worker-store.js';
 
 const fixtures = join(__dirname, '../../../../../test/contract');
@@ -38,8 +38,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
 
   afterEach(async () => {
     await store.close();
-    await sleep(20);
-    expect(proxy.open).toBe(0);
+    await until('no connection to be left', () => proxy.open === 0);
     await proxy.stop();
     await database.drop();
     expect(strays).toEqual([]);
@@ -48,7 +47,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
   it('that has fallen silent is dropped by abandon, and the next call uses a new one', async () => {
     proxy.silenceAfter(0);
     const call = takeRow(store, 1);
-    await sleep(50);
+    await until('the call to be under way', () => proxy.swallowed > 0);
     store.abandon();
     // Of itself it would never end.
     await expect(call).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED', retryable: true });
@@ -63,8 +62,10 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
     async (bytes) => {
       store.abandon();
       proxy.silenceAfter(bytes);
-      const call = store.readTable();
-      await Promise.race([call.catch(() => undefined), sleep(60)]);
+      let isOver = false;
+      const call = store.readTable().finally(() => (isOver = true));
+      call.catch(() => undefined);
+      await until('the silence, or the answer', () => isOver || proxy.swallowed > 0);
       store.abandon();
       await call.catch((error: unknown) => expect(error).toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' }));
       proxy.recover();
@@ -75,7 +76,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
 
   it('that accepts and says nothing fails by itself after opTimeoutMs', async () => {
     const impatient = openStore({ ...database.options, port: proxy.port } as typeof database.options, {
-      opTimeoutMs: 100,
+      opTimeoutMs: 1_000,
     });
     proxy.silenceAfter(0);
     await expect(impatient.readTable()).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
@@ -85,14 +86,13 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
   });
 
   it('that has fallen silent is closed after opTimeoutMs', async () => {
-    const impatient = openStore({ ...database.options, port: proxy.port } as typeof database.options, {
-      opTimeoutMs: 200,
-    });
+    const through = { ...database.options, port: proxy.port } as typeof database.options;
+    const impatient = openStore(through, { opTimeoutMs: 1_000 });
     expect((await impatient.readTable()).rows).toHaveLength(2);
     proxy.silenceAfter(0);
-    const before = performance.now();
-    await impatient.close();
-    expect(performance.now() - before).toBeLessThan(1_000);
+    let isClosed = false;
+    void impatient.close().then(() => (isClosed = true));
+    await until('it to be closed', () => isClosed);
     await expect(impatient.readTable()).rejects.toMatchObject({ errorCode: 'WORKER_STORE_CLOSED' });
   });
 
@@ -103,7 +103,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connect
         ? 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
         : await killOthers(others),
     );
-    await sleep(50);
+    await until('it to hear of that', () => store['database']['connection']?.isUsable === false);
     expect(await takeRow(store, 1)).toBe(true);
     await others.destroy();
   });
@@ -125,8 +125,8 @@ describe.each(databaseKinds)('a script that forgets to close its store on %s', (
     const hook = join(fixtures, '../typescript-hook.cjs');
     const env = { ...process.env, RAINDROP_TEST_DATABASE: JSON.stringify(database.options) };
     const script = ['--require', hook, join(fixtures, 'write-and-end.ts')];
-    // opTimeoutMs is 30 s there: no timer of ours may be what it waits for.
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 15_000 });
+    // opTimeoutMs is ten minutes there: no timer of ours may be what it waits for.
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 100_000 });
     expect({ stdout, stderr }).toEqual({ stdout: 'written true, rows 2\n', stderr: '' });
     await database.drop();
   });
