@@ -1,0 +1,13 @@
+/** What part of its runs a random test makes in `npm test`. */
+const SHARE = 5;
+
+/**
+ * How many runs a random test makes: all of them in `npm run test:all`, which sets RAINDROP_TEST_TIER, a fifth in
+ * `npm test`. What must be found in them has to be found in a fifth as well.
+ */
+export function runs(full: number): number {
+  return isFull ? full : Math.max(1, Math.ceil(full / SHARE));
+}
+
+/** Whether everything is run. */
+export const isFull = process.env['RAINDROP_TEST_TIER'] === 'all';
