@@ -1,7 +1,13 @@
-/** Whether this is `npm run test:all`, which runs what `npm test` leaves out. */
-export const isWholeTier = process.env['RAINDROP_TEST_TIER'] === 'all';
+/** Whether this is `npm run test:all`, which sets RAINDROP_TEST_TIER and runs what `npm test` leaves out. */
+export const isFull = process.env['RAINDROP_TEST_TIER'] === 'all';
 
-/** How often a random run repeats: a fifth of `full` in `npm test`. */
+/** What part of its runs a random test makes in `npm test`. */
+const SHARE = 5;
+
+/**
+ * How many runs a random test makes: all of them in `npm run test:all`, a fifth in `npm test`. What must be found in
+ * them has to be found in a fifth as well.
+ */
 export function runs(full: number): number {
-  return isWholeTier ? full : Math.max(1, Math.round(full / 5));
+  return isFull ? full : Math.max(1, Math.ceil(full / SHARE));
 }

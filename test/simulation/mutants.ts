@@ -12,6 +12,8 @@ import { StoreSession } from '../../libs/core/src/lease/store-session.js';
 /** One rule of the design, broken. The library knows nothing of it: its classes are changed from outside. */
 export interface Mutant {
   readonly rule: string;
+  /** The first seed whose schedule shows it. */
+  readonly shownBy: number;
   /** Breaks the rule; answers with what mends it. */
   readonly install: () => () => void;
   /** Every process uses one token for all its writes. */
@@ -41,6 +43,7 @@ const isWrite = (what: string): boolean => what === 'acquiring a worker' || what
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'reserve-after-issuing': {
     rule: 'A grant is written to the row before anything in it is issued.',
+    shownBy: 10,
     install: () =>
       replace(Reservation.prototype, 'planRenewal', (original) => {
         return function (this: Reservation, ...args: Parameters<Reservation['planRenewal']>) {
@@ -52,6 +55,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'cas-without-version': {
     rule: 'A row is written only as it was read.',
+    shownBy: 170,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'write', (original) => {
         return function (this: MemoryWorkerStore, write: Parameters<MemoryWorkerStore['write']>[0]) {
@@ -63,6 +67,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'start-at-the-clock': {
     rule: 'A new holder starts behind the odometer.',
+    shownBy: 1,
     install: () =>
       replace(Reservation.prototype, 'planStart', (original) => {
         return function (this: Reservation, ...args: Parameters<Reservation['planStart']>) {
@@ -73,6 +78,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'ambiguous-is-success': {
     rule: 'A write without an answer is not taken for executed.',
+    shownBy: 3,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
         const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
@@ -88,6 +94,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'issue-after-release': {
     rule: 'A release is final from the moment it is sent.',
+    shownBy: 1,
     install: () => {
       const mendClose = replace(LeaseHolding.prototype, 'close', () => () => undefined);
       const mendRelease = replace(LeaseHolding.prototype, 'release', () => {
@@ -100,6 +107,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'adopt-on-0-rows': {
     rule: 'A write that changed no row grants nothing.',
+    shownBy: 13,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
         const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
@@ -111,19 +119,23 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'constant-token-with-clones': {
     rule: 'The token changes with every write: copies of one memory must not adopt each other’s grants.',
+    shownBy: 45,
     constantTokens: true,
     install: () => () => undefined,
   },
   'unlimited-grant': {
     rule: 'Nothing is issued past the limit.',
+    shownBy: 3,
     install: () => replaceGetter(LeaseKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
   },
   'deadline-ignored': {
     rule: 'Nothing is issued once the lease has run out.',
+    shownBy: 5,
     install: () => replaceGetter(Admission.prototype, 'isLapsed', () => false),
   },
   'copies-ignored': {
     rule: 'A copy of a process gives up what was granted before.',
+    shownBy: 1,
     install: () =>
       replace(ClockWatch.prototype, 'look', (original) => {
         return function (this: ClockWatch, ...args: Parameters<ClockWatch['look']>) {
@@ -134,14 +146,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'no-probation': {
     rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
+    shownBy: 4,
     install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
   },
   'layouts-not-judged': {
     rule: 'Layouts that could repeat each other’s IDs do not live together.',
+    shownBy: 20,
     install: () => replace(Layout.prototype, 'disjointFrom', () => () => true),
   },
   'layouts-hidden-by-a-sample': {
     rule: 'A look at a few rows tells of the layouts of all.',
+    shownBy: 20,
     install: () => {
       const hide = <K extends 'readSample' | 'readRowAndLayouts'>(name: K): (() => void) =>
         replace(MemoryWorkerStore.prototype, name, (original) => {

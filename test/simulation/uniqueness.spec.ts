@@ -1,10 +1,11 @@
+import { isFull, runs } from '../tier.js';
 import { campaign, runPlan, type Tally } from './campaign.js';
 import { failureReport } from './failure-report.js';
 import { MUTANTS } from './mutants.js';
 import { randomPlan } from './random-plan.js';
 import { shrink } from './shrink.js';
 
-const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? 500);
+const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500));
 
 /** Within so many schedules every broken rule must show. */
 const CAUGHT_WITHIN = 300;
@@ -94,8 +95,11 @@ describe('The simulation finds it when', () => {
   it.each(Object.entries(MUTANTS).map(([name, { rule }]) => ({ name, rule })))(
     'this is broken: $rule ($name)',
     async ({ name }) => {
-      const { failure } = await campaign(1, upTo(CAUGHT_WITHIN), MUTANTS[name]);
-      expect(failure?.seed).toBeLessThanOrEqual(CAUGHT_WITHIN);
+      const mutant = MUTANTS[name]!;
+      // Not all are searched for in `npm test`: the known one comes first, and is missing when the schedules have changed.
+      const known = isFull ? undefined : (await campaign(mutant.shownBy, upTo(1), mutant)).failure;
+      const { seed } = known ?? (await campaign(1, upTo(CAUGHT_WITHIN), mutant)).failure ?? {};
+      expect(seed).toBeLessThanOrEqual(CAUGHT_WITHIN);
     },
   );
 

@@ -1,9 +1,10 @@
+import { runs } from '../../../../test/tier.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentFetcher } from './segment-fetcher.js';
 import { aboveIgnored, repeatedGiveBack, unguardedGiveBack, type BreakSource } from './testing/broken-sources.js';
 import { simulate, type Outcome, type Scenario } from './testing/segment-simulation.js';
 
-const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? 300);
+const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(300));
 
 /** Within so many runs every broken rule must show. */
 const CAUGHT_WITHIN = 300;

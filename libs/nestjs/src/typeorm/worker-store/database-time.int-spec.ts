@@ -3,7 +3,7 @@ import { openStore, takeRow } from '../../../../../test/contract/open-store.js';
 import { originalTakeSql } from '../../../../../test/contract/original-table.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { startMariadb } from '../../../../../test/servers/private-servers.js';
-import { testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
 
 const HOUR = 3_600_000;
 
@@ -120,6 +120,26 @@ describe('times on SQLite', () => {
   it('are right', async () => {
     const database = await testDatabase('sqlite');
     await expectRightTimes(database.options);
+    await database.drop();
+  });
+});
+
+describe.each(databaseKinds)('times on %s', (kind) => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it("are those of the database, however wrong this host's clock is", async () => {
+    const database = await testDatabase(kind);
+    const store = openStore(database.options);
+    await store.prepare({ min: 1, max: 1 });
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => now - 5 * HOUR);
+    expect(await takeRow(store, 1)).toBe(true);
+    const { nowMs, row } = await store.readRow(1);
+    jest.restoreAllMocks();
+    for (const ms of [nowMs, row!.leaseUntilMs, row!.heartbeatMs]) expect(Math.abs(ms - now)).toBeLessThan(HOUR);
+    await store.close();
     await database.drop();
   });
 });

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { LEDGER_VARIABLE } from '../servers/database-ledger.js';
+
+const jest = join(dirname(createRequire(__filename).resolve('jest/package.json')), 'bin/jest.js');
+
+/** What became of the tests that were run. */
+export interface TestOutcome {
+  readonly passed: readonly string[];
+  readonly failed: readonly string[];
+}
+
+interface JestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+/**
+ * Runs tests of a copy of the sources.
+ * @param pattern what their full names contain
+ * @throws Error when a file cannot be run at all: that would tell nothing of a fault
+ */
+export async function runTests(directory: string, specs: readonly string[], pattern: string): Promise<TestOutcome> {
+  const report = join(directory, 'jest-report.json');
+  rmSync(report, { force: true });
+  const args = ['--runInBand', '--silent', '--json', `--outputFile=${report}`, `--cacheDirectory=${directory}/.jest`];
+  const child = spawn(process.execPath, [jest, ...args, '--testNamePattern', pattern, '--runTestsByPath', ...specs], {
+    cwd: directory,
+    // Each run clears its own databases away, and not those of the others.
+    env: { ...process.env, [LEDGER_VARIABLE]: undefined },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  await once(child, 'close');
+  const { testResults } = JSON.parse(readReport(report, said)) as JestReport;
+  const unfit = testResults.find(({ assertionResults }) => assertionResults.length === 0);
+  if (unfit !== undefined) throw new Error(`${unfit.name} cannot be run:\n${unfit.message}`);
+  const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const having = (wanted: string): string[] =>
+    all.filter(({ status }) => status === wanted).map(({ fullName }) => fullName);
+  return { passed: having('passed'), failed: having('failed') };
+}
+
+function readReport(path: string, said: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new Error(`jest has left no report:\n${said}`);
+  }
+}
