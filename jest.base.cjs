@@ -17,6 +17,8 @@ const swc = [
 module.exports = {
   rootDir: __dirname,
   testEnvironment: '<rootDir>/test/servers/missing-environment.ts',
+  // For what hangs. Whatever a test waits for has a deadline of its own; a busy machine may be ten times slower.
+  testTimeout: 180_000,
   transform: { '^.+\\.(m?ts|m?js)$': swc },
   // Nest 12 is ESM-only, which jest cannot load before Node 24.9: such packages are transformed, and no others.
   transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages().join('|')})/)`],

@@ -26,8 +26,6 @@ module.exports = {
     ? [`/(${[...slow, ...shared].join('|')}).*\\.(spec|int-spec|e2e-spec)\\.ts$`]
     : ['\\.(spec|int-spec|e2e-spec)\\.ts$'],
   testPathIgnorePatterns: ['/node_modules/', ...(everything ? [] : slow.map((folder) => `<rootDir>/${folder}`))],
-  // A deadline for what never comes: ten times what a test needs on a busy machine.
-  testTimeout: 120_000,
   // On two cores one worker leaves half of them to wait for databases.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   // What suites leave behind in a worker made the collector take ten times as long at the end of a run.

@@ -32,7 +32,7 @@ export const acquiresLost: FailoverScenario = {
     heartbeatIntervalMs: 150,
     leaseMs: 10_000,
     opTimeoutMs: 2_000,
-    maxClockSkewMs: 100,
+    maxClockSkewMs: 2_000,
     // Commits are lost for a third of a second where nobody else wants the processors.
     commitLossWindowMs: 4_000,
   },
@@ -53,7 +53,7 @@ export const renewalsLost: FailoverScenario = {
     leaseMs: 2_000,
     horizonMs: 2_000,
     opTimeoutMs: 1_000,
-    maxClockSkewMs: 100,
+    maxClockSkewMs: 2_000,
     commitLossWindowMs: 8_000,
     // The taker waits until whoever held the row must have stopped.
     waitForWorkerMs: 60_000,

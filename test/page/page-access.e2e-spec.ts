@@ -7,8 +7,6 @@ import { openPage, type OpenedPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
 import { shows } from './shows.js';
 
-jest.setTimeout(180_000);
-
 const API_KEY = 'key-of-the-page-tests';
 const RULES = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],

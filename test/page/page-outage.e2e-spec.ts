@@ -5,8 +5,6 @@ import { openPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
 import { shows } from './shows.js';
 
-jest.setTimeout(180_000);
-
 const API_KEY = 'key-of-the-page-tests';
 
 describe('When the service goes away, the page', () => {

@@ -1,0 +1,54 @@
+import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { remoteIds } from '../../libs/nestjs/src/remote/http/remote-ids.js';
+import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
+import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import { testDatabase } from '../servers/test-databases.js';
+import { freePorts, startService } from './service-process.js';
+import { openSlowWay } from './slow-way.js';
+
+const PAUSE_MS = 5;
+const WARM_UP = 200;
+const ROUNDS = 600;
+
+/** Prints what a warm client waits for an ID, the table in `docs/remote.md`: five at a time, every five milliseconds. */
+async function main(): Promise<void> {
+  const database = await testDatabase('sqlite');
+  const ports = await freePorts();
+  const service = await startService(database.options, ports);
+  for (const delayMs of [2, 50]) {
+    for (const way of ['http', 'tcp'] as const) {
+      const slow = await openSlowWay(ports[way], delayMs / 2);
+      const url = `http://127.0.0.1:${slow.port}`;
+      const ids = await RemoteIdService.open(way === 'http' ? remoteIds({ url }) : remoteIdsTcp({ port: slow.port }));
+      console.log(`${way}, ${delayMs} ms away: ${await measure(ids)}`);
+      await ids.close();
+      await slow.close();
+    }
+  }
+  await service.stop('SIGKILL');
+  await database.drop();
+}
+
+async function measure(ids: RemoteIdService): Promise<string> {
+  const cold = await timed(() => ids.nextIdsAsync(2_000));
+  const took: number[] = [];
+  let before = 0;
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    if (round === WARM_UP) before = ids.status().counters.exhausted;
+    for (let index = 0; index < 5; index++) took.push(await timed(() => ids.nextIdAsync()));
+    await sleep(PAUSE_MS);
+  }
+  const warm = took.slice(5 * WARM_UP).sort((a, b) => a - b);
+  const [median, p99] = [0.5, 0.99].map((share) => (warm[Math.ceil(warm.length * share) - 1]! * 1_000).toFixed(1));
+  const waits = ids.status().counters.exhausted - before;
+  return `cold ${cold.toFixed(1)} ms; warm ${median} µs, 99th percentile ${p99} µs; ${waits} waits`;
+}
+
+async function timed(call: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await call();
+  return performance.now() - begun;
+}
+
+void main();
