@@ -15,6 +15,8 @@ const swc = [
 module.exports = {
   rootDir: __dirname,
   testEnvironment: 'node',
+  // For what hangs. Whatever a test waits for has a deadline of its own; a busy machine may be ten times slower.
+  testTimeout: 180_000,
   // Nest 12 is ESM-only; jest on Node 20 cannot load it, so packages are transformed as well.
   transform: { '^.+\\.(m?ts|m?js)$': swc },
   transformIgnorePatterns: [],

@@ -4,7 +4,6 @@ const base = require('./jest.base.cjs');
 module.exports = {
   ...base,
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
-  testTimeout: 30_000,
   // On two cores one worker leaves half of them to wait for databases: 18 minutes in place of 8.
   maxWorkers: 2,
   // What suites leave behind in a worker made the collector take ten times as long at the end of a run.

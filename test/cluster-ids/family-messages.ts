@@ -12,6 +12,8 @@ export interface FamilySetup {
   readonly directory: string;
   /** Beside this file. */
   readonly workerScript: string;
+  /** How long a worker waits for the primary's answer, and for IDs, ms. */
+  readonly patienceMs: { readonly answer: number; readonly ids: number };
 }
 
 /** `issue`: so many IDs. `stream`: IDs until `stop`. To the primary: `fork` so many workers, `close`. */

@@ -7,8 +7,8 @@ import { dieWithUs } from '../servers/die-with-us.js';
 const MAIN = resolve(__dirname, '../../dist/apps/demo/main.js');
 /** As a line, or in the message of one of JSON. */
 const READY = /Raindrop demo: .* click (http:[^\s"]+)\/docs\b/;
-const START_TIMEOUT_MS = 20_000;
-const STOP_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 export interface DemoProcessOptions {
   /** As DATABASE_URL; see {@link databaseUrl}. Default: the demo's own, a file under `cwd`. */
@@ -40,7 +40,7 @@ export interface DemoProcess {
 
 /**
  * Starts the built demo as a process of its own and waits until it listens.
- * @throws Error with what it printed, when it ends or takes longer than 20 s
+ * @throws Error with what it printed, when it ends or takes longer than 2 min
  */
 export async function startDemo(options: DemoProcessOptions = {}): Promise<DemoProcess> {
   if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first (npm test does)`);

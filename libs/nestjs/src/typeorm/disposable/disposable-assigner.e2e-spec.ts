@@ -3,8 +3,6 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseKinds, testDatabase } from '../../../../../test/servers/test-databases.js';
 
-jest.setTimeout(120_000);
-
 const HOOK = resolve(__dirname, '../../../../../test/typescript-hook.cjs');
 const PROCESSES = 6;
 const STARTS = 5;
