@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLayout, type LayoutOptions } from '@raindrop/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
@@ -21,6 +22,9 @@ async function start(choice?: FamilyChoice): Promise<void> {
   family = new Family(database.options, choice);
   await family.until('the primary to be up', () => family.of('up').length === 1);
 }
+
+/** What workers are told that have used up what they had. */
+const REFUSALS = ['WAIT_TIMEOUT', 'IDS_NOT_READY', 'ID_SOURCE_UNAVAILABLE', 'LEASE_LOST'];
 
 /** The worker table's rows. */
 async function rows(): Promise<{ id: number; token: string }[]> {
@@ -97,10 +101,14 @@ describe('Workers that take their IDs from the primary', () => {
     family.primary.kill('SIGCONT');
     await family.until('the primary to lose its row', () => family.of('lease-lost').length > 0);
     const taken: bigint[] = [];
-    for (let time = 0; time < 200; time++) {
-      taken.push(...(await others.nextIdsAsync(100)));
-      await sleep(15);
-    }
+    let isOver = false;
+    const taking = (async () => {
+      for (; !isOver; await pause(15)) taken.push(...(await others.nextIdsAsync(100)));
+    })();
+    const seen = (code: string): boolean => family.of('refused').some((report) => report.code === code);
+    await family.until('the workers to run dry', () => REFUSALS.every(seen));
+    isOver = true;
+    await taking;
     await app.close();
     await family.until('the primary to have it again', () => family.of('lease-regained').length > 0);
     const regained = taken.at(-1)!;
@@ -108,9 +116,7 @@ describe('Workers that take their IDs from the primary', () => {
       family.issued().every((ids) => ids.filter((id) => id > regained).length > 100),
     );
     const done = await family.all({ do: 'stop' }, 3);
-    expect(new Set(done.flatMap(({ refusals }) => refusals))).toEqual(
-      new Set(['WAIT_TIMEOUT', 'IDS_NOT_READY', 'ID_SOURCE_UNAVAILABLE', 'LEASE_LOST']),
-    );
+    expect(new Set(done.flatMap(({ refusals }) => refusals))).toEqual(new Set(REFUSALS));
     const issued = family.issued();
     expect(repeated([...taken, ...issued.flat()])).toBe(0);
     issued.forEach(expectAscending);

@@ -34,7 +34,10 @@ async function obey(ids: IdCalls, command: FamilyCommand): Promise<void> {
     try {
       write(await next(ids));
     } catch (error) {
-      for (let each = error; each instanceof RaindropError; each = each.cause) refusals.add(each.errorCode);
+      for (let each = error; each instanceof RaindropError; each = each.cause) {
+        if (!refusals.has(each.errorCode)) tell({ kind: 'refused', code: each.errorCode, pid: process.pid });
+        refusals.add(each.errorCode);
+      }
     }
     if (command.do === 'stream') await sleep(2);
   }

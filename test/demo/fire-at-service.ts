@@ -16,7 +16,7 @@ export interface Fire {
 }
 
 /** So many IDs show that a part of it is served. */
-const MANY_IDS = 3_000;
+const MANY_IDS = 4_000;
 /** How long a part may take that never shows what it is there for. */
 const PART = { withinMs: 120_000 };
 const LONGER_THAN_ALL_S = 7_200;
