@@ -23,7 +23,6 @@ describe('A stream of IDs', () => {
     demo = await openDemo();
     ids = demo.app.get(IdService);
     underWay = 0;
-    for (const name of ['fillAsync', 'nextIdsAsync'] as const) countUnderWay(name);
   });
 
   afterEach(async () => {
@@ -48,12 +47,12 @@ describe('A stream of IDs', () => {
     return lines.map((line): unknown => JSON.parse(line));
   };
 
-  /** Knows how many calls of the service's wait for IDs. */
-  const countUnderWay = (name: 'fillAsync' | 'nextIdsAsync'): void => {
-    const call = ids[name].bind(ids) as (...given: unknown[]) => Promise<never>;
-    jest.spyOn(ids, name).mockImplementation((...given: unknown[]) => {
+  /** Lets {@link settled} know how many calls of a stream's wait for IDs. */
+  const noteCalls = (): void => {
+    const fill = ids.fillAsync.bind(ids);
+    jest.spyOn(ids, 'fillAsync').mockImplementation((...given) => {
       underWay++;
-      return call(...given).finally(() => underWay--);
+      return fill(...given).finally(() => underWay--);
     });
   };
 
@@ -84,6 +83,7 @@ describe('A stream of IDs', () => {
   });
 
   it('waits for a slow reader, and makes no more than is read', async () => {
+    noteCalls();
     const answer = await open(`?count=${UNREAD}`);
     answer.pause();
     const held = await settled();
@@ -95,6 +95,7 @@ describe('A stream of IDs', () => {
   });
 
   it('ends when its reader is cut off', async () => {
+    noteCalls();
     const answer = await open(`?count=${UNREAD}`);
     answer.pause();
     await settled();
@@ -139,6 +140,7 @@ describe('A stream of IDs', () => {
   });
 
   it('ends, and says so, when the service closes', async () => {
+    noteCalls();
     const answer = await open(`?count=${UNREAD}`);
     answer.pause();
     await settled();
@@ -159,23 +161,28 @@ describe('A stream of IDs', () => {
   });
 
   it('or a batch for which nobody waits any more is not made', async () => {
-    // More than three seconds have for one code: most of them have to wait.
+    const next = ids.nextIdsAsync.bind(ids);
+    const signals: AbortSignal[] = [];
+    let begin!: () => void;
+    const gate = new Promise<void>((open) => (begin = open));
+    const calls: Promise<bigint[]>[] = [];
+    jest.spyOn(ids, 'nextIdsAsync').mockImplementation((count, code, options) => {
+      signals.push(options!.signal!);
+      calls.push(gate.then(() => next(count, code, options)));
+      return calls.at(-1)!;
+    });
     const asked = Array.from({ length: 90 }, () => {
       return request(`${demo.url}/v1/ids?count=10000&code=gone`, { method: 'POST' })
         .on('error', () => undefined)
         .end();
     });
-    let answers = 0;
-    await new Promise<void>((enough) => {
-      for (const each of asked) {
-        each.on('response', (answer) => {
-          answer.resume();
-          if (++answers === 20) enough();
-        });
-      }
-    });
+    await until('all to be under way', () => signals.length === asked.length);
     for (const each of asked) each.destroy();
-    expect(await settled()).toBeLessThan(800_000);
+    await until('the service to know', () => signals.every(({ aborted }) => aborted));
+    begin();
+    const outcomes = await Promise.allSettled(calls);
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(issued()).toBe(0);
     expect((await fetch(`${demo.url}/v1/ids`, { method: 'POST' })).status).toBe(201);
   });
 

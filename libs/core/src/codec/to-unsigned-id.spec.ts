@@ -52,6 +52,8 @@ describe('an unsigned ID', () => {
     const computed = jest.spyOn(globalThis, 'BigInt');
     expect(() => toUnsignedId('9'.repeat(1_000_000))).toThrow(InvalidIdError);
     expect(computed).not.toHaveBeenCalled();
+    toUnsignedId('1');
+    expect(computed).toHaveBeenCalledTimes(1);
     computed.mockRestore();
   });
 });
