@@ -14,7 +14,7 @@ describe.each(databaseKinds)('Processes on an empty %s', (kind) => {
     const script = join(__dirname, '../../../../../test/disposable/starting-process.ts');
     const outputs = await Promise.all(
       Array.from({ length: PROCESSES }, () =>
-        promisify(execFile)(process.execPath, ['--require', HOOK, script, String(STARTS)], { env, timeout: 60_000 }),
+        promisify(execFile)(process.execPath, ['--require', HOOK, script, String(STARTS)], { env, timeout: 150_000 }),
       ),
     );
     const ids = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
