@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TypeormWorkerStore } from '../../libs/nestjs/src/typeorm/worker-store/typeorm-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { FaultProxy, type ProxyFault } from './fault-proxy.js';
 import { WORKER_TABLE } from './worker-update.js';
 import { updatesOf } from './write-traffic.js';
-
-const GIVE_UP_MS = 300;
 
 describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind) => {
   let database: TestDatabase;
@@ -32,7 +30,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
     fired = [];
     const { host, port } = database.options as { host: string; port: number };
     proxy = await FaultProxy.start({ host, port }, updatesOf(WORKER_TABLE), (fault) => fired.push(fault));
-    client = openStore({ ...database.options, host: '127.0.0.1', port: proxy.port } as typeof database.options);
+    client = openStore(through());
     await takeRow(client, 1, 'before');
   });
 
@@ -41,18 +39,22 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
     await proxy.stop();
   });
 
+  const through = (): TestDatabase['options'] =>
+    ({ ...database.options, host: '127.0.0.1', port: proxy.port }) as TestDatabase['options'];
+
   const token = async (): Promise<string | undefined> => (await admin.readRow(1)).row?.token;
 
-  /** The client drops a call that takes too long, as the lease does. */
-  async function giveUpOn(call: Promise<unknown>): Promise<void> {
+  /** The client drops a call that takes too long, as the lease does: here when it hangs, and `meanwhile` has been. */
+  async function giveUpOn(
+    call: Promise<unknown>,
+    hangs: () => boolean,
+    meanwhile = (): Promise<unknown> => Promise.resolve(),
+  ): Promise<void> {
     call.catch(() => undefined);
-    await sleep(GIVE_UP_MS);
+    await until('the call to hang', hangs);
+    await meanwhile();
     client.abandon();
     await expect(call).rejects.toThrow('dropped before there was an answer');
-  }
-
-  async function until(done: () => boolean): Promise<void> {
-    while (!done()) await sleep(10);
   }
 
   it('lets everything pass while there is no fault', async () => {
@@ -63,11 +65,13 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
 
   it('cuts before an UPDATE reaches the server: the row is as it was', async () => {
     proxy.nextWrite({ kind: 'cutBefore', afterMs: 0 });
+    const { row } = await admin.readRow(1);
     await expect(takeRow(client, 1, 'lost')).rejects.toThrow();
-    await sleep(100);
     expect(await token()).toBe('before');
     expect(fired).toEqual(['cutBefore']);
     await expect(takeRow(client, 1, 'next')).resolves.toBe(true);
+    // Nothing was written in between.
+    expect((await admin.readRow(1)).row).toMatchObject({ version: row!.version + 1, token: 'next' });
   });
 
   it('swallows the answer to an UPDATE: the row is changed, and the client sees an error', async () => {
@@ -92,20 +96,29 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
 
   it('delivers an UPDATE when the client has given up: the row is changed by nobody', async () => {
     proxy.nextWrite({ kind: 'late', afterMs: 200 });
-    await giveUpOn(takeRow(client, 1, 'ghost'));
-    expect(await token()).toBe('before');
-    expect(fired).toEqual([]);
-    await until(() => fired.length > 1);
+    await giveUpOn(
+      takeRow(client, 1, 'ghost'),
+      () => !proxy.isArmed,
+      async () => {
+        expect(await token()).toBe('before');
+        expect(fired).toEqual([]);
+      },
+    );
+    await until('the ghost', () => fired.length > 1);
     expect(fired).toEqual(['late', 'ghost']);
     expect(await token()).toBe('ghost');
   });
 
   it('tells a late UPDATE that came too late to change anything', async () => {
-    proxy.nextWrite({ kind: 'late', afterMs: 300 });
-    await giveUpOn(takeRow(client, 1, 'ghost'));
-    await expect(takeRow(client, 1, 'retried')).resolves.toBe(true);
-    await until(() => fired.length > 0);
-    await sleep(50);
+    proxy.nextWrite({ kind: 'late', afterMs: 200 });
+    const again = openStore(through());
+    await giveUpOn(
+      takeRow(client, 1, 'ghost'),
+      () => !proxy.isArmed,
+      () => expect(takeRow(again, 1, 'retried')).resolves.toBe(true),
+    );
+    await until('the late one', () => fired.length > 0);
+    await again.close();
     expect(fired).toEqual(['late']);
     expect(await token()).toBe('retried');
   });
@@ -121,8 +134,8 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
 
   it('keeps silent on open and on new connections, and closes none', async () => {
     proxy.halfOpen(true);
-    await giveUpOn(takeRow(client, 1, 'unheard'));
-    await giveUpOn(client.readRow(1));
+    await giveUpOn(takeRow(client, 1, 'unheard'), () => fired.length > 0);
+    await giveUpOn(client.readRow(1), () => proxy.unheardClients > 0);
     expect(fired).toEqual(['halfOpen']);
     proxy.halfOpen(false);
     await expect(client.readRow(1)).resolves.toBeDefined();

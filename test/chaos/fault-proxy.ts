@@ -74,6 +74,16 @@ export class FaultProxy {
     this.writeFault = fault;
   }
 
+  /** Whether the next write's fault still waits for it. */
+  get isArmed(): boolean {
+    return this.writeFault !== undefined;
+  }
+
+  /** How many clients have connected while nobody is heard. */
+  get unheardClients(): number {
+    return this.unheard.size;
+  }
+
   /** Takes back a fault that has found no write. */
   forget(fault: WriteFault): void {
     if (this.writeFault === fault) this.writeFault = undefined;

@@ -4,8 +4,6 @@ import { using, type Adoption } from './adoption.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
 
-jest.setTimeout(60_000);
-
 interface Shape {
   readonly what: string;
   readonly kinds: readonly DatabaseKind[];

@@ -10,8 +10,6 @@ import { using, type Adoption } from './adoption.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import { typeErrors } from './compiled-migration.js';
 
-jest.setTimeout(60_000);
-
 /** Compiled at the end, together. */
 const migrations: string[] = [];
 

@@ -4,7 +4,7 @@ import { dieWithUs } from '../servers/die-with-us.js';
 
 /** As it is published: `npm test` builds it. */
 export const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
-const TIMEOUT_MS = 40_000;
+const TIMEOUT_MS = 150_000;
 
 /** How a command has ended. */
 export interface CliResult {

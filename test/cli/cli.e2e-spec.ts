@@ -11,8 +11,6 @@ import { jsonHere, raindropHere } from './cli-in-process.js';
 import { MAIN, raindrop, raindropJson } from './cli-process.js';
 
 // Every command is a process here: what a process is needed for, the rest is in the files beside this one.
-jest.setTimeout(60_000);
-
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
 const layout = createLayout(OPTIONS, Date.now());

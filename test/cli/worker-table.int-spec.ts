@@ -12,8 +12,6 @@ import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
 
-jest.setTimeout(60_000);
-
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
 const layout = createLayout(OPTIONS, Date.now());

@@ -12,6 +12,8 @@ export interface FamilySetup {
   readonly directory: string;
   /** Beside this file. */
   readonly workerScript: string;
+  /** How long a worker waits for the primary's answer, and for IDs, ms. */
+  readonly patienceMs: { readonly answer: number; readonly ids: number };
 }
 
 /** `issue`: so many IDs. `stream`: IDs until `stop`. To the primary: `fork` so many workers, `close`. */
@@ -26,6 +28,8 @@ export type FamilyReport = { readonly pid: number } & (
   | { readonly kind: 'ready'; readonly startMs: number; readonly workerId: number | undefined }
   /** A worker has done what it was told, in `tookMs`; the codes of all refusals that it saw. */
   | { readonly kind: 'done'; readonly tookMs: number; readonly refusals: readonly string[] }
+  /** A worker was refused with a code for the first time since it was told to go on. */
+  | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'gone'; readonly signal: string | null }
   | { readonly kind: 'failed'; readonly message: string }
 );

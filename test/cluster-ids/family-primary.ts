@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   cluster.setupPrimary({ exec: resolve(__dirname, workerScript) });
   cluster.on('message', (_, message: Partial<FamilyReport>) => {
     // Ours and the broker's messages share the channels.
-    if (message.kind === 'ready' || message.kind === 'done' || message.kind === 'failed') tell(message as FamilyReport);
+    if (['ready', 'refused', 'done', 'failed'].includes(message.kind!)) tell(message as FamilyReport);
   });
   cluster.on('exit', ({ process: { pid, signalCode } }) => tell({ kind: 'gone', signal: signalCode, pid: pid! }));
   process.on('message', (command: FamilyCommand) => {

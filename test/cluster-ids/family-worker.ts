@@ -5,7 +5,7 @@ import { createLayout, RaindropError, type IdCalls, type LayoutOptions } from '@
 import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
-const { options, directory } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;
+const { options, directory, patienceMs } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;
 const BATCH = 100;
 let isStopped = false;
 
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays: 1 },
     Date.now(),
   );
-  const engine = await openClusterEngine({ service: 'default', layout, prefetch: { opTimeoutMs: 1_000 } });
+  const engine = await openClusterEngine({ service: 'default', layout, prefetch: { opTimeoutMs: patienceMs.answer } });
   process.on('message', (command: FamilyCommand) => void obey(engine.calls, command));
   const { workerId } = engine.status('default');
   tell({ kind: 'ready', startMs: performance.now() - begun, workerId, pid: process.pid });
@@ -34,7 +34,10 @@ async function obey(ids: IdCalls, command: FamilyCommand): Promise<void> {
     try {
       write(await next(ids));
     } catch (error) {
-      for (let each = error; each instanceof RaindropError; each = each.cause) refusals.add(each.errorCode);
+      for (let each = error; each instanceof RaindropError; each = each.cause) {
+        if (!refusals.has(each.errorCode)) tell({ kind: 'refused', code: each.errorCode, pid: process.pid });
+        refusals.add(each.errorCode);
+      }
     }
     if (command.do === 'stream') await sleep(2);
   }
@@ -51,7 +54,7 @@ async function next(ids: IdCalls): Promise<BigInt64Array> {
       // The wait is next.
     }
     if (batch[index] === 0n)
-      batch[index] = await ids.nextIdAsync(undefined, { timeoutMs: 2_000 }).catch(discard(batch, index));
+      batch[index] = await ids.nextIdAsync(undefined, { timeoutMs: patienceMs.ids }).catch(discard(batch, index));
   }
   return batch;
 }

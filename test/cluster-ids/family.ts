@@ -1,20 +1,33 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
+import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
 export const HOOK = resolve(__dirname, '../typescript-hook.cjs');
-const PATIENCE_MS = 40_000;
+/** For 64 processes that start at once on a busy machine. */
+const DEADLINE = { withinMs: 150_000 };
 
-/** One worker id, with a lease so short that a test can wait for its end. */
+/** One worker id. */
 export const ONE_ROW: SnowflakeModuleOptions = {
   ...{ timeUnit: 'millisecond', startTimeStamp: '2026-01-01', timeStampLength: 41, workIdLength: 3, endBitsLength: 1 },
-  ...{ serviceMinWorkId: 1, serviceMaxWorkId: 1, minLifetimeDays: 1, waitForWorkerMs: 20_000 },
-  ...{ heartbeatIntervalMs: 400, opTimeoutMs: 500, leaseMs: 2_000, horizonMs: 3_000, maxClockSkewMs: 500 },
+  ...{ serviceMinWorkId: 1, serviceMaxWorkId: 1, minLifetimeDays: 1, waitForWorkerMs: 60_000 },
 };
+
+/** So short that a test can wait for its end. */
+export const SHORT_LEASE: SnowflakeModuleOptions = {
+  ...{ heartbeatIntervalMs: 400, opTimeoutMs: 1_500, leaseMs: 3_000, horizonMs: 4_000, maxClockSkewMs: 500 },
+};
+
+/** What workers and their service have of their own in a test. */
+export interface FamilyChoice {
+  readonly workerScript?: string;
+  readonly lease?: SnowflakeModuleOptions;
+  readonly patienceMs?: FamilySetup['patienceMs'];
+}
 
 type ReportOf<Kind> = Extract<FamilyReport, { kind: Kind }>;
 
@@ -25,8 +38,10 @@ export class Family {
   readonly primary: ChildProcess;
   private isEnded = false;
 
-  constructor(database: DataSourceOptions, workerScript = 'family-worker.ts') {
-    const setup: FamilySetup = { database, options: ONE_ROW, directory: this.directory, workerScript };
+  constructor(database: DataSourceOptions, choice: FamilyChoice = {}) {
+    const { workerScript = 'family-worker.ts', lease, patienceMs = { answer: 30_000, ids: 60_000 } } = choice;
+    const { directory } = this;
+    const setup: FamilySetup = { database, options: { ...ONE_ROW, ...lease }, directory, workerScript, patienceMs };
     this.primary = fork(resolve(__dirname, 'family-primary.ts'), {
       execArgv: ['--require', HOOK],
       env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
@@ -43,7 +58,7 @@ export class Family {
   async grow(count: number): Promise<ReportOf<'ready'>[]> {
     const before = this.of('ready').length;
     this.tell({ do: 'fork', count });
-    await this.until(() => this.of('ready').length >= before + count);
+    await this.until('workers to be ready', () => this.of('ready').length >= before + count);
     return this.of('ready').slice(before);
   }
 
@@ -51,8 +66,16 @@ export class Family {
   async all(command: FamilyCommand, workers: number): Promise<ReportOf<'done'>[]> {
     const before = this.of('done').length;
     this.tell(command);
-    await this.until(() => this.of('done').length >= before + workers);
+    await this.until('workers to be done', () => this.of('done').length >= before + workers);
     return this.of('done').slice(before);
+  }
+
+  /** Waits until so many more IDs were issued, by all of them together. */
+  async moreIssued(ids: number): Promise<void> {
+    const count = (): number =>
+      readdirSync(this.directory).reduce((sum, file) => sum + statSync(join(this.directory, file)).size / 8, 0);
+    const wanted = count() + ids;
+    await this.until(`${ids} more IDs`, () => count() >= wanted);
   }
 
   /** The IDs that each process has issued, in their order. */
@@ -68,22 +91,19 @@ export class Family {
   }
 
   /** @throws Error when a process failed, or nothing of the kind happened in time */
-  async until(condition: () => boolean): Promise<void> {
-    const giveUpAt = Date.now() + PATIENCE_MS;
-    while (!condition()) {
-      const [failure] = this.of('failed');
-      if (failure !== undefined) throw new Error(`${failure.pid} failed: ${failure.message}`);
-      if (Date.now() > giveUpAt)
-        throw new Error(`nothing came of it; reports: ${JSON.stringify(this.reports.slice(-20))}`);
-      await new Promise((settle) => setTimeout(settle, 10));
-    }
+  async until(what: string, condition: () => boolean): Promise<void> {
+    const failures = (): ReportOf<'failed'>[] => this.of('failed');
+    await until(what, () => condition() || failures().length > 0, DEADLINE).catch((error: unknown) => {
+      throw new Error(`the last reports: ${JSON.stringify(this.reports.slice(-20))}`, { cause: error });
+    });
+    for (const { pid, message } of failures()) throw new Error(`${pid} failed: ${message}`);
   }
 
   /** Ends all of them and removes their files. Workers end when the channel to their primary does. */
   async end(): Promise<void> {
     this.primary.kill('SIGCONT');
     this.primary.kill('SIGKILL');
-    await this.until(() => this.isEnded);
+    await this.until('the end', () => this.isEnded);
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -13,10 +13,10 @@ const [, , mode, options] = process.argv as [string, string, 'ends' | 'listens' 
 /** A child that never closes its service: `ends`, `listens` to its parent, or goes on when its parent is gone. */
 async function main(): Promise<void> {
   const layout = createLayout(JSON.parse(options) as LayoutOptions, Date.now());
-  const { calls } = await openClusterEngine({ service: 'default', layout, prefetch: { maxAgeMs: 1_000 } });
+  const { calls } = await openClusterEngine({ service: 'default', layout, prefetch: { maxAgeMs: 60_000 } });
   const ids = [await calls.nextIdAsync(), calls.nextId(), ...(await calls.nextIdsAsync(100))].map(String);
   let refusal: string | undefined;
-  if (mode === 'listens') process.on('message', () => undefined);
+  if (mode === 'listens') process.on('message', (text) => typeof text === 'string' && process.send!(text));
   if (mode === 'orphaned') {
     process.disconnect();
     try {

@@ -18,7 +18,7 @@ export function noteBusyAttempts(): readonly BusyAttempt[] {
   const runs = jest.spyOn(DatabaseConnection.prototype, 'run');
   jest.spyOn(sqliteDialect, 'isBusy').mockImplementation((code) => {
     if (!isBusy(code)) return false;
-    const { driver } = runs.mock.contexts.at(-1)!['dataSource'];
+    const { driver } = (runs.mock.contexts.at(-1) as DatabaseConnection)['dataSource'];
     const { databaseConnection } = driver as unknown as { databaseConnection: Sqlite.Database };
     attempts.push({ waitedMs: Number(databaseConnection.pragma('busy_timeout', { simple: true })), turn });
     setImmediate(() => turn++);

@@ -5,8 +5,6 @@ import { databaseKinds, testDatabase, type DatabaseKind } from '../servers/test-
 import { describeConcurrentAcquirers } from './concurrent-acquirers.contract.js';
 import { openStore } from './open-store.js';
 
-jest.setTimeout(120_000);
-
 describeConcurrentAcquirers('memory', () => {
   const table = new MemoryWorkerTable();
   const open = (): MemoryWorkerStore => new MemoryWorkerStore(table, () => Date.now());

@@ -21,5 +21,10 @@ declare module 'autocannon' {
     readonly latency: { readonly p99: number };
   }
 
-  export default function autocannon(options: Options): Promise<Result>;
+  /** The result, and what ends it early. */
+  export interface Instance extends Promise<Result> {
+    stop(): void;
+  }
+
+  export default function autocannon(options: Options): Instance;
 }

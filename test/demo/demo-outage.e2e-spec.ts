@@ -41,5 +41,5 @@ describe.each([
     } finally {
       await server.stop();
     }
-  }, 120_000);
+  });
 });

@@ -1,18 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import autocannon, { type Result } from 'autocannon';
+import autocannon, { type Instance } from 'autocannon';
 import type { PrivateServer } from '../servers/private-server.js';
 import { startMariadb } from '../servers/private-servers.js';
 import { testDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { databaseUrl, startDemo } from './demo-process.js';
 import { FiredIds } from './fired-ids.js';
 
 export interface Fire {
-  readonly seconds: number;
-  /** When the database is killed, and when it is started again: parts of the whole. */
-  readonly killedAt: number;
-  readonly restartedAt: number;
+  /** How long each part lasts at least: before the database is killed, while it is away, and afterwards. */
+  readonly seconds: readonly [before: number, away: number, after: number];
   readonly leaseMs: number;
+  /** What the outage goes on for: many IDs without a refusal, or refusals. */
+  readonly until: 'served' | 'refused';
 }
+
+/** So many IDs show that a part of it is served. */
+const MANY_IDS = 4_000;
+/** How long a part may take that never shows what it is there for. */
+const PART = { withinMs: 120_000 };
+const LONGER_THAN_ALL_S = 7_200;
 
 export interface FireReport {
   /** How often each status came; 503s by their error code. */
@@ -45,7 +52,7 @@ export async function fireAtServiceAlone(fire: Fire): Promise<FireReport> {
 
 /** Two processes of the service under load, with their MariaDB killed and started again in the middle. */
 export async function fireAtService(
-  { seconds, killedAt, restartedAt, leaseMs }: Fire,
+  { seconds: [before, away, after], leaseMs, until: goal }: Fire,
   server: PrivateServer,
 ): Promise<FireReport> {
   const database = await testDatabase('mariadb', server.url);
@@ -64,15 +71,26 @@ export async function fireAtService(
         alive.push((await fetch(`${demos[0]!.url}/health/live`)).status);
       };
 
-      const loads = demos.map(({ url }) => load(url, seconds, ids, answers));
+      const moreIds = (): Promise<boolean> => {
+        const wanted = ids.count + MANY_IDS;
+        return until('the service to serve', () => ids.count >= wanted, PART);
+      };
+      const isReady = async (): Promise<boolean> => (await fetch(`${demos[0]!.url}/health/ready`)).status === 200;
+
+      const loads = demos.map(({ url }) => load(url, ids, answers));
       await lookAtHealth();
-      await sleep(seconds * killedAt * 1_000);
+      await Promise.all([sleep(before * 1_000), moreIds()]);
       await server.kill('SIGKILL');
-      await sleep(seconds * (restartedAt - killedAt) * 1_000);
+      const shown =
+        goal === 'served' ? moreIds() : until('the service to refuse', async () => !(await isReady()), PART);
+      await Promise.all([sleep(away * 1_000), shown]);
       await lookAtHealth();
       await server.restart();
-      const results = await Promise.all(loads);
+      await until('the service to be ready again', isReady, PART);
+      await Promise.all([sleep(after * 1_000), moreIds()]);
       await lookAtHealth();
+      for (const each of loads) each.stop();
+      const results = await Promise.all(loads);
       return {
         answers,
         errors: results.reduce((sum, { errors, timeouts }) => sum + errors + timeouts, 0),
@@ -91,7 +109,7 @@ export async function fireAtService(
   }
 }
 
-function load(url: string, seconds: number, ids: FiredIds, answers: Record<string, number>): Promise<Result> {
+function load(url: string, ids: FiredIds, answers: Record<string, number>): Instance {
   const count = (name: string): void => void (answers[name] = (answers[name] ?? 0) + 1);
   const onResponse = (status: number, body: string): void => {
     if (status === 201) ids.add(body);
@@ -101,8 +119,8 @@ function load(url: string, seconds: number, ids: FiredIds, answers: Record<strin
   return autocannon({
     url,
     connections: CONNECTIONS,
-    duration: seconds,
-    timeout: 15,
+    duration: LONGER_THAN_ALL_S,
+    timeout: 60,
     requests: [{ method: 'POST', path, onResponse }],
   });
 }

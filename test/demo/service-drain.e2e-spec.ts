@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { databaseUrl, startDemo, type DemoProcess } from './demo-process.js';
 
-const DRAIN_MS = 1_200;
+const DRAIN_MS = 3_000;
 
 describe('A service that is told to end', () => {
   let database: TestDatabase;
@@ -26,25 +27,33 @@ describe('A service that is told to end', () => {
   const status = async (path: string, method = 'GET'): Promise<number> =>
     (await fetch(`${demo.url}${path}`, { method })).status;
 
+  /** Waits for the first no of its readiness: before it closes, for then there would be no answer at all. */
+  const notReady = (): Promise<boolean> =>
+    until('it not to be ready', async () => (await status('/health/ready')) !== 200);
+
   it('is not ready at once, serves for DRAIN_MS, and then ends well', async () => {
     await start({ DRAIN_MS: String(DRAIN_MS) });
     expect(await status('/health/ready')).toBe(200);
     const begin = performance.now();
     const stopped = demo.stop('SIGTERM');
-    // Before it closes: then there would be no answer at all.
-    while ((await status('/health/ready')) === 200) await sleep(5);
+    await notReady();
     const report = await (await fetch(`${demo.url}/health/ready`)).json();
     expect(report).toMatchObject({
       status: 'error',
       details: { raindrop: { status: 'up' }, shutdown: { status: 'down', message: 'the service is shutting down' } },
     });
     expect(await status('/health/live')).toBe(200);
-    let served = 0;
-    for (; performance.now() - begin < DRAIN_MS - 300; served++) {
-      expect(await status('/v1/ids?count=10', 'POST')).toBe(201);
-      await sleep(20);
-    }
-    expect(served).toBeGreaterThan(0);
+    const served: number[] = [];
+    let lastAt = 0;
+    await until('nobody to be there', async () => {
+      const answer = await status('/v1/ids?count=10', 'POST').catch(noServer);
+      if (answer === undefined) return true;
+      served.push(answer);
+      lastAt = performance.now() - begin;
+      return false;
+    });
+    expect(new Set(served)).toEqual(new Set([201]));
+    expect(lastAt).toBeGreaterThan(DRAIN_MS / 3);
     const exit = await stopped;
     expect(exit).toMatchObject({ code: 0, signal: null });
     expect(exit.tookMs).toBeGreaterThan(DRAIN_MS - 100);
@@ -61,14 +70,13 @@ describe('A service that is told to end', () => {
           expect(answer.status).toBe(201);
           ids.push(...((await answer.json()) as { ids: string[] }).ids);
         } catch (error) {
-          // No server any more; everything else is a failure.
-          if ((error as Error).name !== 'TypeError') throw error;
-          await sleep(10);
+          noServer(error);
+          await turn();
         }
       }
     };
     const clients = [client(), client(), client(), client()];
-    await sleep(300);
+    await until('some IDs', () => ids.length > 1_000);
     const { code } = await demo.stop('SIGTERM');
     isOver = true;
     await Promise.all(clients);
@@ -78,13 +86,13 @@ describe('A service that is told to end', () => {
   });
 
   it('answers what is under way, gives its worker back, and takes a second signal calmly', async () => {
-    await start({ DRAIN_MS: '500', RAINDROP_MAX_WORKER_ID: '1' });
+    await start({ DRAIN_MS: String(DRAIN_MS), RAINDROP_MAX_WORKER_ID: '1' });
     // 262,144 IDs a second and code: it is under way when the drain is over.
     const answer = await fetch(`${demo.url}/v1/ids/stream?count=3000000`, { method: 'POST' });
     const body = answer.text();
     const slow = await slowOrder(demo.url);
     const stopped = demo.stop('SIGTERM');
-    while ((await status('/health/ready')) === 200) await sleep(10);
+    await notReady();
     process.kill(demo.pid, 'SIGTERM');
     process.kill(demo.pid, 'SIGINT');
     expect(await slow.finish()).toMatch(/^HTTP\/1\.1 201 /);
@@ -133,11 +141,15 @@ describe('A service that is told to end', () => {
   it('waits for nobody who reads nothing', async () => {
     await start({});
     const reader = await fetch(`${demo.url}/v1/ids/stream?count=10000000`, { method: 'POST' });
-    await sleep(500);
+    await until('IDs that nobody reads', async () => {
+      const metrics = await (await fetch(`${demo.url}/metrics`)).text();
+      const counts = [...metrics.matchAll(/^raindrop_ids_issued_total\{.*\} (\d+)$/gm)];
+      return counts.some(([, count]) => Number(count) > 100_000);
+    });
     const { code, signal } = await demo.stop('SIGTERM');
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     await reader.body!.cancel().catch(() => undefined);
-  }, 40_000);
+  });
 
   it('logs in lines of JSON when it is told to', async () => {
     await start({ LOG_FORMAT: 'json', RAINDROP_MAX_WORKER_ID: '3' });
@@ -167,6 +179,11 @@ describe('A service that is told to end', () => {
     expect(failure).not.toContain('secret');
   });
 });
+
+/** No server any more; everything else is a failure. */
+function noServer(error: unknown): undefined {
+  if ((error as Error).name !== 'TypeError') throw error;
+}
 
 /** An order whose second half is sent when `finish` is called, which returns the answer. */
 async function slowOrder(url: string): Promise<{ finish(): Promise<string> }> {

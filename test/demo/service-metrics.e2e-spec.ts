@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IdService } from '@raindrop/nestjs';
+import { leaseStatus } from '../module/lease-status.js';
+import { until } from '../waiting/until.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 
 const LINE =
@@ -22,7 +25,7 @@ describe('GET /metrics', () => {
   let demo: OpenDemo;
 
   beforeAll(async () => {
-    demo = await openDemo({ RAINDROP_LEASE_MS: '4000' });
+    demo = await openDemo({ RAINDROP_LEASE_MS: '12000' });
   });
 
   afterAll(() => demo.close());
@@ -45,12 +48,9 @@ describe('GET /metrics', () => {
   it('shows every instrument of docs/metrics.md once, under its name for Prometheus', async () => {
     expect(DOCUMENTED.length).toBeGreaterThan(14);
     // One is recorded with the first renewal.
-    let types = new Map<string, string>();
-    for (let tries = 0; tries < 50 && !types.has('raindrop_lease_renewal_duration_seconds'); tries++) {
-      const { text } = await scrape();
-      types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
-      await new Promise((settle) => setTimeout(settle, 100));
-    }
+    await until('the first renewal', () => leaseStatus(demo.app.get(IdService)).renewals > 0);
+    const { text } = await scrape();
+    const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
     const ours = [...types].filter(([name]) => name.startsWith('raindrop_'));
     expect(new Map(ours)).toEqual(new Map(DOCUMENTED.map(({ name, type }) => [name, type])));
     expect(types.has('process_cpu_seconds_total')).toBe(true);

@@ -8,7 +8,10 @@ async function soak(): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < 10 || seconds > 3_600) {
     throw new Error('how many seconds? An integer from 10 to 3600');
   }
-  const report = await fireAtServiceAlone({ seconds, killedAt: 0.3, restartedAt: 0.5, leaseMs: MINUTE_S * 1_000 });
+  const report = await fireAtServiceAlone({
+    seconds: [seconds * 0.3, seconds * 0.2, seconds * 0.5],
+    ...{ leaseMs: MINUTE_S * 1_000, until: 'served' },
+  });
   console.log(JSON.stringify({ ...report, repeated: report.repeated.map(String) }, undefined, 2));
   const problem = problemIn(report);
   if (problem === undefined) return;

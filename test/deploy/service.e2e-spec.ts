@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../waiting/until.js';
 import { startDemo, type DemoProcess } from '../demo/demo-process.js';
 import { expressions, labelsIn, metricsIn } from './asked-series.js';
 import { execForm } from './dockerfile.js';
@@ -11,7 +11,7 @@ import { readData } from './read-deployment.js';
 const { data } = readData<{ data: Record<string, string> }>('deploy/kubernetes/config-map.yaml');
 
 /** Heartbeats come soon: the series of their duration begin with the first one. */
-const LEASE_MS = '4000';
+const LEASE_MS = '12000';
 
 describe('The service, as the deployment files start it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'raindrop-deploy-'));
@@ -22,7 +22,7 @@ describe('The service, as the deployment files start it', () => {
     const ours = { PORT: '0', HOST: '127.0.0.1', LOG_FORMAT: 'text', RAINDROP_LEASE_MS: LEASE_MS };
     const environment = { ...data, ...ours };
     service = await startDemo({ cwd: folder, environment });
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await service.stop();
@@ -46,7 +46,7 @@ describe('The service, as the deployment files start it', () => {
         ...expressions.flatMap(labelsIn).filter((label) => !labels.has(label)),
       ];
     };
-    for (let tries = 0; tries < 50 && (await missing()).length > 0; tries++) await sleep(200);
+    await until('every series', async () => (await missing()).length === 0).catch(() => undefined);
     expect(await missing()).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { dieWithUs } from '../servers/die-with-us.js';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 150_000;
 
 /** A command line that starts a server, such as `npm start`, with all the processes that it starts. */
 export class BackgroundService {
@@ -14,7 +14,7 @@ export class BackgroundService {
 
   /**
    * Starts it on a free port and waits until it says `listening at`.
-   * @throws Error with what it printed, when it ends or takes longer than a minute
+   * @throws Error with what it printed, when it ends or takes longer than 150 s
    */
   static async start(command: string, folder: string): Promise<BackgroundService> {
     const [program, ...args] = await dieWithUs(['sh', '-c', command], 'SIGKILL');
@@ -47,7 +47,7 @@ export class BackgroundService {
   /** Ends all of its processes and waits for that. */
   async stop(): Promise<void> {
     signal(this.child, 'SIGTERM');
-    const timer = setTimeout(() => signal(this.child, 'SIGKILL'), 10_000);
+    const timer = setTimeout(() => signal(this.child, 'SIGKILL'), 60_000);
     await this.ended.finally(() => clearTimeout(timer));
   }
 }

@@ -9,8 +9,6 @@ import { commandsBy, runShell } from './run-shell.js';
 import { missingLines } from './shown-answer.js';
 
 // Every command is a process.
-jest.setTimeout(120_000);
-
 /** As it is published: `npm test` builds it. */
 const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
 /** Of the variables that docs/cli.md sets. */

@@ -31,7 +31,7 @@ it('every TypeScript block of every document compiles', async () => {
   expect(await compile([...blocks, mistaken])).toEqual([
     "mistaken.md:9: error TS2339: Property 'trim' does not exist on type 'number'.",
   ]);
-}, 120_000);
+});
 
 it('there is no other language for it', () => {
   expect(allBlocks('typescript', 'js', 'javascript', 'tsx', 'mjs', 'cjs')).toEqual([]);

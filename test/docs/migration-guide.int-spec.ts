@@ -5,6 +5,7 @@ import { GeneratedSnowflake, IdService, RaindropModule } from '@raindrop/nestjs'
 import { Column, DataSource, Entity, EntitySchema, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../servers/test-databases.js';
+import { expectSince } from '../waiting/expect-since.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/migration.md');
@@ -71,11 +72,12 @@ describe('From auto-increment', () => {
       await old.destroy();
       const app = await startApp([typeorm({ ...options, entities: [Order] }), RaindropModule.forRoot(OPTIONS)]);
       const orders = app.get(DataSource).getRepository(Order);
+      const before = Date.now();
       await orders.save({ customer: 'Grace' });
       const found = await orders.find({ order: { id: 'ASC' } });
       expect(found.map(({ customer }) => customer)).toEqual(['Ada', 'Grace']);
       expect(found[0]!.id).toBe('1');
-      expect(app.get(IdService).parse(found[1]!.id).time.getTime()).toBeGreaterThan(Date.now() - 5_000);
+      expectSince(before, app.get(IdService).parse(found[1]!.id).time.getTime());
       await app.close();
     });
   });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { shellCommands, type ShellCommand } from './shell-commands.js';
 import { shellPlaceOf, type ShellPlace } from './shell-places.js';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 170_000;
 
 /** How a command line has ended. */
 export interface Ended {

@@ -7,8 +7,6 @@ import { commandsBy, runShell } from './run-shell.js';
 import { differences } from './shown-answer.js';
 
 // Every command is a process, and an example is compiled first.
-jest.setTimeout(120_000);
-
 const ROOT = resolve(__dirname, '../..');
 const LOCAL = 'http://127.0.0.1:3000';
 const folder = mkdtempSync(join(tmpdir(), 'raindrop-shell-'));

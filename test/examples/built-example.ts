@@ -5,9 +5,9 @@ import { dieWithUs } from '../servers/die-with-us.js';
 import { runCommand } from '../servers/run-command.js';
 
 const ROOT = resolve(__dirname, '../..');
-const BUILD_TIMEOUT_MS = 120_000;
-const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 10_000;
+const BUILD_TIMEOUT_MS = 170_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /** A running example. */
 export interface ExampleProcess {
@@ -38,7 +38,7 @@ export class BuiltExample {
   /**
    * Starts it on a free port and waits until it listens.
    * @param folder where it keeps its database
-   * @throws Error with what it printed, when it ends or takes longer than 30 s
+   * @throws Error with what it printed, when it ends or takes longer than 2 min
    */
   async start(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<ExampleProcess> {
     const [command, ...args] = await dieWithUs([process.execPath, this.program], 'SIGKILL');

@@ -15,7 +15,7 @@ describe('The example "minimal"', () => {
 
   beforeAll(async () => {
     example = await BuiltExample.build('minimal');
-  }, 150_000);
+  });
 
   afterEach(() => example.stopAll());
 

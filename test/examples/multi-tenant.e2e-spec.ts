@@ -23,7 +23,7 @@ describe('The example "multi-tenant"', () => {
   beforeAll(async () => {
     example = await BuiltExample.build('multi-tenant');
     ({ url } = await example.start(folder));
-  }, 150_000);
+  });
 
   afterAll(async () => {
     await example.stopAll();

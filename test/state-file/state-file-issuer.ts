@@ -22,14 +22,17 @@ export interface IssuerSetup {
   readonly workers: number;
   /** How far this process's clock is from the true one. */
   readonly clockOffsetMs: number;
+  /** What this process's clock shows at its start, in place of that. */
+  readonly clockStartsAt?: number;
   /** Every ID goes here, eight bytes each. */
   readonly idsFile: string;
 }
 
 /** Issues IDs without a rest until it is killed, or closes when it is told to. Says `issuing` after the first ones. */
-async function main({ path, lease, workers, clockOffsetMs, idsFile }: IssuerSetup): Promise<void> {
+async function main({ path, lease, workers, clockOffsetMs, clockStartsAt, idsFile }: IssuerSetup): Promise<void> {
   const trueNow = Date.now.bind(Date);
-  Date.now = () => trueNow() + clockOffsetMs;
+  const offsetMs = clockStartsAt === undefined ? clockOffsetMs : clockStartsAt - trueNow();
+  Date.now = () => trueNow() + offsetMs;
   const layout = {
     timeUnit: 'millisecond',
     startTimeStamp: '2024-01-01',

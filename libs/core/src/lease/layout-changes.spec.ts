@@ -139,14 +139,14 @@ describe('layouts in turn on one row, told apart by their end bits', () => {
     await fc.assert(property, { seed: 5, numRuns: 120 });
     expect(total.issued).toBeGreaterThan(3_000);
     expect(total.starts / total.lives).toBeGreaterThan(0.5);
-  }, 60_000);
+  });
 
   it('issue IDs twice when the conversion keeps the sequence: the same search finds it', async () => {
     mockMistake = 'keeps the sequence';
     const property = fc.asyncProperty(anyLives, async (lives) => (await run(lives)).repeats.length === 0);
     const { failed } = await fc.check(property, { seed: 5, numRuns: 120, endOnFailure: true });
     expect(failed).toBe(true);
-  }, 60_000);
+  });
 
   it.each([
     { mistake: 'nothing', repeats: [] },

@@ -6,8 +6,6 @@ import type { LeaseOptions } from './lease-options.js';
 
 const HOUR = Date.parse('2026-03-01T13:00:00.000Z');
 
-jest.setTimeout(60_000);
-
 /** How the clocks of the old holder and of the next one are wrong, ms. */
 interface Skews {
   readonly holder: number;

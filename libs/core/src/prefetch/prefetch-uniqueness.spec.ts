@@ -64,8 +64,6 @@ function replace(owner: object, name: string, descriptor: PropertyDescriptor): v
 }
 afterEach(() => mends.splice(0).forEach((mend) => mend()));
 
-jest.setTimeout(120_000);
-
 it('No ID is handed out twice, out of order or too old, and everybody who waits is answered, whatever happens', async () => {
   const seen = { issued: 0, happened: new Set<string>() };
   expect(await violation(RUNS, '', seen)).toBeUndefined();

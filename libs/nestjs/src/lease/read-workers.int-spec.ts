@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@raindrop/core';
 import { OPTIONS, startApp, useDatabase } from '../../../../test/module/module-fixture.js';
 import { databaseKinds } from '../../../../test/servers/test-databases.js';
+import { expectSince } from '../../../../test/waiting/expect-since.js';
 import { IdService } from '../id.service.js';
 import { RaindropModule } from '../raindrop.module.js';
 import { DatabaseCallError } from '../typeorm/database/database-call-error.js';
@@ -17,9 +18,7 @@ describe.each(databaseKinds)('readWorkers on %s', (kind) => {
     const { workerId } = app.get(IdService);
     const before = Date.now();
     const { nowMs, workers } = await readWorkers(options);
-    // One host, one clock; a database's may be a little coarser.
-    expect(nowMs).toBeGreaterThanOrEqual(before - 1_000);
-    expect(nowMs).toBeLessThanOrEqual(Date.now() + 1_000);
+    expectSince(before, nowMs);
     expect(workers.map((each) => each.workerId)).toEqual([1, 2, 3]);
     const mine = workers.find((each) => each.workerId === workerId)!;
     expect(mine).toMatchObject({ state: 'held', layout: app.get(IdService).layout.fingerprint, lane: 0 });

@@ -6,8 +6,6 @@ import { FileWorkerStore } from './file-worker-store.js';
 import { changeWorkers } from '../../../../test/state-file/change-workers.js';
 import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';
 
-jest.setTimeout(120_000);
-
 describeWorkerStore('a state file', () => {
   const { directory, drop } = temporaryDirectory();
   const path = join(directory, 'workers');

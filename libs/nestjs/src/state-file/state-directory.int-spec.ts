@@ -7,8 +7,6 @@ import { gatedFiles } from '../../../../test/state-file/gated-files.js';
 import { NaiveFile } from '../../../../test/state-file/naive-file.js';
 import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';
 
-jest.setTimeout(120_000);
-
 /** What can be read, and replaced by compare-and-swap, or so it says. */
 interface Cell {
   read(): Promise<StateVersion | undefined>;

@@ -172,6 +172,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const from = Date.now();
     await bench.admin(server).flushall();
     const store = bench.store(server);
+    await store.prepare({ min: 1, max: 2 });
     const { row, nowMs } = await store.readRow(2);
     expect(row!.odometers[0].ms - nowMs).toBeLessThanOrEqual(REACH_MS);
     await store.close();

@@ -7,8 +7,6 @@ import { systemPorts } from '../../system/system-ports.js';
 import { initRedisWorkers } from './init-redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';
 
-jest.setTimeout(60_000);
-
 const { timers } = systemPorts('exact');
 
 /** A key that is nobody else's, on the Redis of this run. */

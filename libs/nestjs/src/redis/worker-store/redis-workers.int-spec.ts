@@ -10,8 +10,6 @@ import { RaindropModule } from '../../raindrop.module.js';
 import { initRedisWorkers } from './init-redis-workers.js';
 import { redisWorkers, redisWorkersOf } from './redis-workers.js';
 
-jest.setTimeout(60_000);
-
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
 
 /** So short that its reach is over within seconds. */

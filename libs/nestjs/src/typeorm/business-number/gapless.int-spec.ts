@@ -71,7 +71,7 @@ describe.each(databaseKinds)('20 writers with rollbacks and deadlocks on %s', (k
     const stored = await storedNumbers(dataSources[0]!, 'A');
     expect(new Set(stored).size).toBe(committed);
     expect(stored.at(-1)).toBeGreaterThan(committed);
-  }, 120_000);
+  });
 
   if (kind !== 'sqlite') {
     it('repeat numbers with SELECT MAX(...) + 1', async () => {
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('20 writers with rollbacks and deadlocks on %s', (k
       const stored = await storedNumbers(dataSources[0]!, 'A');
       expect(stored).toHaveLength(committed);
       expect(new Set(stored).size).toBeLessThan(committed);
-    }, 120_000);
+    });
   }
 });
 

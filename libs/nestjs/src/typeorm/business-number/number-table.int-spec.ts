@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { limitedAccount, type ServerOptions } from '../../../../../test/module/limited-account.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
 import type { SupportedDatabase } from '../database/supported-database.js';
+import { expectSince } from '../../../../../test/waiting/expect-since.js';
 import { businessNumber } from './business-number.js';
 import { businessNumberTableMigration } from './business-number-table-migration.js';
 import { businessNumberTableSql } from './number-table.js';
@@ -68,8 +69,7 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
     expect(row).toMatchObject({ series: '{yyyy}{MM}-{seq}', per: 'acme', period: '2026-03' });
     expect([Number(row!['start_value']), Number(row!['value'])]).toEqual([7, 9]);
     for (const time of [Number(row!['created_ms']), Number(row!['updated_ms'])]) {
-      expect(time).toBeGreaterThanOrEqual(before - 1_000);
-      expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
+      expectSince(before, time);
     }
     expect(Number(row!['updated_ms'])).toBeGreaterThanOrEqual(Number(row!['created_ms']));
   });

@@ -3,8 +3,6 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseKinds, testDatabase } from '../../../../../test/servers/test-databases.js';
 
-jest.setTimeout(120_000);
-
 const HOOK = resolve(__dirname, '../../../../../test/typescript-hook.cjs');
 const PROCESSES = 6;
 const STARTS = 5;
@@ -16,7 +14,7 @@ describe.each(databaseKinds)('Processes on an empty %s', (kind) => {
     const script = join(__dirname, '../../../../../test/disposable/starting-process.ts');
     const outputs = await Promise.all(
       Array.from({ length: PROCESSES }, () =>
-        promisify(execFile)(process.execPath, ['--require', HOOK, script, String(STARTS)], { env, timeout: 60_000 }),
+        promisify(execFile)(process.execPath, ['--require', HOOK, script, String(STARTS)], { env, timeout: 150_000 }),
       ),
     );
     const ids = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);

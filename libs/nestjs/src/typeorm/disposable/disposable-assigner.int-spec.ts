@@ -4,8 +4,6 @@ import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../t
 import { openDisposable, request, start } from '../../../../../test/disposable/open-disposable.js';
 import { unansweredInsert } from '../../../../../test/disposable/unanswered-insert.js';
 
-jest.setTimeout(60_000);
-
 const TABLE = 'raindrop_worker_node';
 
 describe.each(databaseKinds)('Disposable worker ids on %s', (kind) => {

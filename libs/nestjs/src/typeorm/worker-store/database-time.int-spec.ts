@@ -4,14 +4,9 @@ import { originalTakeSql } from '../../../../../test/contract/original-table.js'
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { startMariadb } from '../../../../../test/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../../test/servers/test-databases.js';
+import { expectSince } from '../../../../../test/waiting/expect-since.js';
 
 const HOUR = 3_600_000;
-
-/** A time is from this host's clock, read before and after it; a column may be a little coarser. */
-function expectBetween(beforeMs: number, time: number): void {
-  expect(time).toBeGreaterThanOrEqual(beforeMs - 1_000);
-  expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
-}
 
 /** The times of a row as the store says them, and their distance from this host's. */
 async function expectRightTimes(dataSource: DataSourceOptions, foreignTimeZone?: string): Promise<void> {
@@ -21,7 +16,7 @@ async function expectRightTimes(dataSource: DataSourceOptions, foreignTimeZone?:
   const before = Date.now();
   expect(await takeRow(store, 1)).toBe(true);
   const { nowMs, row } = await store.readRow(1);
-  for (const time of [nowMs, row!.leaseUntilMs - 60_000, row!.heartbeatMs]) expectBetween(before, time);
+  for (const time of [nowMs, row!.leaseUntilMs - 60_000, row!.heartbeatMs]) expectSince(before, time);
   await store.close();
 }
 
@@ -59,14 +54,14 @@ describe('times on a MariaDB with unusual settings', () => {
     await admin.query(`SET GLOBAL time_zone = '${zone}'`);
     const before = Date.now();
     await expectRightTimes(database.options);
-    expectBetween(before, Date.parse(await heartbeatText(1)));
+    expectSince(before, Date.parse(await heartbeatText(1)));
   });
 
   it("are written and read in the original's zone when it has one", async () => {
     await admin.query("SET GLOBAL time_zone = '-07:00'");
     const before = Date.now();
     await expectRightTimes(database.options, '+08:00');
-    expectBetween(before, Date.parse(await heartbeatText(1)) - 8 * HOUR);
+    expectSince(before, Date.parse(await heartbeatText(1)) - 8 * HOUR);
 
     await admin.query(originalTakeSql(2, '2024-05-06 07:08:09'));
     const store = openStore(database.options, { foreignTimeZone: '+08:00' });
