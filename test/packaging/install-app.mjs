@@ -78,6 +78,7 @@ const jestConfig = {
 };
 
 function versionOf(name, app) {
+  if (name in (app.older ?? {})) return app.older[name];
   if (name === 'typeorm') return app.typeorm;
   if (name === '@nestjs/terminus') return app.terminus;
   return name.startsWith('@nestjs/') ? app.nest : versionHere(name);

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   const names = proofs.map(({ name }) => name);
   const { only, seed } = new Command('prove')
     .description(
-      'Runs every proof of uniqueness in its full form, under 30 minutes on two cores, and prints one table.',
+      'Runs every proof of uniqueness in its full form and the project under other Nodes, and prints one table.',
     )
     .addOption(new Option('--only <names...>', 'only these').choices(names).default(names))
     .addOption(new Option('--seed <n>', 'the first seed').argParser(Number).default(1))
