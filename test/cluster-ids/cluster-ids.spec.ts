@@ -10,6 +10,7 @@ import {
   type RaindropError,
 } from '@raindrop/core';
 import fc from 'fast-check';
+import { runs } from '../tier.js';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
@@ -270,7 +271,7 @@ describe('The channel', () => {
         expect(new Set(ids).size).toBe(ids.length);
         for (const { calls } of engines) calls.close();
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
@@ -208,7 +209,7 @@ describe('IDs by code, whichever codes come and go', () => {
       fc.property(fc.oneof(fc.constant([]), steps), steps, (before, after) => {
         expect(findFault(before, after)).toBeUndefined();
       }),
-      { seed: 4, numRuns: 500 },
+      { seed: 4, numRuns: runs(500) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { tinyLayout } from '../testing/tiny-layout.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
@@ -78,7 +79,7 @@ describe('three workers', () => {
             }
           },
         ),
-        { seed: 3, numRuns: 300 },
+        { seed: 3, numRuns: runs(300) },
       );
       expect(total).toBeGreaterThan(10_000);
     },

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { shapeOfFingerprint } from './fingerprint.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
 import { Layout } from './layout.js';
@@ -145,7 +146,7 @@ describe('a fingerprint', () => {
         const shape = shapeOfFingerprint(text);
         if (shape !== undefined) expect(new Layout(shape).fingerprint).toBe(text);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
   });
 });

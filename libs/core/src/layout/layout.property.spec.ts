@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { InvalidPartError } from './layout-errors.js';
 import type { Field, FieldRole } from './field.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
@@ -112,7 +113,7 @@ describe('any layout', () => {
         expect(id).toBe(spelledOut(layout, parts));
         expect(layout.unpack(id)).toEqual(parts);
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -135,7 +136,7 @@ describe('any layout', () => {
         fc.pre(id >> BigInt(layout.lowBits) <= BigInt(layout.maxTick));
         expect(layout.pack(layout.unpack(id))).toBe(id);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('the range of IDs of a moment', () => {
           expect(layout.idFloor(ms + layout.unitMs)).toBe(ceil + 1n);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { caught } from '../codec/testing/caught.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
@@ -308,10 +309,10 @@ describe('a layout of the past', () => {
         // No more is given away than the tick that it touches.
         expect(BigInt(floor.tick) << BigInt(mine.lowBits)).toBeLessThanOrEqual(largest);
       }),
-      { seed: 11, numRuns: 2_000 },
+      { seed: 11, numRuns: runs(2_000) },
     );
-    expect(outcomes.get(true)).toBeGreaterThan(100);
-    expect(outcomes.get(false)).toBeGreaterThan(100);
+    expect(outcomes.get(true)).toBeGreaterThan(runs(100));
+    expect(outcomes.get(false)).toBeGreaterThan(runs(100));
   });
 
   it('lets a whole fleet of the next one in, one process after the other', async () => {

@@ -13,6 +13,7 @@ import {
   WaitTimeoutError,
 } from '@raindrop/core';
 import fc from 'fast-check';
+import { runs } from '../../../../test/tier.js';
 import { createTestIdService } from './create-test-id-service.js';
 import type { RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
@@ -375,7 +376,7 @@ describe('Uniqueness', () => {
         }
         expect(new Set(issued).size).toBe(issued.length);
       }),
-      { seed: 4, numRuns: 300 },
+      { seed: 4, numRuns: runs(300) },
     );
   });
 });
