@@ -38,9 +38,11 @@ describe('settings that can lose acknowledged commits', () => {
       `ALTER SYSTEM SET ${name} = ${value}`,
       'SELECT pg_reload_conf()',
     ];
-    const isOff = "SELECT name FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'";
-    expect(await warnings(options)).toEqual(['fsync is off']);
-    expect(await warnings(options, set('synchronous_commit', 'off'), isOff)).toEqual(['fsync is off']);
+    const isOff = (name: string): string => `SELECT name FROM pg_settings WHERE name = '${name}' AND setting = 'off'`;
+    expect(await warnings(options)).toEqual([]);
+    expect(await warnings(options, set('fsync', 'off'), isOff('fsync'))).toEqual(['fsync is off']);
+    const commits = 'synchronous_commit';
+    expect(await warnings(options, set(commits, 'off'), isOff(commits))).toEqual(['fsync is off']);
     await server.stop();
   });
 
