@@ -53,8 +53,8 @@ export const renewalsLost: FailoverScenario = {
     leaseMs: 2_000,
     horizonMs: 2_000,
     opTimeoutMs: 1_000,
-    maxClockSkewMs: 2_000,
-    commitLossWindowMs: 8_000,
+    maxClockSkewMs: 1_000,
+    commitLossWindowMs: 6_000,
     // The taker waits until whoever held the row must have stopped.
     waitForWorkerMs: 60_000,
   },

@@ -1,4 +1,5 @@
 import {
+  ClosedError,
   LeaseKeeper,
   RaindropError,
   resolveLayout,
@@ -70,7 +71,10 @@ class Issuer {
   /** Asks for IDs before the start has ended, too: a process that may not issue yet must not. */
   open(): void {
     void this.issue();
-    this.keeper.start().catch((error: unknown) => tell({ failure: String(error) }));
+    this.keeper.start().catch((error: unknown) => {
+      // It may be told to close before the start has ended.
+      if (!(error instanceof ClosedError)) tell({ failure: String(error) });
+    });
   }
 
   async close(): Promise<void> {

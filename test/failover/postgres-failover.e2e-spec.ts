@@ -1,7 +1,7 @@
 import { runFailoverRounds } from './failover-rounds.js';
 import { acquiresLost, renewalsLost, withoutWindow } from './failover-scenario.js';
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 describe('A PostgreSQL that fails over to a standby without its last acknowledged commits', () => {
   it('makes no process repeat an ID in ten rounds, and everybody goes on', async () => {

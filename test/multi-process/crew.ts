@@ -6,7 +6,7 @@ import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type MemberCommand, type MemberReport, type MemberSetup } from './member-messages.js';
 
 const HOOK = resolve(__dirname, '../typescript-hook.cjs');
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** One that was started and speaks for a member, or for several. */
 type Link = ChildProcess | Worker;
