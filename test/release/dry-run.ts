@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { readDocument } from '../docs/typescript-blocks.js';
 import { WITHOUT_SCRIPTS } from './built-sqlite.js';
 import { LocalRegistry } from './local-registry.js';
+import { hasPacked } from './packed.js';
 import { runOrThrow } from './run-or-throw.js';
 import { installAsReadmeSays, packAsReadmeSays } from './tarball-app.js';
 import { followTutorial } from './tutorial.js';
@@ -40,10 +41,11 @@ async function shop(folder: string): Promise<void> {
     );
     const tutorial = join(folder, 'tutorial');
     mkdirSync(tutorial);
-    const done = await step('the tutorial holds', () =>
+    const followed = await step('the tutorial holds', () =>
       followTutorial(tutorial, { ...registry.environment, ...WITHOUT_SCRIPTS }),
     );
-    for (const command of done) console.log(`  $ ${command}`);
+    hasPacked(followed.folder, [`${scope}/core`, `${scope}/nestjs`]);
+    for (const command of followed.commands) console.log(`  $ ${command}`);
   } finally {
     await registry.stop();
   }

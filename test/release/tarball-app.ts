@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { shellCommands } from '../docs/shell-commands.js';
+import { hasPacked } from './packed.js';
 import { runOrThrow } from './run-or-throw.js';
 
 const ROOT = resolve(__dirname, '../..');
@@ -26,6 +27,10 @@ export async function installAsReadmeSays(parent: string, scope: string): Promis
   symlinkSync(ROOT, join(parent, 'raindrop'));
   await runOrThrow('npm init -y', project);
   await runOrThrow(commandsOfReadme()[1], project, { npm_config_prefer_offline: 'true' });
+  hasPacked(
+    project,
+    ['core', 'nestjs', 'cli'].map((name) => `${scope}/${name}`),
+  );
   await runOrThrow(`node -e "require('${scope}/nestjs').RaindropModule.forRoot"`, project);
   await runOrThrow('npx --no-install raindrop --version', project);
 }

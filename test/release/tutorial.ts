@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BackgroundService } from '../docs/background-service.js';
 import { blocksOf, type Block } from '../docs/documents.js';
@@ -12,6 +12,11 @@ import { runOrThrow } from './run-or-throw.js';
 const TUTORIAL = 'docs/getting-started.md';
 const LOCAL = 'http://127.0.0.1:3000';
 
+export interface Followed {
+  readonly commands: readonly string[];
+  readonly folder: string;
+}
+
 /** What stands before the section on MySQL, which needs a server. */
 function blocksOnSqlite(): Block[] {
   const end = readDocument(TUTORIAL).split('\n').indexOf('## 6. On MySQL');
@@ -22,9 +27,9 @@ function blocksOnSqlite(): Block[] {
 /**
  * Follows the tutorial in an empty folder, from top to bottom: runs its commands, writes its files, starts what it
  * starts, and holds each answer against the one shown. The application listens on a free port.
- * @returns what was run
+ * @returns what was run, and where the application is
  */
-export async function followTutorial(parent: string, environment: Readonly<Record<string, string>>): Promise<string[]> {
+export async function followTutorial(parent: string, environment: Readonly<Record<string, string>>): Promise<Followed> {
   const done: string[] = [];
   const names = new Map<string, string>();
   let cwd = parent;
@@ -45,7 +50,7 @@ export async function followTutorial(parent: string, environment: Readonly<Recor
   } finally {
     await app?.stop();
   }
-  return done;
+  return { commands: done, folder: cwd };
 }
 
 /** A file of the tutorial names itself in its first line; JSON cannot, and is the compiler's. */
@@ -77,10 +82,4 @@ async function ask(
   const { stdout } = await runShell(line, cwd);
   const wrong = differences(JSON.parse(answer), JSON.parse(stdout), names);
   if (wrong.length > 0) throw new Error(`${command} answers otherwise: ${wrong.join('; ')}`);
-}
-
-/** The versions of our packages that the application has, as npm installed them. */
-export function installedVersion(folder: string, name: string): string {
-  const manifest = readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
 }
