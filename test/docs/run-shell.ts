@@ -12,9 +12,14 @@ export interface Ended {
 }
 
 /** Runs a command line as a reader's shell does, and waits for its end. */
-export function runShell(command: string, cwd: string, environment: NodeJS.ProcessEnv = {}): Promise<Ended> {
+export function runShell(
+  command: string,
+  cwd: string,
+  environment: NodeJS.ProcessEnv = {},
+  timeout = TIMEOUT_MS,
+): Promise<Ended> {
   return new Promise((settle) => {
-    const options = { cwd, env: { ...process.env, ...environment }, timeout: TIMEOUT_MS };
+    const options = { cwd, env: { ...process.env, ...environment }, timeout };
     execFile('bash', ['-c', command], options, (error, stdout, stderr) =>
       settle({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );

@@ -29,6 +29,11 @@ const guide = (test: string): ShellPlace => ({ by: 'guide', test });
 export const SHELL_RULES: readonly ShellRule[] = [
   { documents: /./, commands: /^npm ci && npm test\b/, place: { by: 'step', step: 'test' } },
   { documents: /./, commands: /^npm ci && npm start\b/, place: { by: 'step', step: 'npm start' } },
+  {
+    documents: /^README\.md$/,
+    commands: /^npm ci && npm run pack\b|^npm install \S+\.tgz\b/,
+    place: guide('test/release/tarball-app.ts'),
+  },
   { documents: /./, commands: /^npm install /, place: { by: 'packages' } },
   { documents: /./, commands: /^npm run [\w:]+/, place: { by: 'help' } },
   { documents: /./, commands: /^npx jest /, place: { by: 'tests' } },

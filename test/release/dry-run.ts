@@ -1,0 +1,93 @@
+/**
+ * `npm run release:dry`: a release, but for the publishing. Packs the libraries, lets publint and attw look at them,
+ * publishes them to a registry of this host, follows the tutorial and the README with what npm installs from there, and
+ * makes the next version in a copy. Everything happens in a temporary folder, which is deleted.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readDocument } from '../docs/typescript-blocks.js';
+import { WITHOUT_SCRIPTS } from './built-sqlite.js';
+import { LocalRegistry } from './local-registry.js';
+import { hasPacked } from './packed.js';
+import { runOrThrow } from './run-or-throw.js';
+import { installAsReadmeSays, packAsReadmeSays } from './tarball-app.js';
+import { followTutorial } from './tutorial.js';
+import { canVersion, tryNextVersion } from './version-step.js';
+
+const ROOT = resolve(__dirname, '../..');
+const TOOLS = join(ROOT, 'test/release');
+const DEADLINE_MS = 900_000;
+const { scope } = (JSON.parse(readDocument('package.json')) as { raindrop: { scope: string } }).raindrop;
+
+async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  console.log(`release: ${name} (${Math.round((performance.now() - began) / 1_000)} s)`);
+  return result;
+}
+
+/** Waits for all of them, also when one fails: none may go on in a folder that is being deleted. */
+async function sideBySide(...works: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).filter((each) => each.status === 'rejected');
+  if (failed.length > 0) throw new AggregateError(failed.map(({ reason }) => reason as unknown));
+}
+
+async function shop(folder: string): Promise<void> {
+  const registry = await step('verdaccio listens', () => LocalRegistry.start(scope, TOOLS, join(folder, 'registry')));
+  try {
+    await step('published to it', () =>
+      runOrThrow('node test/release/publish.mjs', ROOT, { ...registry.environment, NPM_TOKEN: 'of-nobody' }),
+    );
+    const tutorial = join(folder, 'tutorial');
+    mkdirSync(tutorial);
+    const followed = await step('the tutorial holds', () =>
+      followTutorial(tutorial, { ...registry.environment, ...WITHOUT_SCRIPTS }),
+    );
+    hasPacked(followed.folder, [`${scope}/core`, `${scope}/nestjs`]);
+    for (const command of followed.commands) console.log(`  $ ${command}`);
+  } finally {
+    await registry.stop();
+  }
+}
+
+async function others(folder: string): Promise<void> {
+  await step('publint and attw find no fault', () =>
+    runOrThrow('node test/packaging/check.mjs contents types dependencies versions', ROOT),
+  );
+  await step('the tarballs install as the README says', () => {
+    const parent = join(folder, 'readme');
+    mkdirSync(parent);
+    return installAsReadmeSays(parent, scope);
+  });
+  if (!canVersion()) console.log(`release: no next version: changesets needs Node 22.11, this is ${process.version}`);
+  else await step('the next version', () => tryNextVersion(join(folder, 'next'), scope));
+}
+
+async function dryRun(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'raindrop-release-'));
+  try {
+    await sideBySide(
+      step('packed as the README says', packAsReadmeSays),
+      step('tools installed', () => runOrThrow('npm ci --prefer-offline --no-audit --no-fund', TOOLS, WITHOUT_SCRIPTS)),
+    );
+    await sideBySide(shop(folder), others(folder));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const timer = setTimeout(() => {
+  console.error(`release: it took longer than ${DEADLINE_MS / 1_000} s`);
+  process.exit(1);
+}, DEADLINE_MS);
+
+dryRun()
+  .then(() => console.log('release: everything is ready to be published'))
+  .catch((error: unknown) => {
+    for (const each of error instanceof AggregateError ? (error.errors as unknown[]) : [error]) {
+      console.error(`release: ${each instanceof Error ? each.message : String(each)}`);
+    }
+    process.exitCode = 1;
+  })
+  .finally(() => clearTimeout(timer));
