@@ -3,6 +3,10 @@ import { wayOf, withReadableFailures } from './options/options-factory.js';
 import { refuseNonObject } from './options/options-object.js';
 import { ConfigurableModuleClass, type ASYNC_OPTIONS_TYPE, type OPTIONS_TYPE } from './raindrop.module-definition.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
+import { guardSqliteDriver } from './typeorm/database/sqlite-driver-guard.js';
+
+// Before any DataSource of the application is opened.
+guardSqliteDriver(process);
 
 /** What `forRootAsync({ useClass | useExisting })` names: a provider that makes the options. */
 export interface RaindropOptionsFactory {

@@ -19,6 +19,7 @@ import { givesNothingBack } from './worker-id/assigner-options.js';
 import { openSegmentEngine } from './segment/open-segment-engine.js';
 import { systemPorts } from './system/system-ports.js';
 import type { AppDataSource } from './typeorm/application-database.js';
+import { warnOfSqliteDriver } from './typeorm/database/sqlite-driver-warning.js';
 
 /** What the options come to, inside the module. */
 const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');
@@ -108,6 +109,7 @@ async function openIdService(
 ): Promise<IdService> {
   const logger = loggerOf(options);
   const warn = (message: string): void => void logger.warn(message, logContext(name));
+  warnOfSqliteDriver([options.dbConfig, ...dataSources.map((each) => each.options)], warn);
   const engine = await openEngine(name, options, dataSources[0], logger, nest);
   const service = new IdService(name, engine, { mode: options.lint, warn });
   try {

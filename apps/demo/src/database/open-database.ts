@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UnfitSqliteDriverError } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Order } from '../orders/order.entity.js';
 import { OrderItem } from '../orders/order-item.entity.js';
@@ -31,7 +32,7 @@ export async function openDatabase(options: DataSourceOptions): Promise<DataSour
       await runMigrations(options);
       return await new DataSource(options).initialize();
     } catch (error) {
-      if (tries === TRIES) throw error;
+      if (tries === TRIES || error instanceof UnfitSqliteDriverError) throw error;
       await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
     }
   }

@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import { refuseUnfitSqliteDriver } from './sqlite-driver.js';
 import { isSupportedDatabase, UnsupportedDatabaseError } from './supported-database.js';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -31,7 +32,8 @@ const NOT_OURS: Options = {
  *
  * With `replication` it is the master; better-sqlite3 keeps its journal mode and waits for nobody (`timeout: 0`).
  *
- * @throws UnsupportedDatabaseError when the database cannot keep worker ids and numbers, or is gone with its connection
+ * @throws UnsupportedDatabaseError when the database cannot keep worker ids and numbers, or is gone with its connection;
+ * UnfitSqliteDriverError
  */
 export function ownDataSourceOptions(
   options: DataSourceOptions,
@@ -42,6 +44,7 @@ export function ownDataSourceOptions(
   if (isVolatile(options)) {
     throw new UnsupportedDatabaseError(type, 'a database in memory has no second connection, which is needed');
   }
+  refuseUnfitSqliteDriver(options);
   const given = { ...options, ...credentialsOf(options) } as Options;
   const extra = (given['extra'] ?? {}) as Options;
   return { ...given, ...NOT_OURS, ...connectionOf(type, extra, opTimeoutMs) } as unknown as DataSourceOptions;

@@ -1,0 +1,68 @@
+import { RaindropError } from '@raindrop/core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { DataSourceOptions } from 'typeorm';
+
+/** The versions that have to fit: that of better-sqlite3, and Node's without the `v`. */
+export interface SqliteVersions {
+  readonly driver: string;
+  readonly node: string;
+}
+
+/** The installed better-sqlite3 would end this process with SIGSEGV when it is loaded, and has not been. */
+export class UnfitSqliteDriverError extends RaindropError {
+  readonly errorCode = 'UNFIT_SQLITE_DRIVER';
+  /** The version of better-sqlite3. */
+  readonly driver: string;
+  /** The version of Node. */
+  readonly node: string;
+
+  constructor({ driver, node }: SqliteVersions) {
+    super(
+      `better-sqlite3 ${driver} needs Node 22 or later, and would end this process (Node ${node}) when it is loaded. ` +
+        `Run on Node 22 or later, or install better-sqlite3@12.`,
+      { retryable: false },
+    );
+    this.driver = driver;
+    this.node = node;
+  }
+}
+
+/** @throws UnfitSqliteDriverError for version 13 and later below Node 22 */
+export function refuseUnfit(versions: SqliteVersions): void {
+  if (major(versions.driver) >= 13 && major(versions.node) < 22) throw new UnfitSqliteDriverError(versions);
+}
+
+/**
+ * The versions in use by a DataSource with these options, found without loading the driver; undefined when it uses
+ * another database, brings a driver of its own, or nothing is found, as in a bundle.
+ */
+export function sqliteVersionsOf(options: DataSourceOptions): SqliteVersions | undefined {
+  if (options.type !== 'better-sqlite3' || options.driver !== undefined) return undefined;
+  try {
+    // As TypeORM resolves it.
+    const manifest = createRequire(require.resolve('typeorm')).resolve('better-sqlite3/package.json');
+    return { driver: versionIn(manifest), node: process.versions.node };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * To be called before a DataSource is opened.
+ * @throws UnfitSqliteDriverError when the installed better-sqlite3 would end the process
+ */
+export function refuseUnfitSqliteDriver(options: DataSourceOptions): void {
+  const versions = sqliteVersionsOf(options);
+  if (versions !== undefined) refuseUnfit(versions);
+}
+
+/** The version that a package.json says. */
+export function versionIn(manifest: string): string {
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+}
+
+/** The first number of a version. */
+export function major(version: string): number {
+  return Number(version.split('.', 1)[0]);
+}
