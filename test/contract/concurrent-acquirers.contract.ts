@@ -1,4 +1,5 @@
 import { NoFreeWorkerError, type WorkerStore } from '@raindrop/core';
+import { until } from '../waiting/until.js';
 import { startTogether } from './start-together.js';
 
 /** One empty database. */
@@ -75,11 +76,14 @@ export function describeConcurrentAcquirers(
     });
 
     it('share rows and repeat IDs when writes look at neither version nor token: the control', async () => {
-      const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: acquirers });
-      const ids = crowd.issue(IDS_EACH);
-      await crowd.close();
-      expect(new Set(crowd.workerIds).size).toBeLessThan(crowd.workerIds.length);
-      expect(repeatsAmong(ids)).toBeGreaterThan(IDS_EACH / 2);
+      // On a busy machine one may come after the other, and find what the other has written: then they start again.
+      const repeated = await until('careless writes to meet', async () => {
+        const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: acquirers });
+        const ids = crowd.issue(IDS_EACH);
+        await crowd.close();
+        return new Set(crowd.workerIds).size < crowd.workerIds.length && repeatsAmong(ids);
+      });
+      expect(repeated).toBeGreaterThan(IDS_EACH / 2);
     });
   });
 }

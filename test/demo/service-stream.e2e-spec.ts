@@ -162,7 +162,7 @@ describe('A stream of IDs', () => {
 
   it('or a batch for which nobody waits any more is not made', async () => {
     const next = ids.nextIdsAsync.bind(ids);
-    const signals: AbortSignal[] = [];
+    const signals: { readonly aborted: boolean }[] = [];
     let begin!: () => void;
     const gate = new Promise<void>((open) => (begin = open));
     const calls: Promise<bigint[]>[] = [];

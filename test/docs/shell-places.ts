@@ -6,8 +6,8 @@ export type ShellPlace =
   | { readonly by: 'guide'; readonly test: string }
   /** shell-runs.e2e-spec.ts runs it, against the demo or as an example; cli-guide.e2e-spec.ts, as the command line. */
   | { readonly by: 'service' | 'example' | 'raindrop' }
-  /** A step of .ci/run. */
-  | { readonly by: 'step'; readonly step: string }
+  /** .ci/clean-room, as the first step of .ci/run. */
+  | { readonly by: 'clean room' }
   /** It takes minutes: shell-runs.e2e-spec.ts asks the program for its help, and it must know every flag. */
   | { readonly by: 'help' }
   /** Its paths must name tests, which `npm test` runs. */
@@ -27,8 +27,8 @@ const guide = (test: string): ShellPlace => ({ by: 'guide', test });
 
 /** The first rule that fits holds. Every command has one, and every rule has a command. */
 export const SHELL_RULES: readonly ShellRule[] = [
-  { documents: /./, commands: /^npm ci && npm test\b/, place: { by: 'step', step: 'test' } },
-  { documents: /./, commands: /^npm ci && npm start\b/, place: { by: 'step', step: 'npm start' } },
+  { documents: /./, commands: /^npm ci && npm test\b/, place: { by: 'clean room' } },
+  { documents: /./, commands: /^npm ci && npm start\b/, place: { by: 'clean room' } },
   {
     documents: /^README\.md$/,
     commands: /^npm ci && npm run pack\b|^npm install \S+\.tgz\b/,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { LEDGER_VARIABLE } from '../servers/database-ledger.js';
+import { LEDGER_VARIABLE } from '../servers/run-ledger.js';
 
 const jest = join(dirname(createRequire(__filename).resolve('jest/package.json')), 'bin/jest.js');
 

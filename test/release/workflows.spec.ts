@@ -52,7 +52,8 @@ describe('The release', () => {
     for (const name of ['packages', 'image']) {
       expect(jobs[name]).toMatchObject({ needs: 'check', permissions: { 'id-token': 'write' } });
     }
-    expect(commandsOf('.github/workflows/release.yml').join('\n')).toMatch(/release:dry[^]*release:publish/);
+    expect(commandsOf('.github/workflows/release.yml').join('\n')).toMatch(/^\.ci\/run$[^]*release:publish/m);
+    expect(read('.ci/run')).toMatch(/^step .* release:dry$/m);
   });
 
   it('writes no file for npm that would take the place of OIDC', () => {
