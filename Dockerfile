@@ -1,19 +1,20 @@
 # The ID service (apps/demo): docs/deploy.md says how to run it.
 
-# The large image, for it has a compiler: better-sqlite3 needs one where no prebuilt binary can be fetched.
-FROM node:20 AS build
+# Nothing is compiled: better-sqlite3 13 brings its binaries.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY libs/core/package.json libs/core/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/
 COPY bench/package.json bench/
+COPY tools/sqlite-on-node-20 tools/sqlite-on-node-20/
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-# The same Debian, and what runs only.
-FROM node:20-slim
+# The same image, and what runs only.
+FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 COPY --from=build /app ./

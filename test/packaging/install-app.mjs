@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameOf } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
@@ -34,9 +34,10 @@ export function installApp(app, packages, folder) {
 
   const { status, stderr } = spawnSync('npm', ['install', ...NPM_FLAGS], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm install failed\n${stderr.trim()}`);
-  // --ignore-scripts spares the minute that better-sqlite3 may take to compile: the repository's build is the same.
+  // Version 13 brings its binaries. --ignore-scripts spares the minute that version 12 may take to compile on Node 20:
+  // the repository's build is the same.
   const build = join('node_modules', 'better-sqlite3', 'build');
-  cpSync(join(repository, build), join(folder, build), { recursive: true });
+  if (existsSync(join(repository, build))) cpSync(join(repository, build), join(folder, build), { recursive: true });
 }
 
 /** The packages an app of this kind can do without, which some entries of the libraries need. */
@@ -65,6 +66,8 @@ function manifestOf(app, packages) {
       ...Object.fromEntries(companions.map((name) => [name, versionOf(name, app)])),
       ...(app.jest ? { 'ts-jest': '29' } : {}),
     },
+    // TypeORM's own peer range ends before better-sqlite3 13: docs/versions.md.
+    overrides: { typeorm: { 'better-sqlite3': '$better-sqlite3' } },
     ...(app.jest ? { jest: jestConfig } : {}),
   };
 }
