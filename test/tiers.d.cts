@@ -1,0 +1,2 @@
+export const slow: readonly string[];
+export const shared: readonly string[];

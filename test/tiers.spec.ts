@@ -1,0 +1,30 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { MUTANTS } from './mutants/mutants.js';
+import { shared, slow } from './tiers.cjs';
+
+const ROOT = resolve(__dirname, '..');
+const specs = ['apps', 'libs', 'test'].flatMap((folder) =>
+  readdirSync(resolve(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /spec\.ts$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path))
+    .map((path) => `${folder}/${path}`),
+);
+const among = (patterns: readonly string[], path: string): boolean =>
+  patterns.some((pattern) => new RegExp(`^${pattern}`).test(path));
+
+it('Every pattern of a tier fits a test', () => {
+  for (const pattern of [...slow, ...shared]) {
+    expect([pattern, specs.some((path) => among([pattern], path))]).toEqual([pattern, true]);
+  }
+});
+
+it('What makes a part of its runs in npm test makes the others in test:all', () => {
+  const parted = specs.filter((path) => /\btier\.js'/.test(readFileSync(resolve(ROOT, path), 'utf8')));
+  expect(parted.filter((path) => !among(shared, path))).toEqual([]);
+});
+
+it('What is said to catch a planted fault runs in that tier', () => {
+  for (const { name, spec, tier } of MUTANTS) {
+    expect([name, specs.includes(spec), among(slow, spec) ? 2 : 1]).toEqual([name, true, tier]);
+  }
+});
