@@ -35,6 +35,11 @@ export const SHELL_RULES: readonly ShellRule[] = [
     place: guide('test/release/tarball-app.ts'),
   },
   { documents: /./, commands: /^npm install /, place: { by: 'packages' } },
+  {
+    documents: /^docs\/versions\.md$/,
+    commands: /^npm pkg set /,
+    place: { by: 'nobody', because: 'it changes an application of the reader; npm run packaging makes such ones' },
+  },
   { documents: /./, commands: /^npm run [\w:]+/, place: { by: 'help' } },
   { documents: /./, commands: /^npx jest /, place: { by: 'tests' } },
   {
