@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import crypto, { randomUUID } from 'node:crypto';
 import { exactFloor, numberFloor, textFloor, turnFloor } from '../parts/floors.mjs';
 import { nsPerId } from '../parts/measure.mjs';
 import { openService, WIDE, YOUNG } from '../parts/service.mjs';
 
 export const question = 'How long does one ID take, beside the least that its technique costs?';
+
+/** Node's own UUIDs by time, where it has them: since 24.16 and 26.1. */
+const { randomUUIDv7 } = crypto;
 
 /** The original in Go at this layout, and `crypto.randomUUID()` on the machine that measured it. */
 const GO = { nextId: 19.2, randomUUID: 86 };
@@ -16,6 +19,7 @@ export async function measure() {
       'nextString()': () => ids.nextString(),
       'floor: a shared head and a tail from a table': textFloor(),
       'crypto.randomUUID()': () => randomUUID(),
+      ...(randomUUIDv7 && { 'crypto.randomUUIDv7()': () => randomUUIDv7() }),
     }))),
     ...(await withService(YOUNG, (ids) => ({
       'nextNumber()': () => ids.nextNumber(),
@@ -35,6 +39,7 @@ export async function measure() {
       ratio('nextNumber()', 'floor: a base and an offset', { atMost: 2 }),
       ratio("nextId(), clock: 'exact'", 'floor: a 64-bit cell and Date.now()', { atMost: 1.25 }),
       ratio('crypto.randomUUID()', 'nextId()', { atLeast: 10 }),
+      ...(randomUUIDv7 ? [ratio('crypto.randomUUIDv7()', 'nextString()')] : []),
       {
         name: 'nextId() / the original in Go',
         value: ns['nextId()'] / ns['crypto.randomUUID()'] / (GO.nextId / GO.randomUUID),
