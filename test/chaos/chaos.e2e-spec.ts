@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { findProgram } from '../servers/find-program.js';
 import { until } from '../waiting/until.js';
 import type { ChaosReport } from './chaos-report.js';
 import { longer, saysTooLittle } from './longer-runs.js';
@@ -57,6 +58,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('A short chaos run', () => {
   it.each(['sqlite', 'mariadb'])('on %s repeats no ID', async (db) => {
+    if (db === 'mariadb') findProgram('mariadbd');
     const [faults, floor] =
       db === 'sqlite' ? ['kill,pause,net', 'kill=1,pause=1'] : ['kill,pause,net,db', 'kill=1,pause=1,databaseKill=1'];
     const asked = `${SMALL} --db ${db} --faults ${faults} --floor ${floor} --min-ids 20000`;

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '../servers/find-program.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 
 const ROOT = join(__dirname, '../..');
@@ -27,6 +28,7 @@ describe('docs/service.md', () => {
   let demo: OpenDemo;
 
   beforeAll(async () => {
+    findProgram('curl');
     demo = await openDemo();
   });
 

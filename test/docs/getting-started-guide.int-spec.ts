@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseUrl } from '../demo/demo-process.js';
 import { dieWithUs } from '../servers/die-with-us.js';
+import { findProgram } from '../servers/find-program.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { expectSince } from '../waiting/expect-since.js';
 import { shellCommands, type ShellCommand } from './shell-commands.js';
@@ -101,6 +102,7 @@ describe('The application of docs/getting-started.md', () => {
   let folder: string;
 
   beforeAll(async () => {
+    findProgram('curl');
     folder = await makeProject(parent);
   });
   afterAll(() => rmSync(parent, { recursive: true, force: true }));

@@ -1,9 +1,10 @@
 import { chromium, type Browser } from 'playwright-core';
 import { findProgram } from '../servers/find-program.js';
+import { MissingForTests } from '../servers/missing-for-tests.js';
 
 /**
  * A headless Chromium: `CHROMIUM`'s, or the first of the system's.
- * @throws Error that says what to install
+ * @throws MissingForTests that says what to install
  */
 export async function openChromium(): Promise<Browser> {
   // Chromium's sandbox refuses to run as root, which is what a CI container is.
@@ -21,5 +22,5 @@ function chromiumPath(): string {
       // The next one.
     }
   }
-  throw new Error('no Chromium found: apt-get install chromium, or name the program in CHROMIUM');
+  throw new MissingForTests('Chromium', 'install it (Debian: apt-get install chromium), or name the program in CHROMIUM');
 }

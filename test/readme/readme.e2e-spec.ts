@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startDemo, type DemoProcess } from '../demo/demo-process.js';
 import { shellCommands } from '../docs/shell-commands.js';
+import { findProgram } from '../servers/find-program.js';
 
 const README = readFileSync(resolve(__dirname, '../../README.md'), 'utf8');
 const LOCAL = 'http://127.0.0.1:3000';
@@ -33,6 +34,7 @@ describe('The README', () => {
   let directory: string;
 
   beforeAll(async () => {
+    findProgram('curl');
     directory = mkdtempSync(join(tmpdir(), 'raindrop-readme-'));
     demo = await startDemo({ cwd: directory });
   });

@@ -2,24 +2,42 @@ import { existsSync, readdirSync } from 'node:fs';
 import { AptInstall } from './apt-install';
 import { findProgram } from './find-program';
 
-/** What tests need beside the servers: Chromium draws the page, faketime steps the clocks of real processes. */
-const tools: Readonly<Record<string, () => boolean>> = {
-  chromium: () => Boolean(process.env['CHROMIUM']) || hasProgram('chromium') || hasProgram('google-chrome'),
-  faketime: () =>
-    existsSync('/usr/lib') &&
-    readdirSync('/usr/lib').some((folder) => existsSync(`/usr/lib/${folder}/faketime/libfaketimeMT.so.1`)),
+interface Tool {
+  readonly isHere: () => boolean;
+  /** Needed by `npm run test:all` alone. */
+  readonly isOfSlowTests: boolean;
+}
+
+/** What tests need beside the servers, by the name of Debian's package. */
+const tools: Readonly<Record<string, Tool>> = {
+  /** Documents show it, and tests run what they show. */
+  curl: { isHere: () => hasProgram('curl'), isOfSlowTests: false },
+  /** Draws the page. */
+  chromium: {
+    isHere: () => Boolean(process.env['CHROMIUM']) || hasProgram('chromium') || hasProgram('google-chrome'),
+    isOfSlowTests: true,
+  },
+  /** Steps the clocks of real processes. */
+  faketime: { isHere: hasFaketime, isOfSlowTests: true },
 };
 
 /**
- * Installs, for the run of everything, what is missing and can be had. What cannot be had is not told here: the tests
- * that need it are left out, and say why.
+ * Installs what is missing and can be had. What cannot be had is not told here: the tests that need it are left out, and
+ * say why.
  */
 export async function installTools(apt: AptInstall): Promise<void> {
-  if (process.env['RAINDROP_TEST_TIER'] !== 'all') {
-    return;
-  }
-  const missing = Object.keys(tools).filter((name) => !tools[name]!());
+  const isFull = process.env['RAINDROP_TEST_TIER'] === 'all';
+  const missing = Object.keys(tools).filter(
+    (name) => (isFull || !tools[name]!.isOfSlowTests) && !tools[name]!.isHere(),
+  );
   await Promise.allSettled(missing.map((name) => apt.install(name)));
+}
+
+function hasFaketime(): boolean {
+  const library = 'faketime/libfaketimeMT.so.1';
+  return (
+    existsSync('/usr/lib') && readdirSync('/usr/lib').some((folder) => existsSync(`/usr/lib/${folder}/${library}`))
+  );
 }
 
 function hasProgram(name: string): boolean {

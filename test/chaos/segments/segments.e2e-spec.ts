@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { findProgram } from '../../servers/find-program.js';
 import { longer } from '../longer-runs.js';
 import type { SegmentReport } from './segment-report.js';
 
@@ -7,6 +8,7 @@ const ROOT = resolve(__dirname, '../../..');
 
 /** The command as `npm run chaos` runs it, without the build. */
 function segments(args: string): Promise<SegmentReport> {
+  findProgram('redis-server');
   const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--only', 'segments', '--json'];
   return new Promise((settle, fail) => {
     execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
