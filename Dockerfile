@@ -3,7 +3,7 @@
 # Nothing is compiled: better-sqlite3 13 brings its binaries.
 FROM node:24-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json .npmrc ./
 COPY libs/core/package.json libs/core/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/

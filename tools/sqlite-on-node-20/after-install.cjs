@@ -1,18 +1,20 @@
 /**
  * npm runs this ("dependencies" in package.json) whenever it has changed node_modules.
  *
- * better-sqlite3 13 needs Node 22: on Node 20 npm skips it, and installs version 12 in this folder instead. TypeORM and
- * the tests look for it in node_modules.
+ * better-sqlite3 13 needs Node 22: on Node 20 npm skips it, and installs version 12 inside of this package instead. A link
+ * puts it where TypeORM and the tests look.
  */
-const { existsSync, readFileSync, symlinkSync, writeFileSync } = require('node:fs');
-const { join, relative } = require('node:path');
+const { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
 
 const modules = join(__dirname, '..', '..', 'node_modules');
-const version12 = join(__dirname, 'node_modules', 'better-sqlite3');
+const version12 = join('sqlite-on-node-20', 'node_modules', 'better-sqlite3');
 const place = join(modules, 'better-sqlite3');
 
-if (process.versions.node.startsWith('20.') && existsSync(version12) && !existsSync(place)) {
-  symlinkSync(relative(modules, version12), place, 'junction');
+if (process.versions.node.startsWith('20.') && existsSync(join(modules, version12)) && !existsSync(place)) {
+  // A link of an earlier installation may lead nowhere.
+  rmSync(place, { force: true });
+  symlinkSync(version12, place, 'junction');
 }
 
 // Version 13 brings its binaries and says `gypfile: false`, which npm leaves out of the lockfile: `npm ci` would then ask
