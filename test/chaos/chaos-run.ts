@@ -12,7 +12,7 @@ import { CODES } from './issuing-messages.js';
 import { WORKER_TABLE } from './worker-update.js';
 import { REDIS_WORKER_WRITES, updatesOf } from './write-traffic.js';
 
-const RECOVER_MS = 30_000;
+const RECOVER_MS = 120_000;
 const CONTROL_GOES_ON_MS = 1_000;
 
 const CHILD = [

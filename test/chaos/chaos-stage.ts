@@ -12,7 +12,7 @@ import type { FaultSquad } from './fault-squad.js';
 import { IssuingSlot, type SlotSetting } from './issuing-slot.js';
 import type { WriteTraffic } from './write-traffic.js';
 
-const START_MS = 60_000;
+const START_MS = 180_000;
 const LOOK_MS = 100;
 const PROGRESS_MS = 10_000;
 
