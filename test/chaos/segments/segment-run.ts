@@ -23,7 +23,7 @@ export interface SegmentRunOptions extends StageOptions {
   readonly floors: Partial<Readonly<Record<FiredFault, number>>>;
 }
 
-const RECOVER_MS = 30_000;
+const RECOVER_MS = 120_000;
 
 /** Longer than this, nobody waits for an answer any more. */
 const LIMITS = { leaseMs: 2 * OP_TIMEOUT_MS, opTimeoutMs: OP_TIMEOUT_MS };
