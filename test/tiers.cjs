@@ -1,18 +1,17 @@
 /**
- * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what waits for browsers, whole
- * services, processes by the dozen, failovers and minutes of faults.
+ * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what starts processes, waits
+ * for browsers, failovers and minutes of faults, or puts a database under the load of many.
  */
 const slow = [
+  '.*\\.e2e-spec',
   'test/chaos/',
-  'test/cluster-ids/.*e2e-spec',
-  'test/demo/(demo-outage|demo-processes|service-under-fire|slow-readers)',
-  'test/docs/(cli-guide|compiled-blocks|shell-runs)',
+  'test/contract/concurrent-acquirers',
+  'test/docs/getting-started-guide',
   'test/examples/',
   'test/failover/',
   'test/figures/',
-  'test/multi-process/(cluster|fork|supervisor-restarts|worker-threads)',
   'test/page/',
-  'libs/nestjs/src/(state-file/state-file|typeorm/disposable/disposable-assigner)\\.e2e-spec',
+  'libs/nestjs/src/typeorm/business-number/gapless',
 ];
 
 /** Random runs and cells of the matrix: a part in the one, the rest in the other (tier.ts). */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { dieWithUs } from '../servers/die-with-us.js';
 
-/** As it is published: `npm test` builds it. */
+/** As it is published: `npm run test:all` builds it. */
 export const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
 const TIMEOUT_MS = 150_000;
 

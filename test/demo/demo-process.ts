@@ -43,7 +43,7 @@ export interface DemoProcess {
  * @throws Error with what it printed, when it ends or takes longer than 2 min
  */
 export async function startDemo(options: DemoProcessOptions = {}): Promise<DemoProcess> {
-  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first (npm test does)`);
+  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first (npm run test:all does)`);
   const [program, ...args] = await dieWithUs([process.execPath, MAIN], 'SIGKILL');
   const child = spawn(program, args, {
     cwd: options.cwd,

@@ -9,7 +9,7 @@ import { commandsBy, runShell } from './run-shell.js';
 import { missingLines } from './shown-answer.js';
 
 // Every command is a process.
-/** As it is published: `npm test` builds it. */
+/** As it is published: `npm run test:all` builds it. */
 const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
 /** Of the variables that docs/cli.md sets. */
 const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;

@@ -23,7 +23,7 @@ function compile(blocks: readonly Block[]): Promise<string[]> {
   });
 }
 
-// The libraries are looked at as readers get them, built: npm test builds them.
+// The libraries are looked at as readers get them, built: npm run test:all builds them.
 it('every TypeScript block of every document compiles', async () => {
   const blocks = allBlocks('ts');
   expect(blocks.length).toBeGreaterThan(75);
