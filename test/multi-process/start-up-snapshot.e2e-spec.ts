@@ -37,7 +37,8 @@ interface Report {
 describe('Two processes from one start-up snapshot that holds a worker', () => {
   let directory: string;
   beforeAll(() => {
-    if (!existsSync(BUILT)) throw new Error(`${BUILT} is missing: run npm run build:libs first (npm run test:all does)`);
+    if (!existsSync(BUILT))
+      throw new Error(`${BUILT} is missing: run npm run build:libs first (npm run test:all does)`);
     directory = mkdtempSync(join(tmpdir(), 'raindrop-snapshot-'));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -22,5 +22,8 @@ function chromiumPath(): string {
       // The next one.
     }
   }
-  throw new MissingForTests('Chromium', 'install it (Debian: apt-get install chromium), or name the program in CHROMIUM');
+  throw new MissingForTests(
+    'Chromium',
+    'install it (Debian: apt-get install chromium), or name the program in CHROMIUM',
+  );
 }
