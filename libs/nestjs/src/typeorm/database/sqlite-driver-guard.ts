@@ -17,7 +17,8 @@ export function guardSqliteDriver(loader: BinaryLoader): void {
   const load = loader.dlopen.bind(loader);
   loader.dlopen = (module, filename, ...flags) => {
     const folder = /^(.*[\\/]better-sqlite3)[\\/](?:prebuilds|build)[\\/]/.exec(filename)?.[1];
-    if (folder !== undefined) refuseUnfit({ driver: versionIn(join(folder, 'package.json')), node });
+    const driver = folder && versionIn(join(folder, 'package.json'));
+    if (driver !== undefined) refuseUnfit({ driver, node });
     load(module, filename, ...flags);
   };
 }

@@ -87,6 +87,12 @@ describe('the guard', () => {
     expect(loaded).toHaveLength(1);
   });
 
+  it('says nothing where the version cannot be found, as in a bundle', () => {
+    const { loaded, load } = guarded('20.20.2');
+    load('/bundle/better-sqlite3/build/Release/better_sqlite3.node');
+    expect(loaded).toHaveLength(1);
+  });
+
   it('does nothing from Node 22 on', () => {
     const { loaded, load } = guarded('22.0.0');
     load(binary);

@@ -41,8 +41,8 @@ export function sqliteVersionsOf(options: DataSourceOptions): SqliteVersions | u
   if (options.type !== 'better-sqlite3' || options.driver !== undefined) return undefined;
   try {
     // As TypeORM resolves it.
-    const manifest = createRequire(require.resolve('typeorm')).resolve('better-sqlite3/package.json');
-    return { driver: versionIn(manifest), node: process.versions.node };
+    const driver = versionIn(createRequire(require.resolve('typeorm')).resolve('better-sqlite3/package.json'));
+    return driver === undefined ? undefined : { driver, node: process.versions.node };
   } catch {
     return undefined;
   }
@@ -57,9 +57,13 @@ export function refuseUnfitSqliteDriver(options: DataSourceOptions): void {
   if (versions !== undefined) refuseUnfit(versions);
 }
 
-/** The version that a package.json says. */
-export function versionIn(manifest: string): string {
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+/** The version that a package.json says; undefined where there is none, as in a bundle. */
+export function versionIn(manifest: string): string | undefined {
+  try {
+    return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first number of a version. */
