@@ -1,0 +1,7 @@
+declare class ProgressReporter {
+  onRunStart(results: { numTotalTestSuites: number }): void;
+  onTestFileStart(test: { path: string }): void;
+  onTestFileResult(test: { path: string }): void;
+  onRunComplete(): void;
+}
+export = ProgressReporter;
