@@ -11,8 +11,8 @@ module.exports = {
     ? [`/(${[...slow, ...shared].join('|')}).*\\.(spec|int-spec|e2e-spec)\\.ts$`]
     : ['\\.(spec|int-spec|e2e-spec)\\.ts$'],
   testPathIgnorePatterns: ['/node_modules/', ...(everything ? [] : slow.map((folder) => `<rootDir>/${folder}`))],
-  // Half of what they do is to wait, for databases and processes.
-  maxWorkers: 2 * availableParallelism(),
+  // Half of what they do is to wait, for databases and processes. Each may take a gigabyte.
+  maxWorkers: Math.min(2 * availableParallelism(), 8),
   // What suites leave behind in a worker made the collector take ten times as long at the end of a run.
   workerIdleMemoryLimit: '700MB',
   reporters: ['default', '<rootDir>/test/servers/progress-reporter.cjs'],
