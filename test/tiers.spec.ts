@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { MUTANTS } from './mutants/mutants.js';
 import { shared, slow } from './tiers.cjs';
 
@@ -16,6 +17,21 @@ it('Every pattern of a tier fits a test', () => {
   for (const pattern of [...slow, ...shared]) {
     expect([pattern, specs.some((path) => among([pattern], path))]).toEqual([pattern, true]);
   }
+});
+
+it('Every test is in one tier, or shared by both', () => {
+  const listed = (tier: string): string[] =>
+    execFileSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), '--listTests'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, RAINDROP_TEST_TIER: tier },
+    })
+      .split('\n')
+      .filter(Boolean)
+      .map((path) => relative(ROOT, path));
+  const [usual, rest] = [listed(''), listed('all')];
+  expect([...new Set([...usual, ...rest])].sort()).toEqual([...specs].sort());
+  expect(usual.filter((path) => rest.includes(path))).toEqual(usual.filter((path) => among(shared, path)));
 });
 
 it('What makes a part of its runs in npm test makes the others in test:all', () => {
