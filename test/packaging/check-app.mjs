@@ -8,6 +8,8 @@ import { installApp, optionalPeers } from './install-app.mjs';
 import { RunningApp } from './running-app.mjs';
 
 const PROGRAM_MS = 600_000;
+/** Nest 10 warns when it takes more than 10 ms to name a module: on a busy machine that is anyone's. */
+const SLOW_HOST = /^.*\[ModuleTokenFactory\].* is taking .*$/gm;
 /** Past 2^53 with the app's layout, so a digit lost anywhere shows. */
 const DECIMAL = /^\d{17,19}$/;
 
@@ -84,7 +86,7 @@ async function withApp(folder, use) {
   const app = new RunningApp(folder);
   try {
     const result = await use(app);
-    assert.doesNotMatch(app.output, /\b(WARN|ERROR)\b/, 'it warns');
+    assert.doesNotMatch(app.output.replace(SLOW_HOST, ''), /\b(WARN|ERROR)\b/, 'it warns');
     return result;
   } catch (error) {
     throw new Error(`${error.message}\nthe app's output:\n${app.output}`, { cause: error });
