@@ -7,17 +7,18 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readDocument } from '../docs/typescript-blocks.js';
-import { WITHOUT_SCRIPTS } from './built-sqlite.js';
 import { LocalRegistry } from './local-registry.js';
 import { hasPacked } from './packed.js';
 import { runOrThrow } from './run-or-throw.js';
 import { installAsReadmeSays, packAsReadmeSays } from './tarball-app.js';
 import { followTutorial } from './tutorial.js';
-import { canVersion, tryNextVersion } from './version-step.js';
+import { tryNextVersion } from './version-step.js';
 
 const ROOT = resolve(__dirname, '../..');
 const TOOLS = join(ROOT, 'test/release');
 const DEADLINE_MS = 900_000;
+/** npm's setting for packages that need none of their scripts. */
+const WITHOUT_SCRIPTS = { npm_config_ignore_scripts: 'true' };
 const { scope } = (JSON.parse(readDocument('package.json')) as { raindrop: { scope: string } }).raindrop;
 
 async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -60,11 +61,14 @@ async function others(folder: string): Promise<void> {
     mkdirSync(parent);
     return installAsReadmeSays(parent, scope);
   });
-  if (!canVersion()) console.log(`release: no next version: changesets needs Node 22.11, this is ${process.version}`);
-  else await step('the next version', () => tryNextVersion(join(folder, 'next'), scope));
+  await step('the next version', () => tryNextVersion(join(folder, 'next'), scope));
 }
 
 async function dryRun(): Promise<void> {
+  const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
+  if (major < 22 || (major === 22 && minor < 11)) {
+    throw new Error(`the tutorial and changesets need Node 22.11 or later, this is ${process.version}; .nvmrc names one`);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'raindrop-release-'));
   try {
     await sideBySide(

@@ -6,7 +6,6 @@ import { runShell } from '../docs/run-shell.js';
 import { commandsOf } from '../docs/shell-commands.js';
 import { differences } from '../docs/shown-answer.js';
 import { readDocument } from '../docs/typescript-blocks.js';
-import { useBuiltSqlite } from './built-sqlite.js';
 import { runOrThrow } from './run-or-throw.js';
 
 const TUTORIAL = 'docs/getting-started.md';
@@ -64,9 +63,7 @@ function writeFile({ language, text, line }: Block, folder: string): void {
 /** @returns the folder where the shell is afterwards */
 async function runAndFollow(command: string, cwd: string, environment: Readonly<Record<string, string>>) {
   const output = await runOrThrow(`${command}\nstatus=$?; echo; pwd; exit $status`, cwd, environment);
-  const folder = output.trim().split('\n').at(-1)!;
-  if (command.includes('better-sqlite3')) await useBuiltSqlite(folder);
-  return folder;
+  return output.trim().split('\n').at(-1)!;
 }
 
 async function ask(

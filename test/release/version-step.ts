@@ -8,6 +8,7 @@ const LIBRARIES = ['libs/core', 'libs/nestjs', 'libs/cli'];
 const COPIED = [
   ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/deploy.md'],
   ...['deploy/kubernetes/kustomization.yaml', 'libs/nestjs/src/opentelemetry/default-meter.ts'],
+  ...['tools/sqlite-on-node-20/package.json', 'tools/sqlite-on-node-20/after-install.cjs'],
   ...LIBRARIES.map((folder) => `${folder}/package.json`),
   ...readdirSync(join(ROOT, 'examples')).map((name) => `examples/${name}/package.json`),
 ];
@@ -15,11 +16,6 @@ const COPIED = [
 interface Manifest {
   readonly version: string;
   readonly peerDependencies?: Readonly<Record<string, string>>;
-}
-
-/** Since when changesets can be started. */
-export function canVersion([major, minor] = process.versions.node.split('.').map(Number)): boolean {
-  return major! > 22 || (major === 22 && minor! >= 11);
 }
 
 /**
