@@ -67,7 +67,9 @@ async function others(folder: string): Promise<void> {
 async function dryRun(): Promise<void> {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
   if (major < 22 || (major === 22 && minor < 11)) {
-    throw new Error(`the tutorial and changesets need Node 22.11 or later, this is ${process.version}; .nvmrc names one`);
+    throw new Error(
+      `the tutorial and changesets need Node 22.11 or later, this is ${process.version}; .nvmrc names one`,
+    );
   }
   const folder = mkdtempSync(join(tmpdir(), 'raindrop-release-'));
   try {
