@@ -74,6 +74,7 @@ it.each(commandsBy('raindrop'))('the commands of %s print what is shown', async 
     const isRefused = answer.startsWith('error: ');
     expect({ command, stderr, failed: code !== 0 && code !== 3 }).toMatchObject({ command, failed: isRefused });
     const lines = answer.split('\n').filter((each) => !PASSING.test(each));
-    expect([command, missingLines(lines.join('\n'), stdout + stderr)]).toEqual([command, []]);
+    const missing = missingLines(lines.join('\n'), stdout + stderr);
+    expect({ command, missing, printed: stdout + stderr }).toMatchObject({ command, missing: [] });
   }
 });
