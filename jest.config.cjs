@@ -12,6 +12,7 @@ module.exports = {
   testPathIgnorePatterns: ['/node_modules/', ...(everything ? [] : slow.map((pattern) => `<rootDir>/${pattern}`))],
   // Half of what they do is to wait, for databases and processes. Each may take a gigabyte.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
+  testSequencer: '<rootDir>/test/longest-first.cjs',
   // What suites leave behind in a worker made the collector take ten times as long at the end of a run.
   workerIdleMemoryLimit: '700MB',
   reporters: ['default', '<rootDir>/test/servers/progress-reporter.cjs'],

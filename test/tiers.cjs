@@ -26,4 +26,15 @@ const shared = [
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 
-module.exports = { slow, shared };
+/** What takes longest begins first, or the run waits for it at its end with one core idle. */
+const longest = [
+  'test/simulation/uniqueness',
+  'test/demo/demo-processes',
+  'test/chaos/chaos.e2e',
+  'test/cluster-ids/cluster-ids.e2e',
+  'libs/nestjs/src/state-file/state-file.e2e',
+  'libs/nestjs/src/typeorm/business-number/gapless',
+  'test/examples/two-data-centres',
+];
+
+module.exports = { slow, shared, longest };

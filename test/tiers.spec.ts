@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { MUTANTS } from './mutants/mutants.js';
-import { shared, slow } from './tiers.cjs';
+import { longest, shared, slow } from './tiers.cjs';
 
 const ROOT = resolve(__dirname, '..');
 const specs = ['apps', 'libs', 'test'].flatMap((folder) =>
@@ -14,7 +14,7 @@ const among = (patterns: readonly string[], path: string): boolean =>
   patterns.some((pattern) => new RegExp(`^${pattern}`).test(path));
 
 it('Every pattern of a tier fits a test', () => {
-  for (const pattern of [...slow, ...shared]) {
+  for (const pattern of [...slow, ...shared, ...longest]) {
     expect([pattern, specs.some((path) => among([pattern], path))]).toEqual([pattern, true]);
   }
 });
