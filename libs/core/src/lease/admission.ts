@@ -20,7 +20,8 @@ export class Admission {
 
   private confirmed = 0;
   private bar: RaindropError | undefined;
-  private readonly probationUntilMs: number;
+  /** Undefined once a write sent past it was acknowledged: from then on what was acquired can no longer be lost. */
+  private probationUntilMs: number | undefined;
   private readonly watch: ClockWatch;
 
   /**
@@ -34,7 +35,7 @@ export class Admission {
     trusted: Glance,
   ) {
     this.deadlineMs = sentMs + options.leaseMs;
-    this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
+    if (options.commitLossWindowMs > 0) this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
     this.watch = new ClockWatch(options, trusted);
     this.bar = this.probation;
   }
@@ -48,9 +49,10 @@ export class Admission {
     return this.ports.monotonic.now() > this.deadlineMs - CLOCK_GRAIN_MS;
   }
 
-  /** How long probation still lasts, ms; 0 or less when it is over. */
-  get probationLeftMs(): number {
-    return this.probationUntilMs - this.ports.monotonic.now();
+  /** How long to wait before a write ends the probation, ms: 0 when it would now; undefined when it has ended. */
+  get probationLeftMs(): number | undefined {
+    if (this.probationUntilMs === undefined) return undefined;
+    return Math.max(0, this.probationUntilMs - this.ports.monotonic.now());
   }
 
   /** Undefined when `workerId` may issue now. */
@@ -89,11 +91,13 @@ export class Admission {
     if (this.isLapsed) return;
     this.deadlineMs = sentMs + this.options.leaseMs;
     this.confirmed = Math.max(this.confirmed, suspicions);
+    // What was executed inside the window can be lost, however late its answer comes.
+    if (this.probationUntilMs !== undefined && sentMs >= this.probationUntilMs) this.probationUntilMs = undefined;
     if (!this.isSuspect) this.bar = this.probation;
   }
 
   /** A fresh lease is on probation where an acknowledged commit can still be lost. */
   private get probation(): RaindropError | undefined {
-    return this.probationLeftMs > 0 ? new NotReadyError('a fresh lease is on probation') : undefined;
+    return this.probationUntilMs !== undefined ? new NotReadyError('a fresh lease is on probation') : undefined;
   }
 }

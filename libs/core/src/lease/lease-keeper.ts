@@ -44,8 +44,14 @@ export class LeaseKeeper implements Tenure {
       emit: (event) => this.emit(event),
       highest: (lane) => this.highest(lane),
     });
-    const attempt = (): Promise<boolean> => this.holding.attend();
-    this.renewals = new RenewalClock(this.ctx, attempt, () => this.probationLeftMs);
+    const probationLeftMs = (): number | undefined => this.holding.lease?.admission.probationLeftMs;
+    const attempt = async (): Promise<boolean> => {
+      const succeeded = await this.holding.attend();
+      // What was sent before the end of the probation does not end it.
+      if (succeeded && probationLeftMs() === 0) this.renewals.soon();
+      return succeeded;
+    };
+    this.renewals = new RenewalClock(this.ctx, attempt, () => probationLeftMs() || Number.POSITIVE_INFINITY);
     this.beginning = new LeaseStart(this.ctx, {
       acquire: async () => {
         await this.holding.acquire();
@@ -152,11 +158,6 @@ export class LeaseKeeper implements Tenure {
       ...tally,
       lastError,
     };
-  }
-
-  private get probationLeftMs(): number {
-    const left = this.holding.lease?.admission.probationLeftMs ?? 0;
-    return left > 0 ? left : Number.POSITIVE_INFINITY;
   }
 
   /** Whoever listens must not stop the renewals. */

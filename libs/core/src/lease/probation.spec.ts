@@ -65,6 +65,30 @@ describe('a fresh lease on probation', () => {
     expect(bench.refusal()).toBeUndefined();
   });
 
+  it('does not end with an answer to what was sent before: that can be lost as well', async () => {
+    const { bench, outcome } = starting({ lease: { commitLossWindowMs: WINDOW } });
+    await bench.advance(WINDOW - 300);
+    bench.store.next('write', { kind: 'slow', thereMs: 100, backMs: 1_000 });
+    bench.store.next('readRow', undefined, { kind: 'slow', thereMs: 0, backMs: 500 });
+    bench.keeper.requestExtension();
+    await bench.advance(1_200);
+    expect(bench.events.map(({ type }) => type)).toContain('lease-renewed');
+    expect(bench.refusal()).toBe('NOT_READY');
+    // The next one follows at once, not a heartbeat later.
+    await bench.advance(500);
+    expect(bench.refusal()).toBeUndefined();
+    expect(outcome()).toBe('started');
+  });
+
+  it('is asked about at the usual pace while the database is away', async () => {
+    const { bench } = starting({ lease: { commitLossWindowMs: WINDOW } });
+    await bench.advance(WINDOW - 100);
+    bench.store.goDown();
+    const before = bench.store.calls.length;
+    await bench.advance(10_000);
+    expect(bench.store.calls.length - before).toBeLessThan(20);
+  });
+
   it('does not come again with a renewal', async () => {
     const { bench } = starting({ lease: { commitLossWindowMs: WINDOW } });
     await bench.advance(WINDOW + 100);
@@ -101,6 +125,26 @@ describe('a database that loses the acknowledged write that acquired the row', (
     expect(first.outcome()).not.toBe('started');
     expect(first.bench.issued).toEqual([]);
     expect(second.bench.issued.length).toBeGreaterThan(500);
+    expect(repeats(first.bench, second.bench)).toBe(0);
+  });
+
+  it.each([0.9, 1, 1.1, 1.25])('is not hidden by a late answer: a window of %d heartbeats', async (heartbeats) => {
+    const commitLossWindowMs = heartbeats * 10_000;
+    const database = await WorkerDatabase.withRows({ min: 1, max: 1 });
+    const past = database.snapshot();
+    const options = { database, layout: ONE_ROW, lease: { commitLossWindowMs } };
+    const first = starting(options);
+    await database.advance(commitLossWindowMs - 500);
+    // Executed inside the window, answered after it; what was acquired is lost in between.
+    first.bench.store.next('write', { kind: 'slow', thereMs: 0, backMs: 1_500 });
+    first.bench.keeper.requestExtension();
+    await database.advance(400);
+    database.restore(past);
+    const second = starting(options);
+    await live(60_000, first.bench, second.bench);
+    expect(second.outcome()).toBe('started');
+    expect(second.bench.issued.length).toBeGreaterThan(300);
+    expect(first.bench.issued).toEqual([]);
     expect(repeats(first.bench, second.bench)).toBe(0);
   });
 
