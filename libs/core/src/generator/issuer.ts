@@ -83,6 +83,11 @@ export class Issuer {
     return refusal;
   }
 
+  /** A batch of so many did not fit into what is reserved: asks for room. */
+  makeRoom(s: Sequencer, count: number): void {
+    if (s.lane === this.tenure.lane) this.tenure.requestExtension(count);
+  }
+
   /** How many more positions follow that of `s` without a gap and without another look at anything. */
   runLength(s: Sequencer): number {
     return s.window === this.present.id ? Math.max(0, s.last - s.sequence) : 0;

@@ -1,6 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
 import { decimalText, writeNextTexts } from './decimal-text.js';
-import { InvalidBatchError, UnsafeIntegerError } from './generator-errors.js';
+import { InvalidBatchError, ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
 import type { Issuer } from './issuer.js';
 import { Sequencer } from './sequencer.js';
 import type { Waiting, WaitOptions } from './waiting.js';
@@ -132,6 +132,7 @@ export class Outputs {
     while (done < count) {
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) {
+        if (refusal instanceof ReservationExhaustedError) this.issuer.makeRoom(s, count);
         s.restore(this.before);
         throw refusal;
       }

@@ -28,8 +28,11 @@ export interface Tenure {
    * the clock, to see jumps.
    */
   admit(wallMs: number): RaindropError | undefined;
-  /** Asks for a later limit on the current lane, in the background. Cheap to call often. */
-  requestExtension(): void;
+  /**
+   * Asks for a later limit on the current lane, in the background. Cheap to call often.
+   * @param wanted so many IDs of one batch did not fit: room for as many is to be kept
+   */
+  requestExtension(wanted?: number): void;
   /** Asks for a reservation on `lane`, which then becomes the current one, in the background. Cheap to call often. */
   requestFlip(lane: Lane): void;
   /**

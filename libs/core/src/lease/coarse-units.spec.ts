@@ -65,6 +65,42 @@ describe('a worker of an hour layout', () => {
     expect(new Set(bench.issued).size).toBe(17);
   });
 
+  it.each([2, 10, 100, 1_000])(
+    'gets a sync batch of %d through at the second try, and those that follow at once',
+    async (count) => {
+      // 10 sequence bits: a block is one ID.
+      const bench = await KeeperBench.started({ layout: { ...HOURS, workIdLength: 7 } });
+      const { generator } = bench;
+      if (count === 1_000) {
+        expect(() => generator.nextIds(count)).toThrow(expect.objectContaining({ errorCode: 'RESERVATION_EXHAUSTED' }));
+        await bench.advance(20);
+        expect(generator.nextIds(count)).toHaveLength(count);
+        return;
+      }
+      const outcomes: string[] = [];
+      for (let batch = 0; batch < 5; batch++) {
+        try {
+          bench.issued.push(...generator.nextIds(count));
+          outcomes.push('issued');
+        } catch (error) {
+          outcomes.push((error as { errorCode: string }).errorCode);
+        }
+        await bench.advance(20);
+      }
+      expect(outcomes).toEqual(['RESERVATION_EXHAUSTED', 'issued', 'issued', 'issued', 'issued']);
+      expectNoRepeat([bench]);
+    },
+  );
+
+  it('refuses a sync batch that the hour has no room for', async () => {
+    const bench = await KeeperBench.started({ layout: { ...HOURS, workIdLength: 7 } });
+    expect(() => bench.generator.nextIds(1_025)).toThrow(
+      expect.objectContaining({ errorCode: 'RESERVATION_EXHAUSTED' }),
+    );
+    await bench.advance(20);
+    expect(() => bench.generator.nextIds(1_025)).toThrow(expect.objectContaining({ errorCode: 'SEQUENCE_EXHAUSTED' }));
+  });
+
   it('gets larger blocks the faster it issues, so that an async batch goes through in a few writes', async () => {
     const bench = await KeeperBench.started({ layout: HOURS });
     const batch = bench.generator.nextIdsAsync(10_000);
@@ -150,6 +186,44 @@ describe('a worker of a minute layout', () => {
     await database.advance(60_000);
     const fourth = await KeeperBench.started(options);
     expect(fourth.refusal()).toBeUndefined();
+  });
+});
+
+describe('a lease that is longer than the tick', () => {
+  const cases = [
+    { unit: 'minute', layout: MINUTES, leaseMs: 300_000 },
+    { unit: 'minute', layout: MINUTES, leaseMs: 3_600_000 },
+    { unit: 'hour', layout: HOURS, leaseMs: 3 * 3_600_000 },
+    { unit: 'day', layout: DAYS, leaseMs: 86_400_000 },
+  ];
+  it.each(cases)('of $leaseMs ms carries a worker of a $unit layout to its end', async ({ layout, leaseMs }) => {
+    const database = new WorkerDatabase('2026-03-01T12:59:50.000Z');
+    const bench = await KeeperBench.started({ database, layout, lease: { leaseMs } });
+    bench.store.goDown();
+    // Of the last tick a block is granted: 16 IDs.
+    const step = leaseMs / 40;
+    for (let passed = 0; passed < leaseMs - step; passed += step) {
+      expect({ passed, refusal: bench.refusal() }).toEqual({ passed, refusal: undefined });
+      await bench.advance(step);
+    }
+    await bench.advance(2 * step);
+    expect(bench.refusal()).toBe('LEASE_LOST');
+    expectNoRepeat([bench]);
+  });
+
+  it('leaves a killed holder’s row free, and behind what he may have issued', async () => {
+    const database = new WorkerDatabase();
+    const options = { database, layout: MINUTES, lease: { leaseMs: 300_000 } };
+    const benches = await generations(3, options, async (bench) => {
+      bench.store.goDown();
+      for (let minute = 0; minute < 6; minute++) {
+        bench.refusal();
+        await bench.advance(60_000);
+      }
+      bench.kill();
+      await database.advance(300_000);
+    });
+    expect(expectNoRepeat(benches)).toHaveLength(15);
   });
 });
 

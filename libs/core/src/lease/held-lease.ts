@@ -35,6 +35,8 @@ export class HeldLease {
   readonly admission: Admission;
   clockOffsetMs: number;
   private wantedLane: Lane | undefined;
+  /** The largest batch that did not fit: batches like it are to fit from then on. */
+  private largestBatch = 1;
   private readonly held: HeldRow;
   private readonly rate: IssueRate;
 
@@ -57,6 +59,10 @@ export class HeldLease {
 
   get wantsFlip(): boolean {
     return this.wantedLane !== undefined;
+  }
+
+  want(batch: number): void {
+    this.largestBatch = Math.max(this.largestBatch, batch);
   }
 
   wantLane(lane: Lane): void {
@@ -136,7 +142,7 @@ export class HeldLease {
     // Asked of every code there is: only where it matters.
     const used = isCoarse(resolved.layout) ? this.used() : this.reservation.base;
     const rate = this.rate.measure(used[this.reservation.lane]);
-    const demand = { nowMs, horizonMs: options.horizonMs, used, rate };
+    const demand = { nowMs, horizonMs: options.horizonMs, used, rate, batch: this.largestBatch };
     if (!this.admission.isSuspect)
       return this.reservation.planRenewal(this.wantedLane ?? this.reservation.lane, demand);
     this.wantedLane = undefined;

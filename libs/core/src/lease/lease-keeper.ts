@@ -119,7 +119,8 @@ export class LeaseKeeper implements Tenure {
     return this.holding.admit(wallMs);
   }
 
-  requestExtension(): void {
+  requestExtension(wanted = 1): void {
+    this.holding.lease?.want(wanted);
     this.renewals.soon();
   }
 

@@ -36,6 +36,8 @@ export interface Demand {
   /** The highest position issued, by lane. */
   readonly used: PerLane<Position>;
   readonly rate: number;
+  /** The largest batch that was asked for. */
+  readonly batch: number;
 }
 
 /**
@@ -53,7 +55,12 @@ export class Reservation {
 
   /** The first grant on a row. */
   planStart(start: Start, now: { nowMs: number; horizonMs: number }): Plan {
-    return this.plan(start.lane, start.base, start.base, start.floorMs, { ...now, used: start.base, rate: 0 });
+    return this.plan(start.lane, start.base, start.base, start.floorMs, {
+      ...now,
+      used: start.base,
+      rate: 0,
+      batch: 1,
+    });
   }
 
   begin(start: Start, plan: Plan): void {

@@ -7,7 +7,7 @@ const HORIZON = 65_000;
 
 function basis(change: Partial<TargetBasis>): TargetBasis {
   const current = change.current ?? BEFORE_ALL;
-  return { nowMs: 0, horizonMs: HORIZON, current, used: current, rate: 0, ...change };
+  return { nowMs: 0, horizonMs: HORIZON, current, used: current, rate: 0, batch: 1, ...change };
 }
 
 /** Tick 100 of hours, of 2^14 sequences: a block is 16 of them. */
@@ -141,6 +141,15 @@ describe('the size of a block', () => {
     expect(sizeOf(20, 1, unitMs)).toBe(130_000);
   });
 
+  it.each([
+    { batch: 2, size: 4 },
+    { batch: 100, size: 200 },
+    { batch: 1_000, size: 1_024 },
+  ])('holds two of the largest batch, of $batch', ({ batch, size }) => {
+    const layout = tinyLayout({ unitMs: HOUR, sequenceBits: 10 });
+    expect(targetOf(layout, basis({ nowMs: NOW, batch })).sequence + 1).toBe(size);
+  });
+
   it('follows the horizon: enough for twice its length', () => {
     const [horizonMs, nowMs] = [10_000, NOW];
     const layout = tinyLayout({ unitMs: HOUR, sequenceBits: 20 });
@@ -149,11 +158,26 @@ describe('the size of a block', () => {
 });
 
 describe('a grant of minutes', () => {
-  it('reaches into the next minute at any moment, since that begins within the horizon', () => {
-    const layout = tinyLayout({ unitMs: MINUTE, sequenceBits: 14 });
+  const minutes = tinyLayout({ unitMs: MINUTE, sequenceBits: 14 });
+
+  it('reaches at any moment into the minute in which the horizon ends', () => {
     for (let second = 0; second < 60; second++) {
       const nowMs = 100 * MINUTE + second * SECOND;
-      expect(targetOf(layout, basis({ nowMs }))).toEqual(at(101, 15));
+      expect(targetOf(minutes, basis({ nowMs }))).toEqual(at(second < 55 ? 101 : 102, 15));
     }
+  });
+
+  it.each([
+    { what: 'from the present', current: at(100, 15) },
+    { what: 'from in between', current: at(103, 15) },
+    { what: 'from there', current: at(105, 15) },
+  ])('reaches there over as many as it takes, $what', ({ current }) => {
+    const nowMs = 100 * MINUTE;
+    expect(targetOf(minutes, basis({ nowMs, horizonMs: 305 * SECOND, current }))).toEqual(at(105, 15));
+  });
+
+  it('is not lowered', () => {
+    const current = at(107, 3);
+    expect(targetOf(minutes, basis({ nowMs: 100 * MINUTE, horizonMs: 305 * SECOND, current }))).toEqual(current);
   });
 });

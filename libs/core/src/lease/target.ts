@@ -18,6 +18,8 @@ export interface TargetBasis {
   readonly used: Position;
   /** IDs per ms of the fastest code. */
   readonly rate: number;
+  /** The largest batch that was asked for. */
+  readonly batch: number;
 }
 
 export function isCoarse(layout: Layout): boolean {
@@ -33,7 +35,9 @@ export function targetOf(layout: Layout, basis: TargetBasis): Position {
 
   const tick = timeline.tickAt(nowMs);
   const block = blockOf(layout, basis);
-  if (horizonTick > tick && current.tick <= tick) return { tick: tick + 1, sequence: Math.min(block - 1, maxSequence) };
+  if (horizonTick > tick) {
+    return current.tick >= horizonTick ? current : { tick: horizonTick, sequence: Math.min(block - 1, maxSequence) };
+  }
   if (current.tick < tick) return { tick, sequence: Math.min(block - 1, maxSequence) };
   if (current.tick > tick) return current;
   const used = basis.used.tick === tick ? basis.used.sequence : -1;
@@ -53,8 +57,8 @@ export function softOf(layout: Layout, limit: Position, basis: TargetBasis): Pos
   return { tick: limit.tick, sequence: limit.sequence - Math.floor(blockOf(layout, basis) / 2) };
 }
 
-/** Enough for twice the time until the next renewal is overdue, at the fastest code's rate. */
-function blockOf(layout: Layout, { rate, horizonMs }: TargetBasis): number {
-  const least = Math.max(1, Math.floor(layout.idsPerTick / 1_024));
+/** Enough for twice the time until the next renewal is overdue, at the fastest code's rate, and for two batches. */
+function blockOf(layout: Layout, { rate, horizonMs, batch }: TargetBasis): number {
+  const least = Math.max(1, Math.floor(layout.idsPerTick / 1_024), batch === 1 ? 1 : 2 * batch);
   return Math.max(least, Math.min(Math.ceil(2 * horizonMs * rate), MAX_BLOCK));
 }
