@@ -55,6 +55,7 @@ export class CodeAllocators {
     for (const [code, each] of this.allocators) {
       if (!(each.status.lastError instanceof UnknownCodeError) || each.issued > 0 || each === this.plain) continue;
       this.allocators.delete(code);
+      each.isDropped = true;
       void each.close();
     }
   }

@@ -1,3 +1,4 @@
+import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
@@ -133,5 +134,23 @@ describe('Codes without a row', () => {
     }
     await expect(bench.generator.nextIdAsync('default')).resolves.toBe(1n);
     expect(bench.generator.counters.codes).toBeLessThanOrEqual(10);
+  });
+
+  it('are no end of a handle: it goes on once there is a row, and room', async () => {
+    const bench = new SegmentBench({ autoCreateCode: false, options: { maxCodes: 2 }, row: {} });
+    const handle = bench.generator.forCode('later');
+    await expect(handle.nextIdAsync()).rejects.toBeInstanceOf(UnknownCodeError);
+    for (const code of ['junk 1', 'junk 2', 'junk 3']) {
+      await expect(bench.generator.nextIdAsync(code)).rejects.toBeInstanceOf(UnknownCodeError);
+    }
+    await expect(handle.nextIdAsync()).rejects.toBeInstanceOf(UnknownCodeError);
+    await bench.generator.nextIdAsync('default');
+    bench.table.rows.set('later', { ...bench.table.rows.get('default')!, maxId: 0n });
+    await bench.time.advance(60_000);
+    await expect(handle.nextIdAsync()).resolves.toBe(1n);
+    expect(handle.nextIds(2)).toEqual([2n, 3n]);
+    await bench.generator.close();
+    expect(() => handle.nextId()).toThrow(ClosedError);
+    await expect(handle.nextStringsAsync(2)).rejects.toBeInstanceOf(ClosedError);
   });
 });

@@ -19,6 +19,8 @@ import { SegmentSupply } from './segment-supply.js';
  * again at the next call after `retryMaxMs`; every other failure of the source is retried.
  */
 export class SegmentAllocator implements BoundIdCalls {
+  /** True when it made room for other codes: whoever still has it must look its code up again. */
+  isDropped = false;
   private readonly supply: SegmentSupply;
   private readonly cursor: NumberCursor;
 

@@ -3,6 +3,7 @@ import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-c
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
 import { AllocatorCounts } from './allocator-counts.js';
+import { BoundSegmentCode } from './bound-segment-code.js';
 import { CallsByCode } from './calls-by-code.js';
 import { CodeAllocators } from './code-allocators.js';
 import { withDeadline } from './deadline.js';
@@ -73,7 +74,7 @@ export class SegmentGenerator extends CallsByCode implements IdCalls {
 
   /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   forCode(code: string): BoundIdCalls {
-    return this.codes.of(code);
+    return new BoundSegmentCode(code, (name) => this.codes.of(name));
   }
 
   /** Why a number would be refused at this moment; undefined when it would not be. Nothing is issued or fetched. */
