@@ -6,6 +6,7 @@ import { clusterPrimary } from '../../libs/nestjs/src/threads/cluster/cluster-pr
 import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
 import { startApp } from '../module/module-fixture.js';
 import { testDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { ClusterPair } from './cluster-pair.js';
 import { ONE_ROW } from './family.js';
 
@@ -45,6 +46,9 @@ it('Entities of a worker get the primary’s IDs, also when more are saved at on
   const stored = await orders.find();
   expect(new Set(stored.map(({ id }) => id)).size).toBe(501);
   expect(new Set(stored.map(({ id }) => ids.parse(id).workerId))).toEqual(new Set([1]));
+  // A sync call takes what is at hand.
+  await ids.nextIdAsync();
+  await until('IDs at hand again', () => ids.refusal() === undefined);
   const [assigned] = ids.assign([orders.create({ note: 'early' })]);
   expect(ids.parse(assigned.id).workerId).toBe(1);
   await ids.onApplicationShutdown();

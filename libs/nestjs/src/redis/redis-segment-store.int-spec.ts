@@ -13,6 +13,9 @@ import { systemPorts } from '../system/system-ports.js';
 import { RedisAppSegmentStore } from './redis-app-segment-store.js';
 import { RedisSegmentStore } from './redis-segment-store.js';
 
+/** On a busy machine Redis and this process wait for each other. */
+const PATIENT = { opTimeoutMs: 30_000, asyncTimeoutMs: 60_000 };
+
 const PHONE = { app: 7, gatePass: '13900139000' };
 
 describe('Processes that share their segments in Redis', () => {
@@ -38,7 +41,7 @@ describe('Processes that share their segments in Redis', () => {
     new RedisAppSegmentStore(new MemoryAppSegmentStore(table), bench.buffer(server));
 
   async function sharded(): Promise<ShardedGenerator> {
-    const ids = new ShardedGenerator(store(), systemPorts('exact'));
+    const ids = new ShardedGenerator(store(), systemPorts('exact'), PATIENT);
     await ids.start();
     return ids;
   }
@@ -72,7 +75,7 @@ describe('Processes that share their segments in Redis', () => {
     const codes = new MemorySegmentTable();
     const generators = Array.from({ length: 3 }, () => {
       const database = new MemorySegmentStore(codes);
-      return new SegmentGenerator(new RedisSegmentStore(database, bench.buffer(server)), systemPorts('exact'));
+      return new SegmentGenerator(new RedisSegmentStore(database, bench.buffer(server)), systemPorts('exact'), PATIENT);
     });
     await Promise.all(generators.map((each) => each.start(['ORDER'])));
     const issued = await Promise.all(generators.map((each) => each.nextIdsAsync(3_000, 'ORDER')));
