@@ -81,8 +81,10 @@ export async function fireAtService(
       await lookAtHealth();
       await Promise.all([sleep(before * 1_000), moreIds()]);
       await server.kill('SIGKILL');
-      const shown =
-        goal === 'served' ? moreIds() : until('the service to refuse', async () => !(await isReady()), PART);
+      // A call waits some seconds before it is refused.
+      const refuses = async (): Promise<boolean> =>
+        Object.keys(answers).some((name) => name.startsWith('503')) && !(await isReady());
+      const shown = goal === 'served' ? moreIds() : until('the service to refuse', refuses, PART);
       await Promise.all([sleep(away * 1_000), shown]);
       await lookAtHealth();
       await server.restart();
