@@ -1,4 +1,5 @@
 import {
+  ClockSkewError,
   LeaseKeeper,
   resolveLayout,
   resolveLeaseOptions,
@@ -127,6 +128,21 @@ export class WorkerBench {
     const issuer = new WorkerIssuer(store, this.ids, choice, lease);
     this.issuers.push(issuer);
     return issuer;
+  }
+
+  /**
+   * One that issues. A stall of this process between Redis's answer and its own clock looks like a skew: it is started
+   * anew then, as a supervisor would.
+   */
+  async started(...args: Parameters<WorkerBench['issuer']>): Promise<WorkerIssuer> {
+    const issuer = this.issuer(...args);
+    try {
+      await issuer.start();
+      return issuer;
+    } catch (error) {
+      if (!(error instanceof ClockSkewError)) throw error;
+      return this.started(...args);
+    }
   }
 
   /** A client to give the server orders with. */

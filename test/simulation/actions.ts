@@ -14,6 +14,8 @@ export type Action =
       readonly layout: number;
       readonly seed: number;
       readonly shadow: boolean;
+      /** One look at the clock serves a turn of the event loop, as in a real process; otherwise each call takes one. */
+      readonly turnClock: boolean;
       /** What the first such request of the start meets. */
       readonly trouble?: { readonly call: StoreCall; readonly fault: Fault };
     }
@@ -53,7 +55,7 @@ export type Action =
 export interface Asking {
   readonly code: string | undefined;
   readonly count: number;
-  readonly how: 'one' | 'batch' | 'async';
+  readonly how: 'one' | 'batch' | 'async' | 'async batch';
 }
 
 /** How copies learn that they are two: another process id, `afterRestore()` in the copy, or in both. */

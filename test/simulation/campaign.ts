@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Violation } from './invariants.js';
-import type { Mutant } from './mutants.js';
+import type { Mutant } from './mutant.js';
 import type { Plan } from './plan.js';
 import { randomPlan } from './random-plan.js';
 import { Schedule, type Outcome } from './schedule.js';

@@ -1,5 +1,5 @@
 import { runPlan } from './campaign.js';
-import type { Mutant } from './mutants.js';
+import type { Mutant } from './mutant.js';
 import { randomPlan } from './random-plan.js';
 import { shrink } from './shrink.js';
 import { Trace } from './trace.js';

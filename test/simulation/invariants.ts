@@ -1,5 +1,6 @@
 import type { Lane, Layout, Odometer, WorkerRow, WorkerWrite } from '@raindrop/core';
 import { compareOdometers, GrantLedger, type Place } from './grant-ledger.js';
+import { LayoutsTogether } from './layouts-together.js';
 import type { SimulatedProcess } from './simulated-process.js';
 import type { Witness, WitnessedStore } from './witnessed-store.js';
 
@@ -12,6 +13,8 @@ export type Invariant =
   | 'issued inside a grant'
   | 'nothing issued after closed or lost'
   | 'the deadline holds'
+  | 'no ID is of the far future'
+  | 'layouts in the way of each other do not live together'
   | 'every error is typed';
 
 export interface Violation {
@@ -27,6 +30,8 @@ interface Sender {
   readonly raised: Map<string, { readonly place: Place; readonly to: Odometer }[]>;
   /** When the last write was sent that the process knows to have been executed. */
   confirmedMs: number;
+  /** The longest time in this tenure from the sending of a write to the knowledge of the next one. */
+  longestGapMs: number;
 }
 
 /** Checks every write that is executed and every ID that is issued, from outside: by the database and the IDs alone. */
@@ -39,17 +44,26 @@ export class Invariants implements Witness {
 
   private readonly ids = new Map<string | undefined, Set<bigint>>();
   private readonly ledger = new GrantLedger();
+  private readonly together = new LayoutsTogether((fingerprint) => this.layoutOf(fingerprint));
   private readonly senders = new Map<WitnessedStore, Sender>();
   private readonly highest = new Map<number, { readonly place: Place; odometer: Odometer }[]>();
   /** Up to where a program of the original may have issued, by worker id; Unix ms. */
   private readonly foreignMs = new Map<number, number>();
   private databaseWentBack = false;
+  /** The latest that the database's clock has ever shown. */
+  private latestMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly layouts: readonly Layout[],
     private readonly now: () => number,
+    private readonly databaseMs: () => number,
     private readonly say?: (text: string) => void,
   ) {}
+
+  /** Looks at the database's clock. */
+  lookAtClock(): void {
+    this.latestMs = Math.max(this.latestMs, this.databaseMs());
+  }
 
   /** From here on the table may grant once more what it has forgotten: only the IDs themselves can tell. */
   regressed(): void {
@@ -71,12 +85,29 @@ export class Invariants implements Witness {
     if (code.startsWith('untyped')) this.fail('every error is typed', code);
   }
 
+  /** A process begins a tenure. */
+  began(store: WitnessedStore): void {
+    this.senderOf(store).longestGapMs = 0;
+  }
+
+  looked(store: WitnessedStore): void {
+    this.together.looked(store, this.now());
+  }
+
   sent(store: WitnessedStore, token: string): void {
     this.senderOf(store).sentMs.set(token, this.now());
   }
 
   executed(store: WitnessedStore, write: WorkerWrite, before: WorkerRow): void {
     this.say?.(inWords(write, before));
+    this.lookAtClock();
+    // Whoever looked before the clock was set back saw more rows free than there are now.
+    const times = { nowMs: this.now(), databaseMs: this.databaseMs(), latestMs: this.latestMs };
+    const inTheWay = this.together.wrote(store, write, times);
+    if (inTheWay.length > 0 && !this.databaseWentBack && this.hidden.size === 0) {
+      const message = `worker ${write.id} under ${write.layout}, with another one alive on ${inTheWay.join(' and ')}`;
+      this.fail('layouts in the way of each other do not live together', message);
+    }
     const raised: { place: Place; to: Odometer }[] = [];
     for (const lane of LANES) {
       const place: Place = { layout: write.layout, workerId: write.id, lane };
@@ -102,6 +133,9 @@ export class Invariants implements Witness {
     const raised = sender.raised.get(token);
     if (raised === undefined || token === '') return;
     for (const { place, to } of raised) this.ledger.learn(place, store, to);
+    // What a copy was granted before it was one is not known here.
+    const gapMs = Number.isFinite(sender.confirmedMs) ? this.now() - sender.confirmedMs : 0;
+    sender.longestGapMs = Math.max(sender.longestGapMs, gapMs);
     sender.confirmedMs = Math.max(sender.confirmedMs, sender.sentMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
@@ -122,9 +156,18 @@ export class Invariants implements Witness {
 
     this.raiseHighest(place, position);
     if (!this.ledger.covers(place, process.store, position)) this.fail('issued inside a grant', where());
+    this.lookAtClock();
+    const aheadMs = position.ms - this.latestMs;
+    if (aheadMs > process.furthestAheadMs) {
+      this.fail('no ID is of the far future', `${where()}, ${aheadMs} ms after the database's clock`);
+    }
     if (!atOnce) return;
     if (process.mustNotIssue) this.fail('nothing issued after closed or lost', where());
-    const late = this.now() - this.senderOf(process.store).confirmedMs - process.leaseMs;
+    const { confirmedMs, longestGapMs } = this.senderOf(process.store);
+    if (longestGapMs > process.leaseMs) {
+      this.fail('the deadline holds', `${where()}, with a lease that had run out before it was renewed`);
+    }
+    const late = this.now() - confirmedMs - process.leaseMs;
     if (late > 0 && process.clockMoved) {
       this.fail('the deadline holds', `${where()}, ${late.toFixed(1)} ms after its lease ended`);
     }
@@ -185,7 +228,7 @@ export class Invariants implements Witness {
   private senderOf(store: WitnessedStore): Sender {
     let sender = this.senders.get(store);
     if (sender === undefined) {
-      sender = { sentMs: new Map(), raised: new Map(), confirmedMs: Number.NEGATIVE_INFINITY };
+      sender = { sentMs: new Map(), raised: new Map(), confirmedMs: Number.NEGATIVE_INFINITY, longestGapMs: 0 };
       this.senders.set(store, sender);
     }
     return sender;

@@ -8,38 +8,13 @@ import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../libs/core/src/lease/memory-worker-store.js';
 import { Reservation } from '../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
-
-/** One rule of the design, broken. The library knows nothing of it: its classes are changed from outside. */
-export interface Mutant {
-  readonly rule: string;
-  /** The first seed whose schedule shows it. */
-  readonly shownBy: number;
-  /** Breaks the rule; answers with what mends it. */
-  readonly install: () => () => void;
-  /** Every process uses one token for all its writes. */
-  readonly constantTokens?: boolean;
-}
-
-/** Puts another method in the place of one. */
-function replace<T extends object, K extends keyof T & string>(
-  owner: T,
-  name: K,
-  make: (original: T[K]) => T[K] & ThisType<T>,
-): () => void {
-  const original = Object.getOwnPropertyDescriptor(owner, name)!;
-  Object.defineProperty(owner, name, { ...original, value: make(owner[name]) });
-  return () => void Object.defineProperty(owner, name, original);
-}
-
-/** Puts another getter in the place of one. */
-function replaceGetter(owner: object, name: string, get: () => unknown): () => void {
-  const original = Object.getOwnPropertyDescriptor(owner, name)!;
-  Object.defineProperty(owner, name, { configurable: true, get });
-  return () => void Object.defineProperty(owner, name, original);
-}
+import { HOLDER_MUTANTS } from './holder-mutants.js';
+import { replace, replaceGetter, type Mutant } from './mutant.js';
+import { TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
 const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
 
+/** By name; what the holder of a row does wrong, and whoever takes it over, stands apart. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'reserve-after-issuing': {
     rule: 'A grant is written to the row before anything in it is issued.',
@@ -170,4 +145,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       return () => mends.forEach((mend) => mend());
     },
   },
+  ...HOLDER_MUTANTS,
+  ...TAKEOVER_MUTANTS,
 };

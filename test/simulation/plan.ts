@@ -16,6 +16,8 @@ export interface Setup {
   readonly family: Family;
   readonly layouts: readonly LayoutChoice[];
   readonly lease: LeaseOptions;
+  /** Of every other process. */
+  readonly otherLease: LeaseOptions;
   readonly generator: GeneratorOptions;
   /** Where the database's clock starts. */
   readonly wall: number;

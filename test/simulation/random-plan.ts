@@ -4,6 +4,7 @@ import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
 import { randomSetup } from './random-setup.js';
 import { RandomTrouble } from './random-trouble.js';
 import { SeededRandom } from './seeded-random.js';
+import { stories, type StoryName } from './stories.js';
 
 const STEPS = 64;
 
@@ -21,7 +22,8 @@ type Event =
   | 'copy'
   | 'hide'
   | 'foreign'
-  | 'restore';
+  | 'restore'
+  | StoryName;
 
 const ALWAYS: Readonly<Partial<Record<Event, number>>> = {
   nothing: 10,
@@ -31,15 +33,16 @@ const ALWAYS: Readonly<Partial<Record<Event, number>>> = {
   block: 3,
   outage: 5,
   fault: 30,
+  'cut off': 3,
 };
 
 const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>> = {
-  'one-layout': { ...ALWAYS, step: 20, 'step-database': 3, copy: 6, hide: 2, foreign: 1 },
+  'one-layout': { ...ALWAYS, step: 20, 'step-database': 3, copy: 6, hide: 2, foreign: 1, adopted: 1 },
   'disjoint-layouts': { ...ALWAYS, step: 20, 'step-database': 3, copy: 3, hide: 2, foreign: 1 },
   // A row that is marked deleted takes with it what layouts have issued there: a known limit.
-  'overlapping-layouts': { ...ALWAYS, step: 10, 'step-database': 2, copy: 2 },
+  'overlapping-layouts': { ...ALWAYS, step: 10, 'step-database': 2, copy: 2, overtaken: 5, buried: 3 },
   // What a database forgets only clocks can tell: they are right here, as the documentation demands.
-  'lost-commits': { ...ALWAYS, restore: 12 },
+  'lost-commits': { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 8 },
 };
 
 /** Makes up a schedule: the same seed makes the same one. */
@@ -55,6 +58,7 @@ class Planner {
   private readonly due = new Map<number, Action[]>();
   private readonly leaseMs: number;
   private readonly trouble: RandomTrouble;
+  private readonly stories: Readonly<Record<StoryName, (process: number) => void>>;
   private stepNumber = 0;
 
   constructor(private readonly seed: number) {
@@ -62,6 +66,14 @@ class Planner {
     this.setup = randomSetup(this.random);
     this.leaseMs = this.setup.lease.leaseMs ?? 60_000;
     this.trouble = new RandomTrouble(this.random, this.setup.lease.opTimeoutMs ?? 3_000);
+    this.stories = stories({
+      random: this.random,
+      trouble: this.trouble,
+      setup: this.setup,
+      do: (action) => this.do(action),
+      start: (process, layout) => this.start(process, layout),
+      issue: () => this.issue(),
+    });
   }
 
   plan(): Plan {
@@ -130,6 +142,8 @@ class Planner {
           this.do(this.start(process));
         }
         return this.failover(process);
+      default:
+        return this.stories[event](process);
     }
   }
 
@@ -174,6 +188,7 @@ class Planner {
       layout,
       seed: this.random.bits(),
       shadow: this.hasCopies && this.random.chance(0.2),
+      turnClock: random.chance(0.5),
     };
   }
 
@@ -191,9 +206,26 @@ class Planner {
   private copy(process: number): void {
     const { random } = this;
     this.do({ kind: 'kill', process });
-    this.do({ kind: 'start', process, layout: this.layout(), seed: random.bits(), shadow: true });
+    this.do({ kind: 'start', process, layout: this.layout(), seed: random.bits(), shadow: true, turnClock: true });
     const into = (process + 1 + random.below(PROCESSES - 1)) % PROCESSES;
     const steps = random.below(5) + 1;
+    // A batch that waits for more ticks lives on in both of them.
+    if (random.chance(0.5)) {
+      this.later(steps, { kind: 'issue', process, code: 'a', how: 'async batch', count: 40 });
+      // What had all its IDs has answered.
+      this.later(steps, { kind: 'pass', ms: 0 });
+    }
+    const isInFlight = random.chance(0.25);
+    if (isInFlight) {
+      // What is granted anew because of a jump is on its way when the memory is copied.
+      const maxClockSkewMs = this.setup.lease.maxClockSkewMs ?? 30_000;
+      this.later(steps, { kind: 'step', process, ms: Math.ceil(1.5 * maxClockSkewMs) });
+      this.later(steps, { kind: 'issue', process, code: undefined, how: 'one', count: 1 });
+      this.later(steps, { kind: 'correct', process });
+      const backMs = this.trouble.about((this.setup.lease.opTimeoutMs ?? 3_000) * 0.5);
+      this.later(steps, { kind: 'fault', process, call: 'write', fault: { kind: 'slow', thereMs: 0, backMs } });
+      this.later(steps, { kind: 'pass', ms: 2 });
+    }
     this.later(steps, {
       kind: 'copy',
       process,
@@ -203,6 +235,11 @@ class Planner {
       cut: random.pick(['refused', 'hangs']),
       seed: random.bits(),
     });
+    if (isInFlight) {
+      this.later(steps, { kind: 'release', process: into });
+      this.later(steps, { kind: 'pass', ms: 1 });
+      this.later(steps, this.start(into));
+    }
     for (const each of [process, into]) {
       if (random.chance(0.75)) this.later(steps, { kind: 'fault', process: each, ...this.trouble.rivalry() });
     }
@@ -213,7 +250,7 @@ class Planner {
     for (let process = 0; process < PROCESSES; process++) {
       if (random.chance(0.3)) continue;
       const code = random.pick([undefined, undefined, 'a', 'b', 'c']);
-      const how = random.weighted({ one: 8, batch: 1, async: 1 });
+      const how = random.weighted({ one: 8, batch: 1, async: 1, 'async batch': 1 });
       this.do({ kind: 'issue', process, code, how, count: random.below(random.chance(0.1) ? 40 : 6) + 1 });
     }
   }

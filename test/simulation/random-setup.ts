@@ -50,10 +50,13 @@ export function randomSetup(random: SeededRandom): Setup {
   const family = random.weighted(FAMILIES);
   const layouts = layoutsOf(family, random);
   const coarse = layouts.some(({ unit }) => TIME_UNITS[unit].ms >= 60_000);
+  const lease = leaseOf(family, random);
   return {
     family,
     layouts,
-    lease: leaseOf(family, random),
+    lease,
+    // What can be lost is waited for by all alike, as the documentation demands.
+    otherLease: family === 'lost-commits' || random.chance(0.7) ? lease : leaseOf(family, random),
     generator: generatorOf(coarse, random),
     wall: wallOf(random),
   };
@@ -116,7 +119,11 @@ function leaseOf(family: Family, random: SeededRandom): LeaseOptions {
   const priorityEqualCodeWorkId = random.chance(0.3);
   if (family === 'lost-commits') {
     // What can be lost is waited for by whoever comes next: the grace is the one that follows from the window.
-    const commitLossWindowMs = Math.round(lease.leaseMs * random.pick([0.5, 1.5, 4]));
+    const { leaseMs, heartbeatIntervalMs, opTimeoutMs } = lease;
+    // Half of them end while the first renewal after an acquire may be under way.
+    const commitLossWindowMs = random.chance(0.5)
+      ? Math.round(leaseMs * random.pick([0.05, 0.5, 1.5, 4]))
+      : Math.round(heartbeatIntervalMs * 0.9 + opTimeoutMs * random.fraction());
     return { ...lease, graceMs: undefined, waitForWorkerMs, priorityEqualCodeWorkId, commitLossWindowMs };
   }
   const others = { ...lease, waitForWorkerMs, priorityEqualCodeWorkId, adoptForeign: random.chance(0.4) };

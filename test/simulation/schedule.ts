@@ -46,6 +46,7 @@ export class Schedule {
     this.invariants = new Invariants(
       this.layouts.map(({ layout }) => layout),
       () => this.now,
+      () => this.database.time.wall,
       trace && ((text) => trace.add(this.now, text)),
     );
   }
@@ -55,6 +56,7 @@ export class Schedule {
     for (const action of this.plan.actions) {
       this.trace?.add(this.now, describe(action));
       await this.perform(action);
+      this.invariants.lookAtClock();
       if (violations.length > 0) break;
     }
     // What was asked for last may still be on its way.
@@ -171,7 +173,14 @@ export class Schedule {
   }
 
   /** A crash sets no clock right: the new process has the wall clock of the one before. */
-  private start({ process: place, layout, seed, shadow, trouble }: Extract<Action, { kind: 'start' }>): void {
+  private start({
+    process: place,
+    layout,
+    seed,
+    shadow,
+    turnClock,
+    trouble,
+  }: Extract<Action, { kind: 'start' }>): void {
     const before = this.processes[place];
     if (before !== undefined && !before.bench.time.isStopped) {
       if (!before.isClosed && before.startFailure === undefined) return;
@@ -186,7 +195,7 @@ export class Schedule {
         wall: before?.bench.time.wall ?? this.database.trueWall,
         seed,
         resolved: this.layouts[layout % this.layouts.length]!,
-        lease: setup.lease,
+        lease: place % 2 === 0 ? setup.lease : setup.otherLease,
         generator: setup.generator,
         code: `code of ${place}`,
       },
@@ -195,6 +204,7 @@ export class Schedule {
       onEvent: (type) => this.note(type),
       say: this.trace && ((text) => this.trace!.add(this.now, text)),
       oneToken: this.constantTokens,
+      turnClock,
     });
     this.settleIn(place, process);
     if (trouble !== undefined) process.store.next(trouble.call, trouble.fault);
@@ -211,7 +221,7 @@ export class Schedule {
       this.refuse(`start: ${failure.code}`);
       const layout = this.layouts.indexOf(process.bench.resolved);
       const seed = (Math.imul(process.seed, 0x9e3779b1) + 1) >>> 0;
-      this.start({ kind: 'start', process: place, layout, seed, shadow: false });
+      this.start({ kind: 'start', process: place, layout, seed, shadow: false, turnClock: process.hasTurnClock });
     });
   }
 

@@ -1,5 +1,6 @@
 import { RaindropError, type LeaseEvent } from '@raindrop/core';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
+import { TurnClock } from '../../libs/nestjs/src/system/system-clock.js';
 import type { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Asking, Notice } from './actions.js';
 import type { Invariants } from './invariants.js';
@@ -20,6 +21,8 @@ export interface Birth {
   readonly say?: ((text: string) => void) | undefined;
   /** For a mutant: all writes of this process, and of its copies, carry one token. */
   readonly oneToken?: boolean;
+  /** It reads its clock as a real process does. */
+  readonly turnClock: boolean;
 }
 
 /** One process: the real keeper and generator, and what is known about it from outside. */
@@ -27,6 +30,8 @@ export class SimulatedProcess {
   readonly bench: KeeperBench;
   readonly store: WitnessedStore;
   readonly leaseMs: number;
+  /** How far its IDs may be ahead of the database's clock: a skew when it was checked, a jump since then, and borrowed ticks. */
+  readonly furthestAheadMs: number;
   name: string;
   /** Why its start has failed; it ends then. */
   startFailure: { readonly code: string; readonly atMs: number } | undefined;
@@ -37,6 +42,8 @@ export class SimulatedProcess {
   clockMoved = true;
 
   private isShadow = false;
+  /** In this turn of the event loop. */
+  private hasLooked = false;
   private hasLost = false;
   private lastWall = Number.NaN;
 
@@ -44,8 +51,12 @@ export class SimulatedProcess {
     const { options, invariants } = birth;
     this.name = birth.name;
     this.leaseMs = options.lease?.leaseMs ?? 60_000;
+    const { maxClockSkewMs = 30_000 } = options.lease ?? {};
+    const { maxAheadMs = 1_000 } = options.generator ?? {};
+    this.furthestAheadMs = 2 * maxClockSkewMs + maxAheadMs + 2 * (options.resolved?.layout.unitMs ?? 0);
     this.bench = new KeeperBench({
       ...options,
+      ...(birth.turnClock && { clock: (time) => new TurnClock(() => time.wall) }),
       makeStore: ({ table, time: database }, process) => new WitnessedStore(invariants, table, process, database),
       onEvent: (event) => this.heard(event),
     });
@@ -75,6 +86,10 @@ export class SimulatedProcess {
 
   get seed(): number {
     return this.birth.options.seed;
+  }
+
+  get hasTurnClock(): boolean {
+    return this.birth.turnClock;
   }
 
   get canRun(): boolean {
@@ -129,8 +144,11 @@ export class SimulatedProcess {
   issue(asking: Asking): void {
     if (!this.canRun) return;
     const seen = this.bench.time.wall;
-    this.clockMoved = seen !== this.lastWall;
+    // Of a turn clock one look may serve 256 calls of a turn.
+    this.clockMoved = seen !== this.lastWall && !(this.birth.turnClock && this.hasLooked);
     this.lastWall = seen;
+    if (!this.hasLooked) setImmediate(() => (this.hasLooked = false));
+    this.hasLooked = true;
     const mine = this.ask(asking);
     const theirs = this.shadow?.ask(asking);
     if (theirs !== undefined && mine !== theirs) throw new TypeError('A shadow does not do what its process does.');
@@ -141,6 +159,10 @@ export class SimulatedProcess {
     const { generator } = this.bench;
     if (how === 'async') {
       for (let call = 0; call < count; call++) this.askAsync(code);
+      return 'later';
+    }
+    if (how === 'async batch') {
+      this.askBatchAsync(code, count);
       return 'later';
     }
     const ids: bigint[] = [];
@@ -159,8 +181,9 @@ export class SimulatedProcess {
 
   private heard(event: LeaseEvent): void {
     const { type } = event;
-    if (type === 'lease-lost') this.hasLost = true;
-    if (type === 'lease-acquired' || type === 'lease-regained') this.hasLost = false;
+    if (type === 'lease-lost' || type === 'database-regression') this.hasLost = true;
+    if (type === 'lease-acquired' || type === 'lease-regained') this.birth.invariants.began(this.store);
+    if (type === 'lease-acquired' || type === 'lease-regained' || type === 'lease-renewed') this.hasLost = false;
     if (!this.isShadow && type !== 'lease-renewed') this.birth.onEvent(type);
     if (this.birth.say !== undefined && !this.isShadow) this.birth.say(`  ${this.name}: ${inWords(event)}`);
   }
@@ -168,6 +191,13 @@ export class SimulatedProcess {
   private askAsync(code: string | undefined): void {
     this.bench.generator.nextIdAsync(code, { timeoutMs: ASYNC_TIMEOUT_MS }).then(
       (id) => this.record(code, [id], false),
+      (error: unknown) => this.refused(error),
+    );
+  }
+
+  private askBatchAsync(code: string | undefined, count: number): void {
+    this.bench.generator.nextIdsAsync(count, code, { timeoutMs: ASYNC_TIMEOUT_MS }).then(
+      (ids) => this.record(code, ids, false),
       (error: unknown) => this.refused(error),
     );
   }

@@ -14,6 +14,8 @@ import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 
 /** Who looks on at what reaches the database, and at what comes back. */
 export interface Witness {
+  /** The workers are about to be read, to take one. */
+  looked(store: WitnessedStore): void;
   /** A write is being sent. */
   sent(store: WitnessedStore, token: string): void;
   /** A write was executed on a row that was like `before`. */
@@ -62,11 +64,17 @@ export class WitnessedStore extends FaultStore {
   }
 
   override readTable(): Promise<WorkerTable> {
-    return this.relay(() => super.readTable());
+    return this.relay(() => {
+      this.witness.looked(this);
+      return super.readTable();
+    });
   }
 
   override readSample(request: SampleRequest): Promise<WorkerSample> {
-    return this.relay(() => super.readSample(request));
+    return this.relay(() => {
+      this.witness.looked(this);
+      return super.readSample(request);
+    });
   }
 
   override readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {

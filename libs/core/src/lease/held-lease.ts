@@ -81,7 +81,7 @@ export class HeldLease {
    * @throws StoreUnavailableError when the outcome is unknown; ClockSkewError when this host's clock is far ahead
    */
   async renew(): Promise<Renewal> {
-    const { session, ports, options } = this.ctx;
+    const { session, ports } = this.ctx;
     const { held } = this;
     const begunMs = ports.monotonic.now();
     this.look(ports.clock.refresh());
@@ -90,7 +90,7 @@ export class HeldLease {
     if (verdict.kind === 'lost') return { outcome: 'lost', reason: verdict.reason };
     if (verdict.kind === 'executed') this.executed(verdict.attempt);
     if (verdict.kind === 'regressed') this.regressed(verdict.row);
-    if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, options.graceMs)) return this.giveUp(LAPSED);
+    if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, 0)) return this.giveUp(LAPSED);
 
     const plan = this.plan(this.trustedNow(nowMs));
     if (plan === undefined) return this.giveUp('both of its lanes are past the clock');

@@ -7,6 +7,7 @@ import { LeaseKeeper } from '../lease/lease-keeper.js';
 import { resolveLeaseOptions, type LeaseOptions } from '../lease/lease-options.js';
 import { StoreSession } from '../lease/store-session.js';
 import { FaultStore } from './fault-store.js';
+import type { Clock } from '../time/clock.js';
 import type { VirtualTime } from './virtual-time.js';
 import { WorkerDatabase } from './worker-database.js';
 
@@ -25,6 +26,8 @@ export interface KeeperBenchOptions {
   code?: string;
   /** False: the keeper does not learn what was issued. */
   reports?: boolean;
+  /** What the generator reads in place of this host's clock. */
+  clock?: (time: VirtualTime) => Clock;
   makeStore?: (database: WorkerDatabase, time: VirtualTime) => FaultStore;
   /** Told of every event as it happens. */
   onEvent?: (event: LeaseEvent) => void;
@@ -59,7 +62,8 @@ export class KeeperBench {
       options.makeStore?.(this.database, this.time) ??
       new FaultStore(this.database.table, this.time, this.database.time);
     const lease = resolveLeaseOptions(options.lease ?? {});
-    const { clock, monotonic, timers, randomness } = this.time;
+    const { monotonic, timers, randomness } = this.time;
+    const clock = options.clock?.(this.time) ?? this.time.clock;
     const context = {
       resolved: this.resolved,
       options: lease,
@@ -72,7 +76,7 @@ export class KeeperBench {
       options.onEvent?.(event);
     });
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
-    this.generator = new SnowflakeGenerator(setup, this.time);
+    this.generator = new SnowflakeGenerator(setup, { clock, monotonic, timers, randomness });
     if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
   }
 

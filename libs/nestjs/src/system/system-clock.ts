@@ -25,6 +25,9 @@ export class TurnClock implements Clock {
   private readonly sharers: (() => void)[] = [];
   private armed = false;
 
+  /** @param read the real clock, Unix ms */
+  constructor(private readonly read: () => number = () => Date.now()) {}
+
   now(): number {
     return this.refresh();
   }
@@ -34,7 +37,7 @@ export class TurnClock implements Clock {
       this.armed = true;
       setImmediate(this.drop);
     }
-    return Date.now();
+    return this.read();
   }
 
   share(stale: () => void): number {

@@ -91,7 +91,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
   /** Everything is gone while one process holds the only row. */
   async function flushed(): Promise<void> {
-    await bench.issuer(server).start();
+    await bench.started(server);
     await issued(1_000);
     await bench.admin(server).flushall();
     await successor(server);
@@ -99,12 +99,10 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
   /** The server is killed and starts with what it wrote before the last holder came. */
   async function oldSnapshot(): Promise<void> {
-    const first = bench.issuer(server);
-    await first.start();
+    const first = await bench.started(server);
     await bench.admin(server).save();
     await first.close();
-    const holder = bench.issuer(server);
-    await holder.start();
+    const holder = await bench.started(server);
     // For longer than the first holder's lease and grace would have lasted.
     await holder.renewals(Math.ceil((LEASE.leaseMs + LEASE.graceMs + 1_000) / LEASE.heartbeatIntervalMs));
     await server.kill();
@@ -121,7 +119,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await replica.replicaof('127.0.0.1', server.port);
     await until('the link', async () => (await replica.info('replication')).includes('master_link_status:up'));
     await replica.replicaof('NO', 'ONE');
-    await bench.issuer(server).start();
+    await bench.started(server);
     await issued(1_000);
     await server.kill();
     await successor(second);
@@ -152,8 +150,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const primary = bench.admin(server);
     await until('the replica', async () => (await primary.info('replication')).includes('state=online'));
     await primary.config('SET', 'min-replicas-to-write', replicas);
-    const holder = bench.issuer(server);
-    await holder.start();
+    const holder = await bench.started(server);
     await holder.renewals(4);
     await replica.replicaof('NO', 'ONE');
     const next = bench.issuer(second);
@@ -168,7 +165,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
   });
 
   it('are given again when the clock has passed all that can have been granted, not before', async () => {
-    await bench.issuer(server, { workers: 2 }).start();
+    await bench.started(server, { workers: 2 });
     const from = Date.now();
     await bench.admin(server).flushall();
     const store = bench.store(server);
@@ -176,23 +173,20 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const { row, nowMs } = await store.readRow(2);
     expect(row!.odometers[0].ms - nowMs).toBeLessThanOrEqual(REACH_MS);
     await store.close();
-    const next = bench.issuer(server, { workers: 2 });
-    await next.start();
+    const next = await bench.started(server, { workers: 2 });
     expect(Date.now() - from).toBeGreaterThan(REACH_MS);
     expect(next.saw('lease-acquired')).toBe(true);
   });
 
   it('stay with their holders where the rows survive: nobody else gets one for a while', async () => {
-    const holder = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
-    await holder.start();
+    const holder = await bench.started(server, { workers: 2 }, PATIENT_LEASE);
     await holder.renewals(2);
     await bench.admin(server).save();
     await holder.renewals(2);
     await server.kill();
     const from = Date.now();
     await server.restart();
-    const next = bench.issuer(server, { workers: 2 }, PATIENT_LEASE);
-    await next.start();
+    const next = await bench.started(server, { workers: 2 }, PATIENT_LEASE);
     expect(Date.now() - from).toBeGreaterThanOrEqual(PATIENT_REACH_MS);
     await until('the holder to notice', () => holder.saw('database-regression'));
     expect(holder.saw('lease-lost')).toBe(false);
@@ -203,13 +197,11 @@ describe('Worker ids of a Redis that loses its memory', () => {
   it('stay with their holders when a server comes back that writes everything down first', async () => {
     const durable = await startVolatileRedis('--appendonly', 'yes', '--appendfsync', 'always');
     await bench.init(durable);
-    const holder = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
-    await holder.start();
+    const holder = await bench.started(durable, { workers: 2 }, PATIENT_LEASE);
     await holder.renewals(2);
     await durable.kill();
     await durable.restart();
-    const next = bench.issuer(durable, { workers: 2 }, PATIENT_LEASE);
-    await next.start();
+    const next = await bench.started(durable, { workers: 2 }, PATIENT_LEASE);
     expect(holder.events.map(({ type }) => type)).not.toContain('database-regression');
     expect(holder.saw('lease-lost')).toBe(false);
     expect([holder.keeper.number, bench.ids.repeated]).toEqual([1, 0]);
@@ -260,8 +252,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
   /** One service on the key renews every 15 s; it is still silent when another one, that asks for little, comes anew. */
   async function unequalServices(leastReachMs: number | undefined): Promise<void> {
-    const slow = bench.issuer(server, {}, LONG_LEASE);
-    await slow.start();
+    await bench.started(server, {}, LONG_LEASE);
     await issued(1_000);
     await bench.admin(server).flushall();
     const lostAt = Date.now();
@@ -306,8 +297,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
   });
 
   it('come with the layouts that a living process knows', async () => {
-    const holder = bench.issuer(server, { workers: 2 });
-    await holder.start();
+    await bench.started(server, { workers: 2 });
     await bench.admin(server).flushall();
     const store = bench.store(server);
     await until('it to tell', async () => (await store.readTable()).layouts.length > 0);
@@ -318,8 +308,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
   });
 
   it('come without layouts when no process knew them: the limit that is documented', async () => {
-    const last = bench.issuer(server);
-    await last.start();
+    const last = await bench.started(server);
     await last.close();
     await bench.admin(server).flushall();
     const other = bench.issuer(server, { timeUnit: 'millisecond', timeStampLength: 41 });
@@ -329,7 +318,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
   it('of a Redis that was never used are given at once when an operator says so, once', async () => {
     const taken = { errorCode: 'REDIS_WORKERS_IN_USE', retryable: false, key: KEY, fields: 4 };
     await expect(bench.init(server)).rejects.toMatchObject(taken);
-    await bench.issuer(server, {}, { ...LEASE, waitForWorkerMs: 0 }).start();
+    await bench.started(server, {}, { ...LEASE, waitForWorkerMs: 0 });
   });
 
   it('are waited for with a word to the operator, once for each loss', async () => {

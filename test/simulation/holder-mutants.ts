@@ -1,0 +1,124 @@
+import { Issuer } from '../../libs/core/src/generator/issuer.js';
+import { Admission } from '../../libs/core/src/lease/admission.js';
+import { DatabaseRegressionError } from '@raindrop/core';
+import { HeldLease } from '../../libs/core/src/lease/held-lease.js';
+import { HeldRow } from '../../libs/core/src/lease/held-row.js';
+import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import { replace, replaceGetter, type Mutant } from './mutant.js';
+
+/** What the private parts of a holding and of its lease are. */
+interface Inside {
+  readonly admission: Admission;
+  readonly ctx: { readonly ports: { readonly monotonic: { now(): number }; readonly clock: { refresh(): number } } };
+  readonly held: HeldRow;
+}
+
+const insideOf = (lease: unknown): Inside => lease as Inside;
+
+/** Rules for who holds a row. */
+export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
+  'probation-ends-with-a-late-answer': {
+    rule: 'What was sent inside the window does not end the probation, however late its answer comes.',
+    shownBy: 1,
+    install: () =>
+      replace(Admission.prototype, 'confirm', (original) => {
+        return function (this: Admission, ...args: Parameters<Admission['confirm']>) {
+          const inside = this as unknown as { probationUntilMs: number | undefined };
+          if (this.probationLeftMs === 0) inside.probationUntilMs = undefined;
+          original.apply(this, args);
+        };
+      }),
+  },
+  'deadline-from-the-answer': {
+    rule: 'A renewed lease counts from before the write was sent.',
+    shownBy: 1,
+    install: () =>
+      replace(Admission.prototype, 'confirm', (original) => {
+        return function (this: Admission, ...args: Parameters<Admission['confirm']>) {
+          const { ports, options } = this as unknown as Inside['ctx'] & {
+            readonly options: { readonly leaseMs: number };
+          };
+          const { isLapsed } = this;
+          original.apply(this, args);
+          if (!isLapsed) this.deadlineMs = ports.monotonic.now() + options.leaseMs;
+        };
+      }),
+  },
+  'deadline-from-the-answer-of-an-acquire': {
+    rule: 'A fresh lease counts from before the write was sent.',
+    shownBy: 1,
+    install: () =>
+      replace(LeaseHolding.prototype, 'acquire', (original) => {
+        return async function (this: LeaseHolding) {
+          await original.apply(this);
+          const { ports, options } = (
+            this as unknown as { readonly ctx: Inside['ctx'] & { options: { leaseMs: number } } }
+          ).ctx;
+          this.lease!.admission.deadlineMs = ports.monotonic.now() + options.leaseMs;
+        };
+      }),
+  },
+  'lapse-after-a-write-ignored': {
+    rule: 'A renewal that is answered after the lease ran out revives nothing.',
+    shownBy: 1,
+    install: () =>
+      replace(Admission.prototype, 'confirm', (original) => {
+        return function (this: Admission, ...args: Parameters<Admission['confirm']>) {
+          this.deadlineMs = Number.POSITIVE_INFINITY;
+          original.apply(this, args);
+        };
+      }),
+  },
+  'expired-row-revived': {
+    rule: 'A row whose lease is over by the database is given back, not renewed.',
+    shownBy: 1,
+    install: () =>
+      replace(HeldRow.prototype, 'judge', (original) => {
+        return function (this: HeldRow, ...args: Parameters<HeldRow['judge']>) {
+          const verdict = original.apply(this, args);
+          if (verdict.kind === 'lost') return verdict;
+          return { ...verdict, row: { ...verdict.row, leaseUntilMs: Number.POSITIVE_INFINITY } };
+        };
+      }),
+  },
+  'regression-does-not-bar': {
+    rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
+    shownBy: 1,
+    install: () =>
+      replace(Admission.prototype, 'barWith', (original) => {
+        return function (this: Admission, error: Parameters<Admission['barWith']>[0]) {
+          if (!(error instanceof DatabaseRegressionError)) original.call(this, error);
+        };
+      }),
+  },
+  'skew-unchecked-while-running': {
+    rule: 'A renewal holds the clock against the database.',
+    shownBy: 1,
+    install: () =>
+      replace(HeldLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
+        return function (this: unknown) {
+          const { admission, ctx } = insideOf(this);
+          const wallMs = ctx.ports.clock.refresh();
+          admission.trustClock(wallMs);
+          return wallMs;
+        } as (databaseMs: number) => number;
+      }),
+  },
+  'release-forgets-an-executed-attempt': {
+    rule: 'A release counts what was granted by writes whose answer was lost.',
+    shownBy: 1,
+    install: () =>
+      replace(HeldLease.prototype, 'release', (original) => {
+        return function (this: HeldLease) {
+          // Hides the method of its class.
+          Object.assign(this.reservation, { apply: () => undefined });
+          return original.apply(this);
+        };
+      }),
+  },
+  'batch-across-grants': {
+    rule: 'A batch that goes on under another grant begins anew.',
+    shownBy: 1,
+    install: () => replaceGetter(Issuer.prototype, 'grant', () => ''),
+  },
+};

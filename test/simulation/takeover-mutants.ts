@@ -1,0 +1,66 @@
+import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
+import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
+import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
+import { isForeign } from '../../libs/core/src/lease/row-selection.js';
+import type { WorkerRow } from '../../libs/core/src/lease/worker-store.js';
+import { replace, type Mutant } from './mutant.js';
+
+/** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */
+function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
+  return replace(LeaseHolding.prototype, 'acquire', (original) => {
+    return function (this: LeaseHolding) {
+      const inside = this as unknown as { ctx: LeaseContext };
+      const { ctx } = inside;
+      inside.ctx = { ...ctx, options: { ...ctx.options, ...change } };
+      // It is read before the first wait, and again after the row was acquired.
+      const acquiring = original.apply(this);
+      inside.ctx = ctx;
+      return acquiring;
+    };
+  });
+}
+
+/** Whoever reads rows sees them otherwise. */
+function reads(change: (row: WorkerRow) => WorkerRow): () => void {
+  const changed = <K extends 'readSample' | 'readTable'>(name: K): (() => void) =>
+    replace(MemoryWorkerStore.prototype, name, (original) => {
+      const read = async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore[K]>) {
+        const call = original as (...given: typeof args) => Promise<{ readonly rows: readonly WorkerRow[] }>;
+        const answer = await call.apply(this, args);
+        return { ...answer, rows: answer.rows.map(change) };
+      };
+      return read as unknown as MemoryWorkerStore[K];
+    });
+  const mends = [changed('readSample'), changed('readTable')];
+  return () => mends.forEach((mend) => mend());
+}
+
+/** Rules for whoever takes a row over. */
+export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
+  'grace-ignored': {
+    rule: 'A row is left to its holder for some time after its lease.',
+    shownBy: 1,
+    install: () => takesWith({ graceMs: 0 }),
+  },
+  'unclean-takeover-in-the-same-tick': {
+    rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
+    shownBy: 1,
+    install: () => takesWith({ commitLossWindowMs: 0 }),
+  },
+  'foreign-end-ignored': {
+    rule: 'A program of the original may have issued for a minute after its last heartbeat.',
+    shownBy: 1,
+    install: () => reads((row) => (isForeign(row) ? { ...row, heartbeatMs: row.heartbeatMs - 60_000 } : row)),
+  },
+  'sample-ignores-layouts': {
+    rule: 'A look at a few rows is not enough where a layout could repeat our IDs.',
+    shownBy: 1,
+    install: () =>
+      replace(MemoryWorkerStore.prototype, 'readSample', (original) => {
+        return async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore['readSample']>) {
+          return { ...(await original.apply(this, args)), layouts: [], layoutsOfRows: [] };
+        };
+      }),
+  },
+};
