@@ -96,6 +96,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'transactionWithRetries\\(\\) waits for its turn on the one connection of SQLite',
   },
   {
+    name: 'ended-transaction-unnoticed',
+    breaks: 'A transaction that SQLite has ended is over: nothing later becomes a part of it.',
+    file: `${TYPEORM}/database/transaction-guard.ts`,
+    find: 'return this.connection()?.inTransaction === false;',
+    replace: 'return false;',
+    tier: 1,
+    spec: `${TYPEORM}/database/full-disk.int-spec.ts`,
+    test: 'frees a query runner that was stuck before our first call',
+  },
+  {
     name: 'missing-id-written',
     breaks: 'A row without an ID is refused before it is written.',
     file: `${TYPEORM}/generated-snowflake/snowflake-transformer.ts`,

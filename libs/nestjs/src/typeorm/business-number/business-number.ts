@@ -1,4 +1,5 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import {
   BusinessNumbersExhaustedError,
   BusinessNumberTableMissingError,
@@ -8,7 +9,7 @@ import {
 import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
 import { conflictOf, isMissingTable } from './database-conflict.js';
 import { NumberRow } from './number-row.js';
-import { createNumberTable, numberTableOf, type NumberTable } from './number-table.js';
+import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
 
 /**
  * The next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with it, and
@@ -33,6 +34,7 @@ export async function businessNumber(
   options: BusinessNumberOptions = {},
 ): Promise<string> {
   const request = readNumberRequest(template, options);
+  endSqliteTransactions(dataSourceOf(manager));
   const runner = runnerInTransaction(manager);
   const place = numberTableOf(manager, request.tableName);
   try {

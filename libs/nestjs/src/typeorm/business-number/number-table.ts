@@ -56,9 +56,12 @@ export function numberTable(options: { readonly type: string }, tableName: strin
 
 /** The table's place, where TypeORM tells it. */
 export function numberTableOf(owner: { readonly dataSource: DataSource }, tableName: string): NumberTable {
-  // TypeORM 0.3 calls it connection.
-  const dataSource = owner.dataSource ?? (owner as unknown as { connection: DataSource }).connection;
-  return numberTable(dataSource.options, tableName);
+  return numberTable(dataSourceOf(owner).options, tableName);
+}
+
+/** TypeORM 0.3 calls it connection. */
+export function dataSourceOf(owner: { readonly dataSource: DataSource }): DataSource {
+  return owner.dataSource ?? (owner as unknown as { connection: DataSource }).connection;
 }
 
 export function createNumberTable({ dialect, table }: NumberTable): string[] {

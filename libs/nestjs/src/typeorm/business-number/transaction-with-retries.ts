@@ -2,6 +2,7 @@ import { OptionReader } from '@raindrop/core';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import { conflictOf } from './database-conflict.js';
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
@@ -33,6 +34,7 @@ export async function transactionWithRetries<T>(
   options: RetryOptions = {},
 ): Promise<T> {
   const { isolationLevel, attempts } = readRetryOptions(options);
+  endSqliteTransactions(dataSource);
   const transaction = (): Promise<T> =>
     isolationLevel === undefined ? dataSource.transaction(work) : dataSource.transaction(isolationLevel, work);
   for (let attempt = 1; ; attempt++) {
