@@ -92,7 +92,7 @@ describe('A demo whose SQLite has no room to write', () => {
 
     const reopened = new Sqlite(file);
     const ids = reopened.prepare('SELECT CAST(id AS text) FROM demo_order').pluck().all();
-    const last = reopened.prepare('SELECT value FROM raindrop_business_number').pluck().get();
+    const last = reopened.prepare("SELECT value FROM raindrop_business_number WHERE period <> 'resets'").pluck().get();
     reopened.close();
     expect(ids).toEqual(expect.arrayContaining(orders));
     expect(new Set(numbers).size).toBe(numbers.length);

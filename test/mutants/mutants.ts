@@ -96,6 +96,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'transactionWithRetries\\(\\) waits for its turn on the one connection of SQLite',
   },
   {
+    name: 'resets-undecided',
+    breaks: 'One row decides when a series of business numbers starts anew.',
+    file: `${TYPEORM}/business-number/reset-row.ts`,
+    find: 'if (!isNew && length === this.length) return undefined;',
+    replace: 'if (length >= 0) return undefined;',
+    tier: 1,
+    spec: `${TYPEORM}/business-number/reset-by.int-spec.ts`,
+    test: 'on mariadb of two that begin a series at the same moment the second waits for the first',
+  },
+  {
     name: 'ended-transaction-unnoticed',
     breaks: 'A transaction that SQLite has ended is over: nothing later becomes a part of it.',
     file: `${TYPEORM}/database/transaction-guard.ts`,

@@ -9,6 +9,7 @@ import {
 import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
 import { conflictOf, isMissingTable } from './database-conflict.js';
 import { NumberRow } from './number-row.js';
+import { ResetRow } from './reset-row.js';
 import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
 
 /**
@@ -17,7 +18,7 @@ import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from
  * have no gap and no repetition.
  *
  * The price: from here to the end of the transaction nobody else gets a number of the key. Ask for it late, and for
- * several keys always in the same order. One round trip; two for the first number of a period.
+ * several keys always in the same order. One round trip; two for the first number of a period, three for the first of all.
  *
  * Until the commit a number is not to leave the process: after a rollback somebody else gets it.
  *
@@ -56,7 +57,7 @@ async function allocate(runner: QueryRunner, place: NumberTable, { key, start, l
   const increment = await row.increment(start, last);
   if (increment === undefined) throw new BusinessNumbersExhaustedError(series, per, period, last);
   if (increment.isFirst) {
-    const formerPeriod = await row.otherPeriod();
+    const formerPeriod = await new ResetRow(runner, place, key).claim();
     if (formerPeriod !== undefined) {
       await row.takeBack(increment);
       throw new NumberResetChangedError(series, per, period, formerPeriod);

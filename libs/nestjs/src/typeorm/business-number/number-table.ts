@@ -20,7 +20,10 @@ export interface NumberTable {
   readonly table: TableName;
 }
 
-/** A row for each series, tenant and period: start_value to value were given out. Both times are Unix ms of the database. */
+/**
+ * A row for each series, tenant and period: start_value to value were given out. Both times are Unix ms of the database.
+ * And one row for each series and tenant that says when it starts anew, see reset-row.ts.
+ */
 export const NUMBER_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'series', kind: { key: 128 }, defaultValue: undefined },
   { name: 'per', kind: { key: 64 }, defaultValue: undefined },
@@ -32,6 +35,9 @@ export const NUMBER_COLUMNS: readonly ColumnDefinition[] = [
 ];
 
 export const KEY_COLUMNS = ['series', 'per', 'period'] as const;
+
+/** The part of the key that people choose. */
+export const NAME_COLUMNS = ['series', 'per'] as const;
 
 /**
  * The statements that create the table of business numbers where it is missing: what prepareBusinessNumbers() runs, for
@@ -68,7 +74,7 @@ export function createNumberTable({ dialect, table }: NumberTable): string[] {
   const columns = NUMBER_COLUMNS.map((column) => `  ${dialect.quote(column.name)} ${dialect.definition(column)}`);
   const key = KEY_COLUMNS.map((column) => dialect.quote(column)).join(', ');
   const body = [...columns, `  PRIMARY KEY (${key})`].join(',\n');
-  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.tableOptions}`];
+  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.keyTableOptions}`];
 }
 
 export function dropNumberTable({ dialect, table }: NumberTable): string {
