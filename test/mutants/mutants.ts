@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'business-numbers-out-of-turn',
     breaks:
       'Transactions on the one connection of SQLite wait for each other, so a rollback takes only its own number.',
-    file: `${TYPEORM}/business-number/transaction-with-retries.ts`,
+    file: `${TYPEORM}/business-number/transaction-turns.ts`,
     find: "if (dataSource.options.type !== 'better-sqlite3') return transaction();",
     replace: 'if (dataSource.options.type) return transaction();',
     tier: 1,
