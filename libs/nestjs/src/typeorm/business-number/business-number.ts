@@ -8,6 +8,7 @@ import {
 } from './business-number-errors.js';
 import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
 import { conflictOf, isMissingTable } from './database-conflict.js';
+import { keysHeldBy, type HeldKeys } from './held-keys.js';
 import { NumberRow } from './number-row.js';
 import { ResetRow } from './reset-row.js';
 import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
@@ -35,11 +36,13 @@ export async function businessNumber(
   options: BusinessNumberOptions = {},
 ): Promise<string> {
   const request = readNumberRequest(template, options);
-  endSqliteTransactions(dataSourceOf(manager));
+  const dataSource = dataSourceOf(manager);
+  endSqliteTransactions(dataSource);
   const runner = runnerInTransaction(manager);
+  const held = keysHeldBy(runner, dataSource);
   const place = numberTableOf(manager, request.tableName);
   try {
-    return request.textOf(await allocate(runner, place, request));
+    return request.textOf(await allocate(held, place, request));
   } catch (error) {
     if (!isMissingTable(error)) throw conflictOf(error) ?? error;
     throw new BusinessNumberTableMissingError(place.table.name, createNumberTable(place), 'a number needs it');
@@ -51,13 +54,13 @@ function runnerInTransaction({ queryRunner }: EntityManager): QueryRunner {
   return queryRunner;
 }
 
-async function allocate(runner: QueryRunner, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
+async function allocate(held: HeldKeys, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
   const { series, per, period } = key;
-  const row = new NumberRow(runner, place, key);
+  const row = new NumberRow(held, place, key);
   const increment = await row.increment(start, last);
   if (increment === undefined) throw new BusinessNumbersExhaustedError(series, per, period, last);
   if (increment.isFirst) {
-    const formerPeriod = await new ResetRow(runner, place, key).claim();
+    const formerPeriod = await new ResetRow(held, place, key).claim();
     if (formerPeriod !== undefined) {
       await row.takeBack(increment);
       throw new NumberResetChangedError(series, per, period, formerPeriod);

@@ -1,15 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 import { quoteTable } from '../database/dialect.js';
+import { hold, type HeldKeys } from './held-keys.js';
+import type { NumberKey } from './number-key.js';
 import { KEY_COLUMNS, NUMBER_COLUMNS, type NumberTable } from './number-table.js';
-
-/** What is counted by itself. */
-export interface NumberKey {
-  readonly series: string;
-  /** '' for none. */
-  readonly per: string;
-  /** '', `2026`, `2026-03` or `2026-03-14`. */
-  readonly period: string;
-}
 
 /** What of mysql2's answer to a write matters here. */
 export interface MysqlAnswer {
@@ -21,13 +14,17 @@ export interface MysqlAnswer {
 
 /** A row of the table of business numbers, inside the transaction of a query runner. */
 export abstract class KeyedRow {
+  protected readonly runner: QueryRunner;
   protected readonly table: string;
 
+  /** @throws BusinessNumberConflictError when it would wait for a transaction that waits for this one */
   constructor(
-    protected readonly runner: QueryRunner,
+    held: HeldKeys,
     protected readonly place: NumberTable,
     protected readonly key: NumberKey,
   ) {
+    hold(held, place, key);
+    this.runner = held.runner;
     this.table = quoteTable(place.dialect, place.table);
   }
 

@@ -126,6 +126,32 @@ describe.each(databaseKinds)('transactionWithRetries() inside another one on %s'
     expect(await number(x)).toBe('2');
   });
 
+  it('is no trap inside a transaction that has locked the series in another way', async () => {
+    const numbers = x.transaction(async (manager) => {
+      const outer = await next(manager);
+      const inner = transactionWithRetries(x, next, { attempts: 2 });
+      return [outer, await inner.catch((error: unknown) => error)];
+    });
+    // On SQLite's one connection it is a part of it.
+    const [outer, inner] = await settled(numbers);
+    expect(outer).toBe('1');
+    if (kind === 'sqlite') expect(inner).toBe('2');
+    else expect(inner).toMatchObject({ errorCode: 'BUSINESS_NUMBER_CONFLICT', driverCode: 'HELD_BY_CALLER' });
+  });
+
+  if (kind !== 'sqlite') {
+    it('waits for a transaction that does not wait for it', async () => {
+      const runner = x.createQueryRunner();
+      await runner.startTransaction();
+      expect(await next(runner.manager)).toBe('1');
+      const late = [number(x), x.transaction(next)];
+      await turn();
+      await runner.commitTransaction();
+      expect((await settled(Promise.all(late))).sort()).toEqual(['2', '3']);
+      await runner.release();
+    });
+  }
+
   if (kind !== 'sqlite') return;
 
   it('does not wait for ever for one that waits for it', async () => {

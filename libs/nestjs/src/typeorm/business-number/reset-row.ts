@@ -1,5 +1,6 @@
-import { KeyedRow, type MysqlAnswer, type NumberKey } from './keyed-row.js';
-import type { QueryRunner } from 'typeorm';
+import type { HeldKeys } from './held-keys.js';
+import { KeyedRow, type MysqlAnswer } from './keyed-row.js';
+import type { NumberKey } from './number-key.js';
 import { KEY_COLUMNS, NAME_COLUMNS, type NumberTable } from './number-table.js';
 
 /** No period looks like it. */
@@ -13,8 +14,8 @@ const RESET_PERIOD = 'resets';
 export class ResetRow extends KeyedRow {
   private readonly length: number;
 
-  constructor(runner: QueryRunner, place: NumberTable, { series, per, period }: NumberKey) {
-    super(runner, place, { series, per, period: RESET_PERIOD });
+  constructor(held: HeldKeys, place: NumberTable, { series, per, period }: NumberKey) {
+    super(held, place, { series, per, period: RESET_PERIOD });
     this.length = period.length;
   }
 
