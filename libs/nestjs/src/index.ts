@@ -88,6 +88,7 @@ export { workerTableSql } from './typeorm/worker-store/worker-table-sql.js';
 export { CorruptWorkerRowError } from './typeorm/worker-store/worker-row-reader.js';
 export { DatabaseCallError } from './typeorm/database/database-call-error.js';
 export { DatabaseRefusedError, type DatabaseRefusal } from './typeorm/database/database-refused-error.js';
+export { TransactionLostError } from './typeorm/database/transaction-lost-error.js';
 export { InvalidTableNameError } from './typeorm/database/table-name.js';
 export { NotAWorkerTableError, WorkerTableMissingError } from './typeorm/worker-store/missing-tables.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './typeorm/database/sqlite-driver.js';

@@ -11,11 +11,13 @@ import {
   UnknownAppError,
   WaitTimeoutError,
 } from '@raindrop/core';
+import { QueryFailedError } from 'typeorm';
 import { ProblemException } from './problem.exception.js';
 import { problemOf } from './problem-of.js';
 
 const driver = new StoreUnavailableError('renew', new Error('Access denied for user root'));
 const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:3306'), { code: 'ECONNREFUSED' });
+const full = new QueryFailedError('COMMIT', [], Object.assign(new Error('x'), { code: 'SQLITE_FULL' }));
 
 describe('problemOf', () => {
   it.each<[Error, number, string, string, boolean]>([
@@ -29,6 +31,7 @@ describe('problemOf', () => {
     [new WaitTimeoutError(5_000, driver), 503, 'Service Unavailable', 'WAIT_TIMEOUT', true],
     [new ClosedError(), 500, 'Internal Server Error', 'CLOSED', false],
     [away, 503, 'Service Unavailable', 'DATABASE_UNAVAILABLE', true],
+    [full, 503, 'Service Unavailable', 'DATABASE_UNAVAILABLE', true],
     [new NotFoundException('Cannot GET /x'), 404, 'Not Found', 'NOT_FOUND', false],
     [new BadRequestException('Body is not valid JSON'), 400, 'Bad Request', 'BAD_REQUEST', false],
     [new HttpException('Body is too large', 413), 413, 'Payload Too Large', 'PAYLOAD_TOO_LARGE', false],

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/core';
 import { isDatabaseAway } from '../database/is-database-away.js';
+import { isDatabaseFull } from '../database/is-database-full.js';
 import type { Problem } from './problem.js';
 import { ProblemException, type ProblemTold } from './problem.exception.js';
 
@@ -39,6 +40,10 @@ function toldOf(error: unknown): ProblemTold & { readonly status: number } {
   }
   if (isDatabaseAway(error)) {
     const detail = 'The database does not answer. Try again in a moment.';
+    return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
+  }
+  if (isDatabaseFull(error)) {
+    const detail = 'The database has no room to write. Try again in a moment.';
     return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
   }
   const detail = 'Something is wrong here. The server log says what.';

@@ -90,7 +90,11 @@ export class BusinessNumberConflictError extends RaindropError {
   readonly errorCode = 'BUSINESS_NUMBER_CONFLICT';
 
   constructor(
-    /** Such as `ER_LOCK_DEADLOCK`, `40001` or `SQLITE_BUSY`. */
+    /**
+     * Such as `ER_LOCK_DEADLOCK`, `40001` or `SQLITE_BUSY`. Two are Raindrop's own: `HELD_BY_CALLER`, when a transaction
+     * around this one holds what it wants on another connection, and `TURN_TIMEOUT`, when transactions of two SQLite
+     * DataSources wait for each other.
+     */
     readonly driverCode: string,
     cause: unknown,
   ) {

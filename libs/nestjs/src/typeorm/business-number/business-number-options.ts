@@ -2,7 +2,7 @@ import { ConfigurationError, OptionReader } from '@raindrop/core';
 import { DEFAULT_NUMBER_TABLE } from './number-table.js';
 import { calendarDate, isTimeZone } from './calendar-date.js';
 import { isKeyText, KEY_TEXT_RULE } from './key-text.js';
-import type { NumberKey } from './number-row.js';
+import type { NumberKey } from './number-key.js';
 import { parseTemplate, TEMPLATE_LENGTH, type DateToken, type NumberTemplate } from './number-template.js';
 
 /** When a series starts anew. */

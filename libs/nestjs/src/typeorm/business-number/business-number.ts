@@ -1,4 +1,5 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import {
   BusinessNumbersExhaustedError,
   BusinessNumberTableMissingError,
@@ -7,8 +8,10 @@ import {
 } from './business-number-errors.js';
 import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
 import { conflictOf, isMissingTable } from './database-conflict.js';
+import { keysHeldBy, type HeldKeys } from './held-keys.js';
 import { NumberRow } from './number-row.js';
-import { createNumberTable, numberTableOf, type NumberTable } from './number-table.js';
+import { ResetRow } from './reset-row.js';
+import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
 
 /**
  * The next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with it, and
@@ -16,7 +19,7 @@ import { createNumberTable, numberTableOf, type NumberTable } from './number-tab
  * have no gap and no repetition.
  *
  * The price: from here to the end of the transaction nobody else gets a number of the key. Ask for it late, and for
- * several keys always in the same order. One round trip; two for the first number of a period.
+ * several keys always in the same order. One round trip; two for the first number of a period, three for the first of all.
  *
  * Until the commit a number is not to leave the process: after a rollback somebody else gets it.
  *
@@ -33,10 +36,13 @@ export async function businessNumber(
   options: BusinessNumberOptions = {},
 ): Promise<string> {
   const request = readNumberRequest(template, options);
+  const dataSource = dataSourceOf(manager);
+  endSqliteTransactions(dataSource);
   const runner = runnerInTransaction(manager);
+  const held = keysHeldBy(runner, dataSource);
   const place = numberTableOf(manager, request.tableName);
   try {
-    return request.textOf(await allocate(runner, place, request));
+    return request.textOf(await allocate(held, place, request));
   } catch (error) {
     if (!isMissingTable(error)) throw conflictOf(error) ?? error;
     throw new BusinessNumberTableMissingError(place.table.name, createNumberTable(place), 'a number needs it');
@@ -48,13 +54,13 @@ function runnerInTransaction({ queryRunner }: EntityManager): QueryRunner {
   return queryRunner;
 }
 
-async function allocate(runner: QueryRunner, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
+async function allocate(held: HeldKeys, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
   const { series, per, period } = key;
-  const row = new NumberRow(runner, place, key);
+  const row = new NumberRow(held, place, key);
   const increment = await row.increment(start, last);
   if (increment === undefined) throw new BusinessNumbersExhaustedError(series, per, period, last);
   if (increment.isFirst) {
-    const formerPeriod = await row.otherPeriod();
+    const formerPeriod = await new ResetRow(held, place, key).claim();
     if (formerPeriod !== undefined) {
       await row.takeBack(increment);
       throw new NumberResetChangedError(series, per, period, formerPeriod);

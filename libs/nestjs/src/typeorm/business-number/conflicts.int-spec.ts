@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../../test/servers/test-databases.js';
+import { waitersOn } from '../../../../../test/contract/lock-waiters.js';
 import { until } from '../../../../../test/waiting/until.js';
 import { businessNumber } from './business-number.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';
@@ -30,16 +31,6 @@ describe('two transactions that want the same number', () => {
     await database.drop();
   });
 
-  /** How many of the database's transactions wait for a lock. */
-  async function waitersNow(): Promise<number> {
-    const sql =
-      database.options.type === 'postgres'
-        ? `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        : `SELECT trx_id FROM information_schema.innodb_trx JOIN information_schema.processlist
-           ON id = trx_mysql_thread_id WHERE db = DATABASE() AND trx_state = 'LOCK WAIT'`;
-    return (await dataSources[0]!.query<unknown[]>(sql)).length;
-  }
-
   const take = (manager: EntityManager, series: string): Promise<string> =>
     businessNumber(manager, '{seq}', { name: series });
 
@@ -52,7 +43,7 @@ describe('two transactions that want the same number', () => {
       expect(await take(first.manager, 'A')).toBe('2');
       let isThere = false;
       const waiting = take(second.manager, 'A').finally(() => (isThere = true));
-      await until('the second to wait for the first', async () => (await waitersNow()) === 1);
+      await until('the second to wait for the first', async () => (await waitersOn(dataSources[0]!)) === 1);
       expect(isThere).toBe(false);
       expect(await take(first.manager, 'B')).toBe('2');
       await first[outcome]();

@@ -65,7 +65,9 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
     for (let index = 0; index < 3; index++) {
       await dataSource.transaction((manager) => businessNumber(manager, '{yyyy}{MM}-{seq}', options));
     }
-    const [row] = await dataSource.query<Record<string, unknown>[]>('SELECT * FROM raindrop_business_number');
+    const [row] = await dataSource.query<Record<string, unknown>[]>(
+      `SELECT * FROM raindrop_business_number WHERE period <> 'resets'`,
+    );
     expect(row).toMatchObject({ series: '{yyyy}{MM}-{seq}', per: 'acme', period: '2026-03' });
     expect([Number(row!['start_value']), Number(row!['value'])]).toEqual([7, 9]);
     for (const time of [Number(row!['created_ms']), Number(row!['updated_ms'])]) {

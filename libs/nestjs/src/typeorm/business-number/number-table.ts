@@ -20,7 +20,10 @@ export interface NumberTable {
   readonly table: TableName;
 }
 
-/** A row for each series, tenant and period: start_value to value were given out. Both times are Unix ms of the database. */
+/**
+ * A row for each series, tenant and period: start_value to value were given out. Both times are Unix ms of the database.
+ * And one row for each series and tenant that says when it starts anew, see reset-row.ts.
+ */
 export const NUMBER_COLUMNS: readonly ColumnDefinition[] = [
   { name: 'series', kind: { key: 128 }, defaultValue: undefined },
   { name: 'per', kind: { key: 64 }, defaultValue: undefined },
@@ -32,6 +35,9 @@ export const NUMBER_COLUMNS: readonly ColumnDefinition[] = [
 ];
 
 export const KEY_COLUMNS = ['series', 'per', 'period'] as const;
+
+/** The part of the key that people choose. */
+export const NAME_COLUMNS = ['series', 'per'] as const;
 
 /**
  * The statements that create the table of business numbers where it is missing: what prepareBusinessNumbers() runs, for
@@ -56,16 +62,19 @@ export function numberTable(options: { readonly type: string }, tableName: strin
 
 /** The table's place, where TypeORM tells it. */
 export function numberTableOf(owner: { readonly dataSource: DataSource }, tableName: string): NumberTable {
-  // TypeORM 0.3 calls it connection.
-  const dataSource = owner.dataSource ?? (owner as unknown as { connection: DataSource }).connection;
-  return numberTable(dataSource.options, tableName);
+  return numberTable(dataSourceOf(owner).options, tableName);
+}
+
+/** TypeORM 0.3 calls it connection. */
+export function dataSourceOf(owner: { readonly dataSource: DataSource }): DataSource {
+  return owner.dataSource ?? (owner as unknown as { connection: DataSource }).connection;
 }
 
 export function createNumberTable({ dialect, table }: NumberTable): string[] {
   const columns = NUMBER_COLUMNS.map((column) => `  ${dialect.quote(column.name)} ${dialect.definition(column)}`);
   const key = KEY_COLUMNS.map((column) => dialect.quote(column)).join(', ');
   const body = [...columns, `  PRIMARY KEY (${key})`].join(',\n');
-  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.tableOptions}`];
+  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.keyTableOptions}`];
 }
 
 export function dropNumberTable({ dialect, table }: NumberTable): string {

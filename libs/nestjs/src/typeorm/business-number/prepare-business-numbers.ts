@@ -3,6 +3,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { retried } from '../database/retried.js';
 import { driverCodeOf } from '../database/database-call-error.js';
 import type { SqlValue } from '../database/dialect.js';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import { BusinessNumberTableMissingError } from './business-number-errors.js';
 import {
   createNumberTable,
@@ -27,6 +28,7 @@ export async function prepareBusinessNumbers(
 ): Promise<void> {
   const place = numberTable(dataSource.options, tableName);
   if (!dataSource.isInitialized) refuse('not initialised', 'must be initialised: await dataSource.initialize() first');
+  endSqliteTransactions(dataSource);
   const runner = dataSource.createQueryRunner('master');
   // SQLite: its one connection is everybody's, and a rollback would take the table away.
   if (runner.isTransactionActive) refuse('in a transaction', 'must be in none: call this before the first one');

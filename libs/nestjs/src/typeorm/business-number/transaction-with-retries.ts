@@ -1,8 +1,9 @@
-import { OptionReader } from '@raindrop/core';
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { ConfigurationError, OptionReader } from '@raindrop/core';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import { conflictOf } from './database-conflict.js';
+import { asTurn, enclosingTurn, inside, inTurn, TURN_TIMEOUT, type Turn } from './transaction-turns.js';
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
@@ -23,7 +24,10 @@ const LONGEST_PAUSE_MS = 500;
  * connection among them, are passed on at once: then nobody knows whether the transaction was committed.
  *
  * `work` must do nothing outside the transaction that may not be done twice. On SQLite, where a DataSource has one
- * connection, such transactions wait for each other; one inside another is a savepoint of it.
+ * connection, such transactions wait for each other.
+ *
+ * A call inside such a transaction of the same DataSource joins it: its work is a savepoint of that one, waits for others
+ * that are inside it, and leaves what was met to be tried again to the outermost one.
  *
  * @throws BusinessNumberConflictError after the last attempt; ConfigurationError
  */
@@ -33,15 +37,24 @@ export async function transactionWithRetries<T>(
   options: RetryOptions = {},
 ): Promise<T> {
   const { isolationLevel, attempts } = readRetryOptions(options);
+  endSqliteTransactions(dataSource);
+  const outer = enclosingTurn(dataSource);
+  if (outer !== undefined) {
+    refuseOtherLevel(outer, isolationLevel);
+    return inside(outer, work, () => transactionWithRetries(dataSource, work, options));
+  }
+  const turn = (manager: EntityManager): Promise<T> => asTurn({ dataSource, isolationLevel }, manager, work);
   const transaction = (): Promise<T> =>
-    isolationLevel === undefined ? dataSource.transaction(work) : dataSource.transaction(isolationLevel, work);
+    isolationLevel === undefined ? dataSource.transaction(turn) : dataSource.transaction(isolationLevel, turn);
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTurn(dataSource, transaction);
     } catch (error) {
       const conflict = conflictOf(error);
       if (conflict === undefined) throw error;
-      if (attempt === attempts) throw conflict;
+      // Inside one of another DataSource, which has to end before this one can have its turn.
+      const isBlocked = conflict.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
+      if (attempt === attempts || isBlocked) throw conflict;
     }
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
   }
@@ -58,30 +71,10 @@ function readRetryOptions(options: RetryOptions): RetryOptions & { readonly atte
   return { isolationLevel, attempts };
 }
 
-/** Whose turn it is, as the code that runs in it sees it. */
-interface Turn {
-  readonly dataSource: DataSource;
-  isOver: boolean;
-}
-
-const current = new AsyncLocalStorage<Turn>();
-
-/** The end of the last transaction of each SQLite DataSource: TypeORM would put two at once into one another. */
-const turns = new WeakMap<DataSource, Promise<unknown>>();
-
-function inTurn<T>(dataSource: DataSource, transaction: () => Promise<T>): Promise<T> {
-  if (dataSource.options.type !== 'better-sqlite3') return transaction();
-  const outer = current.getStore();
-  // It would wait for its own end: inside such a transaction it is a part of it, a savepoint.
-  if (outer?.dataSource === dataSource && !outer.isOver) return transaction();
-  const turn: Turn = { dataSource, isOver: false };
-  const end = (): void => void (turn.isOver = true);
-  const result = (turns.get(dataSource) ?? Promise.resolve()).then(() =>
-    current.run(turn, () => transaction().finally(end)),
-  );
-  turns.set(
-    dataSource,
-    result.catch(() => undefined),
-  );
-  return result;
+/** A savepoint has the level of its transaction. */
+function refuseOtherLevel({ isolationLevel }: Turn, wanted: RetryOptions['isolationLevel']): void {
+  if (wanted === undefined || wanted === isolationLevel) return;
+  const level = isolationLevel === undefined ? 'was given none' : `has ${isolationLevel}`;
+  const message = `cannot be set inside another transactionWithRetries() of this DataSource, which ${level}; set it there`;
+  throw new ConfigurationError([{ option: 'isolationLevel', given: `'${wanted}'`, message }]);
 }

@@ -21,6 +21,8 @@ export interface Dialect {
   readonly unusedTime: string;
   /** What follows CREATE TABLE (...). */
   readonly tableOptions: string;
+  /** The same for a table with columns of kind `key`. */
+  readonly keyTableOptions: string;
   /** Whether indexes are part of CREATE TABLE. Elsewhere each is a statement of its own. */
   readonly inlineIndexes: boolean;
   /** Whether one ALTER TABLE can add several columns. */

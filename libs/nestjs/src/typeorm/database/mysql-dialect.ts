@@ -20,6 +20,7 @@ export function mysqlDialect(zone: string): Dialect {
     nowTime: 'CURRENT_TIMESTAMP(6)',
     unusedTime: "'2023-01-01 00:00:00'",
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci',
+    keyTableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin',
     inlineIndexes: true,
     addsColumnsTogether: true,
     hasReturning: false,
@@ -66,11 +67,14 @@ function typeOf(kind: ColumnKind): string {
   if (kind === 'small') return 'smallint';
   if (kind === 'time') return 'datetime(6)';
   if ('text' in kind) return `varchar(${kind.text})`;
-  if ('key' in kind) return `varchar(${kind.key}) CHARACTER SET utf8mb4 ${EXACT_COLLATION}`;
+  if ('key' in kind) return `varchar(${kind.key}) ${EXACT_COLLATION}`;
   return `varchar(${kind.exact}) CHARACTER SET ascii COLLATE ascii_bin`;
 }
 
-/** To utf8mb4_bin a text and the same one with a space behind it are equal; what does better has a name for each server. */
+/**
+ * To utf8mb4_bin a text and the same one with a space behind it are equal; what does better has a name for each server. A
+ * MySQL before 8.0.17 has none: its column takes the table's collation, see keyTableOptions.
+ */
 const EXACT_COLLATION = '/*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */';
 
 function defaultOf({ defaultValue }: ColumnDefinition): string {

@@ -10,6 +10,7 @@ export const postgresDialect: Dialect = {
   nowTime: 'clock_timestamp()',
   unusedTime: "'2023-01-01 00:00:00+00'",
   tableOptions: '',
+  keyTableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: true,
   hasReturning: true,

@@ -10,6 +10,7 @@ export const sqliteDialect: Dialect = {
   nowTime: NOW_TEXT,
   unusedTime: "'2023-01-01 00:00:00'",
   tableOptions: '',
+  keyTableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: false,
   hasReturning: true,

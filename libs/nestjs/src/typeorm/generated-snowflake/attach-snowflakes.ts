@@ -1,4 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import { bindColumns } from './bind-columns.js';
 import type { ColumnMetadata } from './column-values.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
@@ -36,7 +37,10 @@ export function attachSnowflakes(
   const { generated, references } = findColumns(dataSource, source);
   report(lintColumns(dataSource, generated, references, Date.now()), lint);
 
-  if (generated.length > 0) makeSqliteExact(dataSource);
+  if (generated.length > 0) {
+    makeSqliteExact(dataSource);
+    endSqliteTransactions(dataSource);
+  }
   // A foreign key with a transformer of the user's own is the user's.
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];

@@ -34,5 +34,5 @@ export function createSegmentTable(dialect: Dialect, table: TableName, { columns
   const definitions = columns.map((column) => `  ${dialect.quote(column.name)} ${dialect.definition(column)}`);
   const primaryKey = `  PRIMARY KEY (${key.map((column) => dialect.quote(column)).join(', ')})`;
   const body = [...definitions, primaryKey].join(',\n');
-  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.tableOptions}`];
+  return [`CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n${body}\n)${dialect.keyTableOptions}`];
 }
