@@ -27,7 +27,11 @@ describe('A PostgreSQL that fails over to a standby without its last acknowledge
     ['acquires', acquiresLost, /newcomer-\d, taker$/],
     ['renewals', renewalsLost, /holder-\d, taker$/],
   ])('repeats IDs when it loses %s and commitLossWindowMs is 0: the control', async (_, scenario, owners) => {
-    const outcome = await runFailoverRounds(1, 3, withoutWindow(scenario));
+    // Whether the two issue at the same moment is a matter of luck on a busy machine: the control gets more of it.
+    let outcome = await runFailoverRounds(1, 3, withoutWindow(scenario));
+    for (let tries = 1; outcome.duplicates === 0 && tries < 4; tries++) {
+      outcome = await runFailoverRounds(1, 3 + tries, withoutWindow(scenario));
+    }
     expect(outcome.duplicates).toBeGreaterThan(0);
     expect(outcome.examples[0]).toMatch(owners);
   });
