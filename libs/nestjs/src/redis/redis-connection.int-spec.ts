@@ -5,6 +5,7 @@ import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import { until } from '../../../../test/waiting/until.js';
 import { RedisUnavailableError } from './redis-errors.js';
+import type { RedisBufferOptions } from './redis-options.js';
 
 describe('The connection to Redis', () => {
   let server: PrivateServer;
@@ -49,6 +50,31 @@ describe('The connection to Redis', () => {
     await source.reserve({ count: 5, above: 1_000n });
     expect(buffer.status).toMatchObject({ runs: 2, direct: 1, isConnected: true });
   });
+
+  it.each([
+    ['maxclients', '1', '10000'],
+    ['requirepass', 'geheim', ''],
+  ])(
+    'that %s refuses costs calls at the start, at a reconnect and at the end, and nothing else',
+    async (name, no, yes) => {
+      const admin = bench.admin(server);
+      const options: Partial<RedisBufferOptions> = { onRedisDown: 'throw' };
+      const running = bench.popper(server, options);
+      const closing = bench.buffer(server, options);
+      await running.pop();
+      await closing.code('X', bench.row).reserve({ above: 0n });
+      await admin.config('SET', name, no);
+      await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      const last = closing.code('X', bench.row).reserve({ above: 0n });
+      await Promise.all([closing.close(), expect(last).rejects.toBeInstanceOf(RedisUnavailableError)]);
+      const starting = bench.popper(server, options);
+      for (const popper of [running, starting, running, starting]) {
+        await expect(popper.pop()).rejects.toBeInstanceOf(RedisUnavailableError);
+      }
+      await admin.config('SET', name, yes);
+      for (const popper of [running, starting]) await popper.pop();
+    },
+  );
 
   it('of the application is used and left open, also where it sends commands again on its own', async () => {
     const clients = Array.from({ length: 4 }, () => new Redis(server.url));
