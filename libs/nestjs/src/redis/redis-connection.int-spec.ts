@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
-import { RedisBench } from '../../../../test/redis/redis-bench.js';
+import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
+import { Popper, RedisBench } from '../../../../test/redis/redis-bench.js';
 import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
@@ -75,6 +76,23 @@ describe('The connection to Redis', () => {
       for (const popper of [running, starting]) await popper.pop();
     },
   );
+
+  it('that has fallen silent is dropped, and the next one is used', async () => {
+    const proxy = await FlakyProxy.start({ host: '127.0.0.1', port: server.port });
+    const buffer = bench.buffer(server, { connection: `redis://127.0.0.1:${proxy.port}`, redisTimeoutMs: 300 });
+    const popper = new Popper(buffer.code('X', bench.row), bench.popped);
+    await popper.pop();
+    proxy.silenceAfter(0);
+    await popper.pop();
+    expect(buffer.status).toMatchObject({ runs: 1, direct: 1 });
+    await until('the silent connection to be dropped', () => proxy.open === 0);
+    proxy.recover();
+    await new Popper(buffer.code('Y', bench.row), bench.popped).pop(3);
+    expect(buffer.status).toMatchObject({ runs: 4, direct: 1, isConnected: true });
+    expect(bench.popped.repeated).toBe(0);
+    await buffer.close();
+    await proxy.stop();
+  });
 
   it('of the application is used and left open, also where it sends commands again on its own', async () => {
     const clients = Array.from({ length: 4 }, () => new Redis(server.url));
