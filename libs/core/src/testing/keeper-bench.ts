@@ -27,7 +27,7 @@ export interface KeeperBenchOptions {
   reports?: boolean;
   makeStore?: (database: WorkerDatabase, time: VirtualTime) => FaultStore;
   /** Told of every event as it happens. */
-  onEvent?: (event: LeaseEvent) => void;
+  onEvent?: (event: LeaseEvent) => unknown;
 }
 
 /** One process: a keeper and a generator, connected to a worker database with faults. */
@@ -69,7 +69,7 @@ export class KeeperBench {
     };
     this.keeper = new LeaseKeeper(context, (event) => {
       this.events.push(event);
-      options.onEvent?.(event);
+      return options.onEvent?.(event);
     });
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, this.time);
