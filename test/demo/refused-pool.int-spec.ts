@@ -21,11 +21,11 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('The pool of th
   afterAll(() => server.drop());
 
   afterEach(async () => {
-    for (const proxy of proxies.splice(0)) {
-      await until('no connection to be left', () => proxy.open === 0);
-      await proxy.stop();
-    }
+    await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
   });
+
+  /** Also those that were refused and left open. */
+  const allClosed = (proxy: RefusingProxy): Promise<true> => until('no connection to be left', () => proxy.open === 0);
 
   async function newProxy(): Promise<RefusingProxy> {
     const { host, port } = server.options as { host: string; port: number };
@@ -46,6 +46,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('The pool of th
       const proxy = await newProxy();
       proxy.refuse(sayNo, ending);
       await expect(open(proxy)).rejects.toMatchObject({ code: driverCode });
+      await allClosed(proxy);
     });
     await Promise.all(starts);
   });
@@ -72,6 +73,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('The pool of th
       const dataSource = await open(proxy);
       proxy.refuse(sayNo, ending);
       await Promise.allSettled([askMuch(dataSource), dataSource.destroy()]);
+      await allClosed(proxy);
     });
     await Promise.all(ends);
   });
