@@ -196,15 +196,21 @@ describe('A worker of a cluster', () => {
     await expect(bench.open(pair)).rejects.toMatchObject({ errorCode: 'PRIMARY_GONE' });
   });
 
-  it('empties its rings for threads when it is told that it is a copy', async () => {
+  it('empties its rings for threads when it is told that it is a copy, whatever listeners before them throw', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const engine = await bench.open(bench.fork(), { minStep: 2_000 });
     const ids = new IdService('default', engine);
     const suspicions: unknown[] = [];
+    ids.events.on('lease-suspect', () => {
+      throw new Error('pager is down');
+    });
     ids.events.on('lease-suspect', (event) => suspicions.push(event));
     const ring = sharedIdRing(ids, { boostPower: 0, logger: { warn: () => {} } });
     expect(ring.status()).toMatchObject({ state: 'open' });
     expect(ring.status().left).toBeGreaterThan(0);
     ids.afterRestore();
+    expect(warned).toHaveBeenCalledWith("A listener of 'lease-suspect' threw: pager is down", 'RaindropWarning');
+    warned.mockRestore();
     expect(suspicions).toMatchObject([{ workerId: 5, reason: 'this memory was restored from a snapshot' }]);
     expect(ring.status()).toMatchObject({ state: 'failed', left: 0, refusal: { errorCode: 'LEASE_SUSPECT' } });
     ring.close();

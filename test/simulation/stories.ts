@@ -145,7 +145,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       live(commitLossWindowMs * 0.9, 4);
       tell({ kind: 'restore' });
       tell(
-        random.chance(0.7)
+        random.chance(0.4)
           ? { kind: 'outage', process, fault: random.pick(['refused', 'hangs']) }
           : slowWrite(process, 0.6),
       );

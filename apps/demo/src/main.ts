@@ -10,20 +10,25 @@ import { startLine } from './start-line.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** How long a start that is not wanted any more may go on. */
+const LONGEST_END_MS = 1_500;
+
 /** Set here because what is wrong with the environment is told in this format too. */
 const isJson = process.env['LOG_FORMAT']?.trim().toLowerCase() === 'json';
 
 async function start(config: DemoConfig): Promise<void> {
-  // Process 1 of a container ignores a signal that nobody handles: one that comes during the start is kept until after.
-  let isUnwanted = false;
-  const keep = (): void => void (isUnwanted = true);
+  // Process 1 of a container ignores a signal that nobody handles: one that comes during the start is kept until after,
+  // unless that takes longer, as with a database that does not answer.
+  let giveUp: NodeJS.Timeout | undefined;
+  const keep = (): void => void (giveUp ??= setTimeout(() => process.exit(0), LONGEST_END_MS).unref());
   for (const signal of SIGNALS) process.on(signal, keep);
   const app = await createDemo(config);
+  clearTimeout(giveUp);
   // Ctrl-C: the server closes, the worker is given back, the process ends with 0 and not with the signal.
   app.enableShutdownHooks([...SIGNALS], { useProcessExit: true });
   for (const signal of SIGNALS) process.off(signal, keep);
   try {
-    if (isUnwanted) return await app.close();
+    if (giveUp !== undefined) return await app.close();
     await app.startAllMicroservices();
     await app.listen(config.port, config.host);
   } catch (error) {

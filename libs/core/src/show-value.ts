@@ -25,6 +25,15 @@ export function showValue(value: unknown): string {
   }
 }
 
+/** What was thrown, in its own words where it has some: its `toString` may throw. */
+export function showThrown(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return showValue(thrown);
+  }
+}
+
 function showText(text: string): string {
   const quoted = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
   const ascii = quoted.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -13,6 +13,7 @@ import {
   type RaindropModuleOptions,
   type ResolvedRaindropOptions,
 } from './raindrop.options.js';
+import { guardedLogger } from './options/guarded-logger.js';
 import { refuseSecondImport } from './options/refuse-second-import.js';
 import { DEFAULT_SERVICE, getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
 import { givesNothingBack } from './worker-id/assigner-options.js';
@@ -72,7 +73,7 @@ function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdS
 }
 
 function loggerOf({ logger }: ResolvedRaindropOptions): LoggerService {
-  return logger ?? new Logger();
+  return guardedLogger(logger ?? new Logger());
 }
 
 function refuseMissing(names: readonly string[], found: readonly (AppDataSource | undefined)[]): void {

@@ -1,4 +1,4 @@
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { isDatabaseAway } from './is-database-away.js';
 
 const coded = (code: string): Error => Object.assign(new Error('x'), { code });
@@ -10,7 +10,11 @@ describe('isDatabaseAway', () => {
     coded('57P01'),
     coded('08006'),
     new QueryFailedError('SELECT 1', [], coded('ECONNRESET')),
+    coded('ER_TOO_MANY_USER_CONNECTIONS'),
     new QueryFailedError('SELECT 1', [], new Error('Connection terminated unexpectedly')),
+    new QueryFailedError('COMMIT', [], new Error('Client was closed and is not queryable')),
+    new QueryFailedError('COMMIT', [], new Error("Can't add new command when connection is in closed state")),
+    new QueryRunnerAlreadyReleasedError(),
     new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]),
   ])('is true of a connection that cannot be had: %p', (error) => {
     expect(isDatabaseAway(error)).toBe(true);

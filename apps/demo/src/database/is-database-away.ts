@@ -2,15 +2,18 @@
 const AWAY = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR', 'PROTOCOL_ENQUEUE_AFTER_QUIT'],
-  ...['ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR', 'ER_NORMAL_SHUTDOWN', 'ER_CONNECTION_KILLED'],
+  ...['ER_SERVER_SHUTDOWN', 'ER_NORMAL_SHUTDOWN', 'ER_CONNECTION_KILLED'],
+  ...['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED', 'ER_HOST_IS_BLOCKED'],
 ]);
 
 /** PostgreSQL's classes of connection failures, of operators who stop it, and of too few connections. */
 const AWAY_CLASSES = /^(08\w{3}|57P0[123]|53300)$/;
 
-/** `pg` gives these no code. */
-const AWAY_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+/** What `pg`, mysql2 and TypeORM give no code: a connection that was lost, or could not be had, between statements. */
+const AWAY_WORDS = new RegExp(
+  '^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|' +
+    "Client was closed|Can't add new command when connection is in closed state|Query runner already released)",
+);
 
 /** Whether a statement failed because the database could not be reached, and not for what it said. */
 export function isDatabaseAway(error: unknown): boolean {

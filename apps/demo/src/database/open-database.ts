@@ -5,6 +5,7 @@ import { Order } from '../orders/order.entity.js';
 import { OrderItem } from '../orders/order-item.entity.js';
 import { CreateOrders1767225600000 } from './create-orders.migration.js';
 import type { DemoDatabase } from './database-url.js';
+import { limitAnswers, limitQueue } from './pool-limits.js';
 
 const TRIES = 8;
 const FIRST_PAUSE_MS = 50;
@@ -12,7 +13,7 @@ const FIRST_PAUSE_MS = 50;
 /** TypeORM options of the demo. Tables are made by migrations: `synchronize` fails when two processes start at once. */
 export function dataSourceOptions(database: DemoDatabase): DataSourceOptions {
   const options = { entities: [Order, OrderItem], migrations: [CreateOrders1767225600000], synchronize: false };
-  if (database.type !== 'better-sqlite3') return { ...database, ...options };
+  if (database.type !== 'better-sqlite3') return limitAnswers({ ...database, ...options });
   // Another process's write takes a millisecond or two, but in this driver waiting for it stops the event loop.
   return { ...database, ...options, enableWAL: true, timeout: 1_000 };
 }
@@ -30,7 +31,7 @@ export async function openDatabase(options: DataSourceOptions): Promise<DataSour
   for (let tries = 1; ; tries++) {
     try {
       await runMigrations(options);
-      return await new DataSource(options).initialize();
+      return limitQueue(await new DataSource(options).initialize());
     } catch (error) {
       if (tries === TRIES || error instanceof UnfitSqliteDriverError) throw error;
       await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));

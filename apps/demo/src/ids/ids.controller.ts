@@ -17,7 +17,7 @@ import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
 import { streamOf } from './stream-of.js';
 
 /** How long a request waits for IDs before it is told to come again. */
-const WAIT = { timeoutMs: 5_000 };
+const WAIT = { timeoutMs: 4_000 };
 
 const NDJSON = 'application/x-ndjson';
 

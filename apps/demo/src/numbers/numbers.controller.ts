@@ -9,7 +9,7 @@ import { BusinessNumbersService } from './business-numbers.service.js';
 import { NUMBERS } from './number-codes.js';
 
 /** How long a request waits for numbers before it is told to come again. */
-const WAIT = { timeoutMs: 5_000 };
+const WAIT = { timeoutMs: 4_000 };
 
 @ApiTags('numbers')
 @ApiCommonProblems()

@@ -12,7 +12,7 @@ import { TcpDoor } from './tcp-door.js';
 import { TcpProblemFilter } from './tcp-problem.filter.js';
 
 /** How long a message waits for IDs before it is told to come again. */
-const WAIT = { timeoutMs: 5_000 };
+const WAIT = { timeoutMs: 4_000 };
 
 /** What is answered over Nest's TCP transport. */
 @Controller()

@@ -24,7 +24,8 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
     const table = await store.readTable();
     return table.rows.filter(({ id }) => id >= workers.min && id <= workers.max).length;
   };
-  const rows = await withWorkers(options, prepared);
+  // As a lease keeper does: creating and filling takes its time.
+  const rows = await withWorkers(options, prepared, 10 * options.lease.opTimeoutMs);
   await output.result({ table: tableName, workers, rows }, () => [
     `${tableName} is ready: ${rows} rows for workers ${workers.min} to ${workers.max}`,
   ]);

@@ -47,13 +47,15 @@ export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModule
 
 /**
  * Does the work with the store of worker rows, and closes it whatever happens.
- * @throws CommandFailedError when there is no such table
+ * @param statementTimeoutMs how long the database may take to answer a statement
+ * @throws CommandFailedError when there is no such table; DatabaseCallError
  */
 export async function withWorkers<T>(
   options: ResolvedSnowflakeOptions,
   work: (store: WorkerStore) => Promise<T>,
+  statementTimeoutMs = options.lease.opTimeoutMs,
 ): Promise<T> {
-  const store = openWorkerStore(options, undefined, Date.now);
+  const store = openWorkerStore(options, undefined, Date.now, statementTimeoutMs);
   try {
     return await explained(options, work(store));
   } finally {

@@ -7,6 +7,7 @@ import { LeaseHolding } from './lease-holding.js';
 import { LeaseStart } from './lease-start.js';
 import type { LeaseStatus } from './lease-status.js';
 import { RenewalClock } from './renewal-clock.js';
+import { tellQuietly } from './tell-quietly.js';
 
 /** What stands in for the positions while no row is held. */
 const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
@@ -31,6 +32,7 @@ export class LeaseKeeper implements Tenure {
   private starting: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
 
+  /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
   constructor(
     context: LeaseContext,
     private readonly listener: (event: LeaseEvent) => void,
@@ -39,9 +41,9 @@ export class LeaseKeeper implements Tenure {
     const processId = (): number => context.ports.processId() + this.restores * 2 ** 32;
     this.ctx = { ...context, ports: { ...context.ports, processId } };
     this.holding = new LeaseHolding(this.ctx, {
-      changed: () => this.changed(),
+      changed: () => tellQuietly(this.changed),
       confirmNow: () => this.renewals.now(),
-      emit: (event) => this.emit(event),
+      emit: (event) => tellQuietly(this.listener, event),
       highest: (lane) => this.highest(lane),
     });
     const probationLeftMs = (): number | undefined => this.holding.lease?.admission.probationLeftMs;
@@ -58,7 +60,7 @@ export class LeaseKeeper implements Tenure {
         this.renewals.start();
       },
       refusal: () => this.admit(context.ports.clock.refresh()),
-      warn: (message) => this.emit({ type: 'warning', message }),
+      warn: (message) => tellQuietly(this.listener, { type: 'warning', message }),
     });
   }
 
@@ -159,15 +161,6 @@ export class LeaseKeeper implements Tenure {
       ...tally,
       lastError,
     };
-  }
-
-  /** Whoever listens must not stop the renewals. */
-  private emit(event: LeaseEvent): void {
-    try {
-      this.listener(event);
-    } catch {
-      // A listener that throws is its own affair.
-    }
   }
 
   private async shutDown(): Promise<void> {

@@ -8,6 +8,9 @@ const TRIES = 3;
 /** How often the start looks whether IDs can be issued, ms. */
 const LOOK_AGAIN_MS = 50;
 
+/** How long a start that is ended may still take, ms: it may have a worker id to give back. */
+const END_MS = 1_500;
+
 /** What the start does with its keeper. */
 export interface Starting {
   acquire(): Promise<void>;
@@ -19,6 +22,7 @@ export interface Starting {
 /** From nothing to the first ID: tables, a worker id, probation. It ends with an error, or when it is told to. */
 export class LeaseStart {
   private isEnded = false;
+  private isRunning = false;
   private wakeUp: () => void = () => {};
 
   constructor(
@@ -27,6 +31,22 @@ export class LeaseStart {
   ) {}
 
   async run(): Promise<void> {
+    this.isRunning = true;
+    try {
+      await this.steps();
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  /** No further attempt is made, and the one under way has little time left. */
+  end(): void {
+    this.isEnded = true;
+    this.wakeUp();
+    if (this.isRunning) this.ctx.session.endWithin(END_MS);
+  }
+
+  private async steps(): Promise<void> {
     const { session, options, resolved, ports } = this.ctx;
     // Creating and filling takes several statements: it gets the time of ten.
     const timeoutMs = 10 * options.opTimeoutMs;
@@ -41,12 +61,6 @@ export class LeaseStart {
     }
     // The first ID need not wait for advice.
     void this.warnOfLostCommits();
-  }
-
-  /** No further attempt is made. */
-  end(): void {
-    this.isEnded = true;
-    this.wakeUp();
   }
 
   /** With a window for lost commits set, nothing needs to be said; and what cannot be found out must not stop the start. */

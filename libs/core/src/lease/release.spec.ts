@@ -185,6 +185,25 @@ describe('close()', () => {
     },
   );
 
+  it.each(['prepare', 'readSample', 'write', 'readRowAndLayouts', 'rememberLayout'] as const)(
+    'during a start whose %s is never answered ends within two seconds, and so does the start',
+    async (call) => {
+      const bench = new KeeperBench(ONE_ROW);
+      // Nothing that comes after it is answered, either.
+      const server = { isSilent: false };
+      bench.store.faultFor = (each) => {
+        server.isSilent ||= each === call;
+        return server.isSilent ? { kind: 'hangs' } : undefined;
+      };
+      const failing = expect(bench.keeper.start()).rejects.toMatchObject({ errorCode: 'CLOSED' });
+      await bench.advance(50);
+      expect(bench.store.calls.at(-1)).toBe(call);
+      await closed(bench, 2_000);
+      await failing;
+      expectGone(bench);
+    },
+  );
+
   it('during probation ends the start and leaves the row free', async () => {
     const bench = new KeeperBench({ ...ONE_ROW, lease: { commitLossWindowMs: 20_000 } });
     const failing = expect(bench.keeper.start()).rejects.toMatchObject({ errorCode: 'CLOSED' });

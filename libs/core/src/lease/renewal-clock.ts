@@ -16,7 +16,7 @@ export class RenewalClock {
   private stopped = false;
 
   /**
-   * @param attempt answers whether it succeeded, and never rejects
+   * @param attempt answers whether it succeeded; one that rejects has failed
    * @param atMostMs how long the next pause may be at most, whatever the heartbeat
    */
   constructor(
@@ -63,7 +63,8 @@ export class RenewalClock {
   private run(): void {
     if (this.running !== undefined || this.stopped) return;
     this.askedMeanwhile = false;
-    this.running = this.attempt().then((succeeded) => {
+    const attempt = this.attempt().catch(() => false);
+    this.running = attempt.then((succeeded) => {
       this.running = undefined;
       this.failing = !succeeded;
       this.schedule(this.askedMeanwhile && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));

@@ -1,10 +1,14 @@
 import { RaindropError } from '../raindrop-error.js';
-import type { Timers } from '../time/timers.js';
+import type { Timer, Timers } from '../time/timers.js';
 import { StoreUnavailableError } from './lease-errors.js';
 import type { WorkerStore } from './worker-store.js';
 
 /** Puts a deadline on every call of a store. Past it the connection is dropped and the outcome stays unknown. */
 export class StoreSession {
+  private readonly pending = new Set<() => void>();
+  private ending: Timer | undefined;
+  private isOver = false;
+
   constructor(
     private readonly store: WorkerStore,
     private readonly timers: Timers,
@@ -16,19 +20,17 @@ export class StoreSession {
    * the store's own error when it is not retryable
    */
   async run<T>(what: string, call: (store: WorkerStore) => Promise<T>, timeoutMs = this.opTimeoutMs): Promise<T> {
+    if (this.isOver) throw new StoreUnavailableError(what, new Error('there was no time left for it'));
     let expire!: () => void;
     const deadline = new Promise<never>((_, reject) => {
-      expire = () => reject(new Error(`no answer within ${timeoutMs} ms`));
-    });
-    const timer = this.timers.setTimer(
-      () => {
+      expire = () => {
         // In this order: what the abandoned call itself rejects with comes too late to be taken for an answer.
-        expire();
+        reject(new Error(`no answer within ${timeoutMs} ms`));
         this.store.abandon();
-      },
-      timeoutMs,
-      'background',
-    );
+      };
+    });
+    const timer = this.timers.setTimer(expire, timeoutMs, 'background');
+    this.pending.add(expire);
     try {
       return await Promise.race([call(this.store), deadline]);
     } catch (error) {
@@ -37,11 +39,23 @@ export class StoreSession {
       throw new StoreUnavailableError(what, error);
     } finally {
       timer.cancel();
+      this.pending.delete(expire);
     }
+  }
+
+  /** Gives the calls under way, and all to come but {@link close}, so much time together; then they fail. */
+  endWithin(ms: number): void {
+    const end = (): void => {
+      this.isOver = true;
+      for (const expire of this.pending) expire();
+    };
+    this.ending ??= this.timers.setTimer(end, ms, 'background');
   }
 
   /** Never rejects: a connection that cannot be closed is dropped. */
   async close(): Promise<void> {
+    this.ending?.cancel();
+    this.isOver = false;
     try {
       await this.run('closing', (store) => store.close());
     } catch {

@@ -1,3 +1,4 @@
+import { showThrown } from '../show-value.js';
 import type { PutRejection } from './ring-options.js';
 
 /** What becomes of IDs that were issued for the ring and are not handed out from it. */
@@ -20,9 +21,9 @@ export class PutRejections {
         return;
       }
       const told = this.handler({ reason, count });
-      Promise.resolve(told).catch((error: unknown) => this.warn(`onPutRejected rejected: ${String(error)}`));
+      Promise.resolve(told).catch((error: unknown) => this.warn(`onPutRejected rejected: ${showThrown(error)}`));
     } catch (error) {
-      this.warn(`onPutRejected threw: ${String(error)}`);
+      this.warn(`onPutRejected threw: ${showThrown(error)}`);
     }
   }
 }

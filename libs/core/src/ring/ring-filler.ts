@@ -4,6 +4,7 @@ import type { IdCalls } from '../generator/id-calls.js';
 import type { Layout } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
 import { IdsNotReadyError } from '../prefetch/prefetch-errors.js';
+import { showThrown } from '../show-value.js';
 import { Freshness } from './freshness.js';
 import { RingFailedError } from './ring-errors.js';
 import type { RingMemory } from './ring-memory.js';
@@ -139,5 +140,5 @@ export function isBrief(refusal: RaindropError): boolean {
 }
 
 function refusalOf(error: unknown): RaindropError {
-  return error instanceof RaindropError ? error : new RingFailedError('UNEXPECTED', String(error), true);
+  return error instanceof RaindropError ? error : new RingFailedError('UNEXPECTED', showThrown(error), true);
 }

@@ -423,11 +423,19 @@ describe('IDs that are thrown away', () => {
     expect(bench.warnings).toEqual(['onPutRejected threw: Error: no']);
   });
 
-  it('are told to an async function too: what it rejects with is logged', async () => {
-    const bench = new RingBench({ ring: { ...SMALL, onPutRejected: () => Promise.reject(new Error('no')) } });
+  it.each<[unknown, string]>([
+    [new Error('no'), 'Error: no'],
+    // It has no toString.
+    [Object.create(null), 'an object'],
+  ])('are told to an async function too: what it rejects with is logged', async (reason, words) => {
+    const onPutRejected = async (): Promise<void> => {
+      await Promise.resolve();
+      throw reason;
+    };
+    const bench = new RingBench({ ring: { ...SMALL, onPutRejected } });
     bench.ring.close();
     await settle();
-    expect(bench.warnings).toEqual(['onPutRejected rejected: Error: no']);
+    expect(bench.warnings).toEqual([`onPutRejected rejected: ${words}`]);
   });
 });
 

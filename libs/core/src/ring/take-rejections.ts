@@ -1,3 +1,4 @@
+import { showThrown } from '../show-value.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { RingPorts } from './ring-ports.js';
 import { ThrottledLog } from './throttled-log.js';
@@ -31,6 +32,6 @@ export class TakeRejections {
   }
 
   private logHandler(reason: unknown): void {
-    this.unhandled.tell((count) => `onTakeRejected rejected ${count} times, the last time: ${String(reason)}`);
+    this.unhandled.tell((count) => `onTakeRejected rejected ${count} times, the last time: ${showThrown(reason)}`);
   }
 }

@@ -30,7 +30,7 @@ export interface KeeperBenchOptions {
   clock?: (time: VirtualTime) => Clock;
   makeStore?: (database: WorkerDatabase, time: VirtualTime) => FaultStore;
   /** Told of every event as it happens. */
-  onEvent?: (event: LeaseEvent) => void;
+  onEvent?: (event: LeaseEvent) => unknown;
 }
 
 /** One process: a keeper and a generator, connected to a worker database with faults. */
@@ -73,7 +73,7 @@ export class KeeperBench {
     };
     this.keeper = new LeaseKeeper(context, (event) => {
       this.events.push(event);
-      options.onEvent?.(event);
+      return options.onEvent?.(event);
     });
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, { clock, monotonic, timers, randomness });

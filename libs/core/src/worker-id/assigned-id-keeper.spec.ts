@@ -22,6 +22,8 @@ interface BenchOptions {
   readonly layout?: Layout;
   /** False: the keeper does not learn what was issued. */
   readonly reports?: boolean;
+  /** Told of every event as it happens. */
+  readonly onEvent?: () => unknown;
 }
 
 /** One process with a worker id of an assigner that a test writes. */
@@ -45,7 +47,10 @@ class AssignedBench {
         ...{ firstLane: 0, restartWaitMs, opTimeoutMs: 1_000 },
       },
       ports,
-      (event) => this.events.push(event),
+      (event) => {
+        this.events.push(event);
+        return options.onEvent?.();
+      },
     );
     this.generator = new SnowflakeGenerator({ layout, tenure: this.keeper }, ports);
     if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
@@ -90,6 +95,41 @@ describe('A worker id that was assigned', () => {
     expect(released).toEqual([{ workerId: 7 }]);
     expect(bench.story).toEqual(['lease-acquired', 'lease-released']);
     expect(bench.time.pending.size).toBe(0);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('pager is down');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('pager is down'))],
+  ])('is renewed, lost and replaced also where a listener %s', async (_, onEvent) => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const server = { isDown: false };
+    const renew: WorkerIdAssigner['renew'] = (assigned) =>
+      server.isDown ? Promise.reject(new Error('the server is down')) : Promise.resolve(assigned);
+    const bench = new AssignedBench(counting(3_000, renew), { onEvent });
+    bench.keeper.onChange(onEvent);
+    expect(await bench.start()).toBe(true);
+    await bench.time.advance(10_000);
+    expect(bench.keeper.status()).toMatchObject({ state: 'held', workerId: 1, failures: 0 });
+    server.isDown = true;
+    await bench.time.advance(2_000);
+    expect(bench.story.at(-1)).toBe('lease-trouble');
+    server.isDown = false;
+    await bench.time.advance(10_000);
+    expect(bench.keeper.status()).toMatchObject({ state: 'held', lastError: undefined });
+    bench.keeper.afterRestore();
+    await bench.time.advance(1_000);
+    expect(bench.next()).toBe(2);
+    await bench.keeper.close();
+    expect(bench.story.at(-1)).toBe('lease-released');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
+    process.off('unhandledRejection', unhandled);
   });
 
   it('is not there when the assigner has none to give', async () => {

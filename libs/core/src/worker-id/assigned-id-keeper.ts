@@ -6,6 +6,7 @@ import { ClosedError, LeaseLostError, LeaseSuspectError, NotReadyError } from '.
 import type { LeaseEvent } from '../lease/lease-events.js';
 import type { LeaseStatus } from '../lease/lease-status.js';
 import { RenewalClock } from '../lease/renewal-clock.js';
+import { tellQuietly } from '../lease/tell-quietly.js';
 import { AssignedLease, momentOf, type Moment } from './assigned-lease.js';
 import { AssignerCalls } from './assigner-calls.js';
 import { OwnPast } from './own-past.js';
@@ -59,7 +60,7 @@ export class AssignedIdKeeper implements Tenure {
   private closing: Promise<void> | undefined;
   private changed: () => void = () => {};
 
-  /** @param listener must not throw */
+  /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
   constructor(
     private readonly setup: AssignedIdSetup,
     private readonly ports: LeasePorts,
@@ -95,7 +96,7 @@ export class AssignedIdKeeper implements Tenure {
     const waitMs = lease.wait.leftMs(this.ports.clock.refresh());
     if (waitMs > LONG_WAIT_MS) {
       const message = `worker ${lease.workerId} may have been used up to now: the start waits ${Math.ceil(waitMs / 1_000)} s`;
-      this.listener({ type: 'warning', message });
+      this.emit({ type: 'warning', message });
     }
     await lease.wait.pass(this.ports, () => this.closing !== undefined);
     const refusal = this.admit(this.ports.clock.refresh());
@@ -168,9 +169,9 @@ export class AssignedIdKeeper implements Tenure {
     this.lease = new AssignedLease(this.ports, assigned, sent, wait, this.past.of(assigned.workerId));
     this.number++;
     this.phase = 'held';
-    this.changed();
-    this.listener({ type: this.number === 1 ? 'lease-acquired' : 'lease-regained', workerId: this.workerId });
-    for (const message of assigned.warnings ?? []) this.listener({ type: 'warning', message });
+    tellQuietly(this.changed);
+    this.emit({ type: this.number === 1 ? 'lease-acquired' : 'lease-regained', workerId: this.workerId });
+    for (const message of assigned.warnings ?? []) this.emit({ type: 'warning', message });
     return this.lease;
   }
 
@@ -184,7 +185,7 @@ export class AssignedIdKeeper implements Tenure {
     } catch (error) {
       this.tally.failures++;
       this.lastError = WorkerIdAssignerError.of(this.setup.assigner.name, 'renew', error);
-      this.listener({ type: 'lease-trouble', error: this.lastError });
+      this.emit({ type: 'lease-trouble', error: this.lastError });
       return false;
     }
   }
@@ -199,34 +200,38 @@ export class AssignedIdKeeper implements Tenure {
     if (this.phase !== 'held') return;
     if (!isExtended) return this.replace(renewed === undefined ? 'its assigner says so' : LAPSED);
     const tookMs = this.ports.monotonic.now() - sent.monotonicMs;
-    this.listener({ type: 'lease-renewed', workerId: lease.workerId, tookMs });
+    this.emit({ type: 'lease-renewed', workerId: lease.workerId, tookMs });
   }
 
   private async replace(reason: string): Promise<void> {
     if (this.phase === 'held') {
       this.phase = 'lost';
-      this.changed();
-      this.listener({ type: 'lease-lost', workerId: this.workerId, reason });
+      tellQuietly(this.changed);
+      this.emit({ type: 'lease-lost', workerId: this.workerId, reason });
     }
     if ((await this.acquire()) === undefined) throw new NoWorkerIdError([this.setup.assigner.name]);
   }
 
   private suspect(reason: string): void {
     this.phase = 'suspect';
-    this.changed();
-    this.listener({ type: 'lease-suspect', workerId: this.workerId, reason });
+    tellQuietly(this.changed);
+    this.emit({ type: 'lease-suspect', workerId: this.workerId, reason });
     this.renewals.now();
+  }
+
+  private emit(event: LeaseEvent): void {
+    tellQuietly(this.listener, event);
   }
 
   private async shutDown(): Promise<void> {
     const { phase } = this;
     this.phase = 'closed';
-    this.changed();
+    tellQuietly(this.changed);
     await this.renewals.stop();
     const { lease } = this;
     // What may live twice, or is somebody else's by now, is not ours to give back.
     if (lease === undefined || phase !== 'held' || lease.isLapsed) return;
     await this.calls.release(lease.assigned);
-    this.listener({ type: 'lease-released', workerId: lease.workerId });
+    this.emit({ type: 'lease-released', workerId: lease.workerId });
   }
 }

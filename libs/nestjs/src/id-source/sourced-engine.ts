@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus, PrefetchedIds } from '@raindrop/core';
 import type { IdEngine } from '../id-engine.js';
 import type { SnowflakeServiceStatus } from '../id-service-status.js';
+import { tellListeners } from '../lease/tell-listeners.js';
 import type { WorkerPromise } from '../lease/worker.js';
 
 /** What an engine knows of the process that makes its IDs. */
@@ -65,7 +66,7 @@ export class SourcedEngine implements IdEngine {
     this.calls.afterRestore();
     const workerId = this.origin().workerId ?? -1;
     const reason = 'this memory was restored from a snapshot';
-    this.events?.emit('lease-suspect', { type: 'lease-suspect', workerId, reason });
+    if (this.events !== undefined) tellListeners(this.events, { type: 'lease-suspect', workerId, reason });
   }
 
   close(): Promise<void> {

@@ -23,7 +23,7 @@ export interface WorkerFence {
  * `maxClockSkewMs`
  * @param dataSource the application's, where the options name no `dbConfig`
  * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach: nothing was changed then,
- * unless the connection broke before the answer; fencing twice does no harm
+ * unless the connection broke before the answer, or that took longer than `opTimeoutMs`; fencing twice does no harm
  */
 export async function fenceWorkers(options: SnowflakeModuleOptions, dataSource?: AppDataSource): Promise<WorkerFence> {
   const resolved = resolveSnowflakeOptions(options, Date.now());
@@ -34,6 +34,7 @@ export async function fenceWorkers(options: SnowflakeModuleOptions, dataSource?:
     ports,
     dataSource,
     warn: () => {},
+    statementTimeoutMs: resolved.lease.opTimeoutMs,
   });
   try {
     return { rows: await store.fence(barredMs), barredMs };

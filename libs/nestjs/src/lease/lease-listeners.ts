@@ -1,5 +1,5 @@
 import type { LeaseEvent } from '@raindrop/core';
-import { guarded } from './tell-listeners.js';
+import { tellListener } from './tell-listeners.js';
 
 /** Those who are told what happens to a worker. What one of them throws reaches neither the others nor the keeper. */
 export class LeaseListeners {
@@ -10,6 +10,6 @@ export class LeaseListeners {
   }
 
   readonly tell = (event: LeaseEvent): void => {
-    for (const listener of this.listeners) guarded(event, () => listener(event));
+    for (const listener of this.listeners) tellListener(event, () => listener(event));
   };
 }

@@ -22,13 +22,15 @@ export interface WorkersView {
  *
  * @param options the module's own
  * @param dataSource the application's, where the options name no `dbConfig`
- * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach
+ * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach, or the answer
+ * takes longer than `opTimeoutMs`
  */
 export async function readWorkers(options: SnowflakeModuleOptions, dataSource?: AppDataSource): Promise<WorkersView> {
   const resolved = resolveSnowflakeOptions(options, Date.now());
   const use = reservingOf(resolved, 'keeps no rows that could be read');
   const ports = systemPorts('exact');
-  const store = openReservingStore(use, { options: resolved, ports, dataSource, warn: () => {} });
+  const statementTimeoutMs = resolved.lease.opTimeoutMs;
+  const store = openReservingStore(use, { options: resolved, ports, dataSource, warn: () => {}, statementTimeoutMs });
   try {
     const { nowMs, rows, deleted } = await store.readTable();
     const { graceMs } = resolved.lease;

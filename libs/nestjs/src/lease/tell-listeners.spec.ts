@@ -4,6 +4,16 @@ import { tellListeners } from './tell-listeners.js';
 
 const EVENT: LeaseEvent = { type: 'lease-lost', workerId: 3, reason: 'taken' };
 
+function thrown(): never {
+  throw new Error('no message');
+}
+
+function revokedProxy(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 describe('Telling listeners', () => {
   const events = new EventEmitter();
   const unhandled = jest.fn();
@@ -49,6 +59,28 @@ describe('Telling listeners', () => {
     });
     tellListeners(events, EVENT);
     expect(warned.mock.calls).toEqual([[expect.stringContaining('no Error (object)'), 'RaindropWarning']]);
+  });
+
+  it.each<[string, unknown]>([
+    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: () => thrown() })],
+    ['an error whose message is a symbol', Object.assign(new Error(), { message: Symbol('why') })],
+    ['a proxy that was revoked', revokedProxy()],
+  ])('is not stopped by %s, thrown or rejected', async (_, trouble) => {
+    const told: unknown[] = [];
+    events.on('lease-lost', () => {
+      throw trouble;
+    });
+    const rejecting = async (): Promise<unknown> => {
+      await Promise.resolve();
+      throw trouble;
+    };
+    events.on('lease-lost', (): unknown => rejecting());
+    events.on('lease-lost', (event) => told.push(event));
+    tellListeners(events, EVENT);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toEqual([EVENT]);
+    expect(warned).toHaveBeenCalledTimes(2);
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   it('is what an ordinary EventEmitter does: once, in order, with the emitter as this', async () => {

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { LeaseEvent } from '@raindrop/core';
+import { guarded } from '../system/guarded.js';
 
 /**
  * Emits an event to every listener by itself: one that throws, or whose promise rejects, is reported as a process
@@ -8,20 +9,11 @@ import type { LeaseEvent } from '@raindrop/core';
  */
 export function tellListeners(events: EventEmitter, event: LeaseEvent): void {
   for (const listener of events.rawListeners(event.type)) {
-    guarded(event, () => Reflect.apply(listener, events, [event]) as unknown);
+    tellListener(event, () => Reflect.apply(listener, events, [event]) as unknown);
   }
 }
 
-/** Calls a listener; what it throws or rejects with becomes a process warning. */
-export function guarded(event: LeaseEvent, listener: () => unknown): void {
-  try {
-    Promise.resolve(listener()).catch((error: unknown) => report(event, error));
-  } catch (error) {
-    report(event, error);
-  }
-}
-
-function report({ type }: LeaseEvent, error: unknown): void {
-  const reason = error instanceof Error ? error.message : `something that is no Error (${typeof error})`;
-  process.emitWarning(`A listener of '${type}' threw: ${reason}`, 'RaindropWarning');
+/** Calls one listener of an event. */
+export function tellListener({ type }: LeaseEvent, listener: () => unknown): void {
+  guarded(`A listener of '${type}'`, listener);
 }

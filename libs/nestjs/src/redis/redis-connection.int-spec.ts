@@ -1,10 +1,12 @@
 import { Cluster, Redis } from 'ioredis';
-import { RedisBench } from '../../../../test/redis/redis-bench.js';
+import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
+import { Popper, RedisBench } from '../../../../test/redis/redis-bench.js';
 import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import { until } from '../../../../test/waiting/until.js';
 import { RedisUnavailableError } from './redis-errors.js';
+import type { RedisBufferOptions } from './redis-options.js';
 
 describe('The connection to Redis', () => {
   let server: PrivateServer;
@@ -48,6 +50,48 @@ describe('The connection to Redis', () => {
     });
     await source.reserve({ count: 5, above: 1_000n });
     expect(buffer.status).toMatchObject({ runs: 2, direct: 1, isConnected: true });
+  });
+
+  it.each([
+    ['maxclients', '1', '10000'],
+    ['requirepass', 'geheim', ''],
+  ])(
+    'that %s refuses costs calls at the start, at a reconnect and at the end, and nothing else',
+    async (name, no, yes) => {
+      const admin = bench.admin(server);
+      const options: Partial<RedisBufferOptions> = { onRedisDown: 'throw' };
+      const running = bench.popper(server, options);
+      const closing = bench.buffer(server, options);
+      await running.pop();
+      await closing.code('X', bench.row).reserve({ above: 0n });
+      await admin.config('SET', name, no);
+      await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      const last = closing.code('X', bench.row).reserve({ above: 0n });
+      await Promise.all([closing.close(), expect(last).rejects.toBeInstanceOf(RedisUnavailableError)]);
+      const starting = bench.popper(server, options);
+      for (const popper of [running, starting, running, starting]) {
+        await expect(popper.pop()).rejects.toBeInstanceOf(RedisUnavailableError);
+      }
+      await admin.config('SET', name, yes);
+      for (const popper of [running, starting]) await popper.pop();
+    },
+  );
+
+  it('that has fallen silent is dropped, and the next one is used', async () => {
+    const proxy = await FlakyProxy.start({ host: '127.0.0.1', port: server.port });
+    const buffer = bench.buffer(server, { connection: `redis://127.0.0.1:${proxy.port}`, redisTimeoutMs: 300 });
+    const popper = new Popper(buffer.code('X', bench.row), bench.popped);
+    await popper.pop();
+    proxy.silenceAfter(0);
+    await popper.pop();
+    expect(buffer.status).toMatchObject({ runs: 1, direct: 1 });
+    await until('the silent connection to be dropped', () => proxy.open === 0);
+    proxy.recover();
+    await new Popper(buffer.code('Y', bench.row), bench.popped).pop(3);
+    expect(buffer.status).toMatchObject({ runs: 4, direct: 1, isConnected: true });
+    expect(bench.popped.repeated).toBe(0);
+    await buffer.close();
+    await proxy.stop();
   });
 
   it('of the application is used and left open, also where it sends commands again on its own', async () => {

@@ -98,7 +98,11 @@ export class RedisConnection {
   private async inTime<T>(call: Promise<T>): Promise<T> {
     let expire!: () => void;
     const deadline = new Promise<never>((_, reject) => {
-      expire = () => reject(new Error(`no answer within ${this.timeoutMs} ms`));
+      expire = () => {
+        reject(new Error(`no answer within ${this.timeoutMs} ms`));
+        // Nobody says so when a connection has fallen silent: the next call is made on another one.
+        if (this.isOwn) this.client.disconnect();
+      };
     });
     const timer = this.timers.setTimer(expire, this.timeoutMs, 'background');
     try {

@@ -1,5 +1,6 @@
 import { atomicChanges, type MonotonicClock, type RingPorts } from '@raindrop/core';
 import type { LoggerService } from '@nestjs/common';
+import { guarded } from '../system/guarded.js';
 import { systemPorts } from '../system/system-ports.js';
 
 /** `performance.now()` counts from the start of its thread; the operating system's clock behind it is everybody's. */
@@ -11,13 +12,7 @@ const processClock: MonotonicClock = { now: () => THREAD_STARTED + performance.n
 /** What either side of a ring needs of this thread. */
 export function threadPorts(logger: Pick<LoggerService, 'warn'>): RingPorts {
   const { clock, timers } = systemPorts('turn');
-  const warn = (message: string): void => {
-    try {
-      logger.warn(message, 'Raindrop:ring');
-    } catch (error) {
-      // Nobody could catch it: it is called from timers.
-      process.emitWarning(`The logger threw: ${String(error)}; it was told: ${message}`, 'RaindropWarning');
-    }
-  };
+  const warn = (message: string): void =>
+    guarded(`The logger, which was told '${message}',`, () => logger.warn(message, 'Raindrop:ring') as unknown);
   return { clock, timers, monotonic: processClock, changes: atomicChanges, warn };
 }

@@ -10,9 +10,11 @@ import type { ReservingAssigner } from './reserving-assigner.js';
  */
 export function openReservingStore(
   use: 'database' | ReservingAssigner,
-  { options, ports, dataSource, warn }: StoreSurroundings,
+  { options, ports, dataSource, warn, statementTimeoutMs }: StoreSurroundings,
 ): WorkerStore {
-  if (use === 'database') return openWorkerStore(options, dataSource, () => ports.clock.refresh());
+  if (use === 'database') {
+    return openWorkerStore(options, dataSource, () => ports.clock.refresh(), statementTimeoutMs);
+  }
   return use.openStore({ lease: options.lease, timers: ports.timers, warn });
 }
 
@@ -22,4 +24,6 @@ export interface StoreSurroundings {
   readonly ports: Pick<LeasePorts, 'clock' | 'timers'>;
   readonly dataSource: AppDataSource | undefined;
   readonly warn: (message: string) => void;
+  /** A database's limit for a statement, for who is no lease keeper; Redis has `opTimeoutMs` in any case. */
+  readonly statementTimeoutMs?: number;
 }

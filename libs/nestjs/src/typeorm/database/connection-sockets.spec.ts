@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { ConnectionSockets } from './connection-sockets.js';
@@ -43,6 +43,20 @@ describe('the sockets of a connection', () => {
     const socket = made(sockets);
     socket.destroy();
     await once(socket, 'close');
+    expect(sockets.isLost).toBe(true);
+  });
+
+  it('cost no more than themselves when a driver throws at what it hears from them', async () => {
+    const sockets = new ConnectionSockets();
+    const socket = made(sockets);
+    const driver = new EventEmitter();
+    // As mysql2 passes it on, with or without somebody who listens.
+    socket.on('error', (error) => driver.emit('error', error));
+    socket.on('data', () => driver.emit('error', new Error('out of order')));
+    expect(socket.emit('data', 'a packet')).toBe(true);
+    expect(socket.destroyed).toBe(true);
+    await once(socket, 'close');
+    expect(socket.emit('error', GONE)).toBe(true);
     expect(sockets.isLost).toBe(true);
   });
 

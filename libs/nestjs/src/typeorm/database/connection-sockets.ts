@@ -3,6 +3,7 @@ import { connect, Socket } from 'node:net';
 /** What a driver talks through; a tunnel of the application's own need not be a socket. */
 interface Stream {
   destroy(error?: Error): unknown;
+  emit(event: string | symbol, ...values: unknown[]): boolean;
   once(event: 'close', listener: () => void): unknown;
   ref?(): unknown;
   unref?(): unknown;
@@ -38,6 +39,7 @@ export class ConnectionSockets {
   add<T extends Stream>(stream: T): T {
     if (this.streams.has(stream)) return stream;
     this.streams.add(stream);
+    containFailures(stream);
     stream.once('close', () => {
       this.streams.delete(stream);
       this.closed++;
@@ -67,6 +69,23 @@ export class ConnectionSockets {
     this.reason ??= reason;
     for (const stream of [...this.streams]) stream.destroy(reason);
   }
+}
+
+/**
+ * Makes whatever a driver throws while it hears from its stream cost the stream, not the process. mysql2 throws at the
+ * second failure of a connection, for which nobody listens any more: when the server has refused it in place of its
+ * greeting ("Too many connections"), and then the socket is dropped.
+ */
+function containFailures(stream: Stream): void {
+  const emit = stream.emit.bind(stream);
+  stream.emit = (...event) => {
+    try {
+      return emit(...event);
+    } catch {
+      stream.destroy();
+      return true;
+    }
+  };
 }
 
 /** As mysql2 does it itself when no `stream` is given. */

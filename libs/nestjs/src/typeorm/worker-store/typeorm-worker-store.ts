@@ -27,6 +27,8 @@ export interface TypeormWorkerStoreOptions {
   readonly autoCreateTable: boolean;
   /** Limit for connecting, for a busy SQLite and for closing, ms. */
   readonly opTimeoutMs: number;
+  /** How long a statement may take, see OwnDatabase; none for who has a deadline and calls `abandon`. */
+  readonly statementTimeoutMs?: number;
   /** The offset in which the original's processes write their times to MySQL, such as `+08:00`. Default UTC. */
   readonly foreignTimeZone?: string;
   /** What names account and database, for messages. */
@@ -62,9 +64,10 @@ export class TypeormWorkerStore implements WorkerStore {
     dataSource: DataSourceOptions,
     private readonly options: TypeormWorkerStoreOptions,
   ) {
-    const { tableName, opTimeoutMs, foreignTimeZone, configuredBy } = options;
+    const { tableName, opTimeoutMs, statementTimeoutMs, foreignTimeZone, configuredBy } = options;
     this.database = new OwnDatabase(dataSource, {
       opTimeoutMs,
+      ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
       ...(foreignTimeZone !== undefined && { timeZone: foreignTimeZone }),
       ...(configuredBy !== undefined && { configuredBy }),
       closedError: () => new WorkerStoreClosedError(),
