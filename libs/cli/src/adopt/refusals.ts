@@ -32,3 +32,19 @@ export function refersTwice(table: string, column: string, to: string): CommandF
     `${table}.${column} would become bigint, and refers to ${to} as well: make that key bigint first`,
   );
 }
+
+/** Its values would go on being made by the database. */
+export function makesKeys(table: string, column: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} has the default of an expression, by which the database makes keys: drop the default first ` +
+      `(ALTER COLUMN ... DROP DEFAULT)`,
+  );
+}
+
+/** What it is computed from would have to be widened, which nobody but its author can know how. */
+export function computedColumn(table: string, column: string, expression: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} is computed from ${expression}, and would have to hold new IDs: make it, and what it is ` +
+      `computed from, bigint by hand first`,
+  );
+}
