@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { originalTableSql } from '../contract/original-table.js';
 import { databaseUrl } from '../demo/demo-process.js';
 import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 import { using, type Adoption } from './adoption.js';
@@ -281,6 +282,7 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
         'INSERT INTO half (id) VALUES (4611686018427387904)',
         'CREATE TABLE parts (id bigint NOT NULL PRIMARY KEY, CONSTRAINT f FOREIGN KEY (id) REFERENCES half (id))',
         'CREATE VIEW halves AS SELECT id FROM half',
+        ...originalTableSql(kind),
       ]) {
         await dataSource.query(sql);
       }
@@ -296,6 +298,7 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
     { args: ['full_up'], code: 1, says: '99 % are used up' },
     { args: ['full_up', '--start', '2026-01-01'], code: 1, says: 'leave some of them out' },
     { args: ['parts'], code: 1, says: 'refers to half' },
+    { args: ['soc_raindrop_worker'], code: 1, says: 'is a worker table' },
     { args: ['half'], code: 0, says: 'all columns are bigint already' },
     { args: ['nowhere'], code: 2, says: 'there is no column' },
     { args: ['halves'], code: 2, says: 'there is no column' },

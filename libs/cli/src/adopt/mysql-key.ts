@@ -3,6 +3,7 @@ import { definedColumns, type DefinedColumn } from './mysql-definition.js';
 import {
   computedColumn,
   makesKeys,
+  refuseWorkerTable,
   missingColumn,
   notAKey,
   notAnInteger,
@@ -16,6 +17,8 @@ interface Column {
   readonly column: string;
   readonly type: string;
   readonly definition: DefinedColumn;
+  /** All columns of its table. */
+  readonly siblings: readonly string[];
   /** The table's columns that are computed from this one, and too narrow for what it will hold. */
   readonly narrow: readonly DefinedColumn[];
   /** Part of the primary key, or unique by itself. */
@@ -51,6 +54,7 @@ export async function readMysqlKey(
   const place = schema ?? home;
   const key = await readColumn(query, place, name, column);
   if (key === undefined) throw missingColumn({ schema, name }, column);
+  refuseWorkerTable(key.table, key.siblings);
   if (!INTEGER.test(key.type)) throw notAnInteger(key.table, key.column, key.type);
   if (!key.isKey) throw notAKey(key.table, key.column);
   if (key.definition.hasComputedDefault) throw makesKeys(key.table, key.column);
@@ -112,6 +116,7 @@ async function readColumn(query: Query, schema: string, table: string, column: s
   const defined = definedColumns(String(shown?.['Create Table']));
   return {
     ...{ schema, table: name, column: col, type: type.toLowerCase() },
+    siblings: defined.map((each) => each.name),
     definition: defined.find((each) => each.name === col)!,
     narrow: defined.filter(
       (each) => each.type !== undefined && !WIDE.test(each.type) && each.computedFrom?.includes(quoted(col)) === true,

@@ -13,6 +13,18 @@ export function notAnInteger(table: string, column: string, type: string): Comma
   );
 }
 
+/** Columns that no table but the worker table has together, in each of its ages. */
+const OF_WORKER_TABLES = ['code', 'time_unit', 'heartbeat_time', 'version', 'del_flag'];
+
+/** Its ids are no keys: they are part of every ID. */
+export function refuseWorkerTable(table: string, columns: readonly string[]): void {
+  const names = columns.map((name) => name.toLowerCase());
+  if (!OF_WORKER_TABLES.every((each) => names.includes(each))) return;
+  throw new CommandFailedError(
+    `${table} is a worker table of Raindrop, whose ids are worker ids: there is nothing to adopt. Name a table of your own`,
+  );
+}
+
 /** Nothing would keep the same ID from being there twice. */
 export function notAKey(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
