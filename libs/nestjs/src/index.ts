@@ -90,6 +90,7 @@ export { DatabaseCallError } from './typeorm/database/database-call-error.js';
 export { DatabaseRefusedError, type DatabaseRefusal } from './typeorm/database/database-refused-error.js';
 export { InvalidTableNameError } from './typeorm/database/table-name.js';
 export { NotAWorkerTableError, WorkerTableMissingError } from './typeorm/worker-store/missing-tables.js';
+export { DriverNotInstalledError } from './typeorm/database/driver-not-installed-error.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './typeorm/database/sqlite-driver.js';
 export {
   SUPPORTED_DATABASES,
