@@ -37,7 +37,7 @@ export async function prepareWorkerTable(
   workers: WorkerRange,
 ): Promise<void> {
   await createMissingTables(context, options);
-  if (options.sharedWithOriginal !== true) await addMissingRows(context, workers);
+  if (options.sharedWithOriginal !== true) await addMissingRows(context, options, workers);
 }
 
 /**
@@ -52,8 +52,8 @@ async function createMissingTables(context: WorkerTableContext, options: Prepare
   const { run, dialect, table } = context;
   await retried(async () => {
     const found = await findMissingTables(run, dialect, table);
-    await refuseForeign(context, options, found);
     if (found === undefined) return;
+    await refuseForeign(context, options, found);
     if (!options.autoCreateTable) throw new WorkerTableMissingError(found, 'autoCreateTable is false');
     try {
       for (const statement of found.sql) await run(statement);
@@ -86,9 +86,15 @@ async function refuseForeign(
 }
 
 /** Adds the rows of the range that are missing; existing ones, deleted or not, and those outside are left alone. */
-async function addMissingRows(context: WorkerTableContext, workers: WorkerRange): Promise<void> {
+async function addMissingRows(
+  context: WorkerTableContext,
+  options: PrepareOptions,
+  workers: WorkerRange,
+): Promise<void> {
   await retried(async () => {
     const missing = await missingIds(context, workers);
+    // Where nothing is to be changed, whoever acquires a row finds out.
+    if (missing.length > 0) await refuseForeign(context, options, undefined);
     for (let start = 0; start < missing.length; start += CHUNK) {
       await insertRows(context, missing.slice(start, start + CHUNK));
     }
