@@ -108,13 +108,45 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await run('next');
     expect(await run('fence')).toMatchObject({ code: 2, stderr: expect.stringContaining('all 7 rows') as string });
     expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(0);
-    expect(await json('fence', '--yes')).toEqual({ table: 'soc_raindrop_worker', rows: 7, barredMs: 95_000 });
+    expect(await json('fence', '--yes')).toEqual({
+      ...{ table: 'soc_raindrop_worker', rows: 7, foreign: 0, barredMs: 95_000 },
+    });
     expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(7);
     expect(await run('next')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('No free worker id') as string,
     });
     expect(await run('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('0 to be had') as string });
+  });
+
+  it('doctor knows the consent to other programs, and in which zone they write', async () => {
+    await run('next');
+    await execute(`UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 4`);
+    await execute('DELETE FROM soc_raindrop_worker WHERE id = 7');
+    const directory = mkdtempSync(join(tmpdir(), 'raindrop-cli-shared-'));
+    const withOptions = (options: object): string[] => {
+      // A file is read once in a process.
+      const file = join(directory, `options-${randomUUID()}.json`);
+      writeFileSync(file, JSON.stringify(options));
+      return ['--config', file];
+    };
+    try {
+      expect(await stateOf('other programs', ...withOptions({ adoptForeign: true }))).toBe('ok');
+      const shared = { sharedWithOriginal: true, foreignTimeZone: '+00:00' };
+      expect(await stateOf('other programs', ...withOptions(shared))).toBe('ok');
+      expect(await stateOf('rows', ...withOptions(shared))).toBe('ok');
+      const elsewhere = withOptions({ ...shared, foreignTimeZone: '+08:00' });
+      const hasZone = kind === 'mariadb' || kind === 'mysql';
+      expect(await stateOf('other programs', ...elsewhere)).toBe(hasZone ? 'fail' : 'ok');
+      const { code, stderr } = await run('next', ...elsewhere);
+      expect({ code, isZone: stderr.includes("Set foreignTimeZone: '+00:00'") }).toEqual({
+        ...{ code: hasZone ? 1 : 0, isZone: hasZone },
+      });
+      // A shared table gets no rows.
+      expect(await json('init', ...withOptions(shared))).toMatchObject({ rows: 6 });
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 
   it('doctor finds what is wrong', async () => {
@@ -126,6 +158,14 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(await stateOf('rows')).toBe('warn');
     await execute(`UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 4`);
     expect(await stateOf('unusable rows')).toBe('warn');
+    expect(await stateOf('other programs')).toBe('fail');
+    expect(await run('init')).toMatchObject({ code: 1, stderr: expect.stringContaining('adoptForeign') as string });
+    expect((await json<{ counts: object }>('workers')).counts).toMatchObject({ foreign: 1 });
+    expect(await run('fence')).toMatchObject({
+      stderr: expect.stringMatching(/all 5 rows .* 1 rows may belong to programs other than Raindrop/) as string,
+    });
+    await execute(`UPDATE soc_raindrop_worker SET own_version = version WHERE id = 4`);
+    expect(await stateOf('other programs')).toBe('ok');
     // 31 bits of seconds are 68 years.
     expect(await stateOf('layout life', '--timestamp-bits', '31', '--start', '1957-01-01')).toBe('fail');
     const now = Date.now;

@@ -36,3 +36,13 @@ export function originalTakeSql(id: number, heartbeat: string, code = '10.0.0.9#
     `version = version + 1 WHERE id = ${id} AND del_flag = 2`
   );
 }
+
+/** The rows that the original takes at its start, at a time by its own clock and in its own zone, 120 s after a heartbeat. */
+export function originalFreeSql(twoMinutesAgo: string): string {
+  return `SELECT id FROM soc_raindrop_worker WHERE del_flag = 2 AND heartbeat_time < '${twoMinutesAgo}' ORDER BY heartbeat_time`;
+}
+
+/** The row that the original takes with `PriorityEqualCodeWorkId`, alive or not. */
+export function originalSameCodeSql(code: string): string {
+  return `SELECT id FROM soc_raindrop_worker WHERE del_flag = 2 AND code = '${code}' ORDER BY id LIMIT 1`;
+}

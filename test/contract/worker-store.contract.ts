@@ -248,6 +248,9 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
         const sample = await sampleOf(store, { workers: { min: 1, max: 5 } });
         expect(idsIn(sample)).toEqual([3, 5]);
         expect(sample).toMatchObject({ total: 4, live: 1 });
+        // Of the whole table: another program takes any row.
+        await bench.foreignWrite(6);
+        expect(await sampleOf(store, { workers: { min: 3, max: 5 } })).toMatchObject({ foreign: 2 });
       });
 
       it('comes with the layouts of all rows, deleted ones and those outside too, and with those noted', async () => {
@@ -273,7 +276,7 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
         const before = Date.now();
         const { nowMs, ...rest } = await sampleOf(store);
         expectSince(before, nowMs);
-        expect(rest).toEqual({ rows: [], total: 0, live: 0, layouts: [], layoutsOfRows: [] });
+        expect(rest).toEqual({ rows: [], total: 0, live: 0, foreign: 0, layouts: [], layoutsOfRows: [] });
       });
     });
 

@@ -14,6 +14,8 @@ import {
   EventSubscriber,
   type EntitySubscriberInterface,
   type InsertEvent,
+  type MigrationInterface,
+  type QueryRunner,
 } from 'typeorm';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
@@ -134,6 +136,52 @@ describe('Entities of several services and DataSources', () => {
       expect(await admin.query(`SELECT id FROM ${table} WHERE token <> ''`)).toEqual([]);
     }
     await admin.destroy();
+  });
+
+  it('does not start when the entities of a DataSource need a service that was not given it', async () => {
+    const imports = (dataSource: string | string[]): Parameters<typeof startApp>[0] => [
+      typeorm({ ...main.options, entities: [noteSchema], synchronize: true }),
+      typeorm({ ...audit.options, entities: [Visit], synchronize: true }, 'audit'),
+      RaindropModule.forRoot({ ...OPTIONS, dataSource }),
+      RaindropModule.forRoot({ ...SHORT, name: 'short' }),
+    ];
+    await expect(startApp(imports('default'))).rejects.toMatchObject({
+      errorCode: 'ENTITY_LINT',
+      problems: [
+        {
+          ...{ severity: 'error', entity: 'Visit', property: 'id', driver: 'mariadb' },
+          problem: "no service fills the DataSource 'audit'",
+          cure: expect.stringContaining("dataSource: 'audit'") as string,
+        },
+      ],
+    });
+    const admin = await new DataSource(main.options).initialize();
+    for (const table of ['soc_raindrop_worker', 'short_worker']) {
+      expect(await admin.query(`SELECT id FROM ${table} WHERE token <> ''`)).toEqual([]);
+    }
+    await admin.destroy();
+    await (await startApp(imports(['default', 'audit']))).close();
+  });
+
+  it('saves entities in migrations that are run when it is up, and names that way where TypeORM runs them first', async () => {
+    class SaveVisit1795000000000 implements MigrationInterface {
+      async up({ manager }: QueryRunner): Promise<void> {
+        await manager.save(new Visit());
+      }
+
+      async down(): Promise<void> {}
+    }
+    const options = { ...main.options, entities: [Visit], synchronize: true, migrations: [SaveVisit1795000000000] };
+    const raindrop = RaindropModule.forRoot(OPTIONS);
+    await expect(startApp([typeorm({ ...options, migrationsRun: true }), raindrop])).rejects.toMatchObject({
+      ...{ errorCode: 'SNOWFLAKE_NOT_ASSIGNED', why: 'unattached' },
+      message: expect.stringMatching(/migrationsRun.*app\.get\(DataSource\)\.runMigrations\(\)/) as string,
+    });
+    const app = await startApp([typeorm(options), raindrop]);
+    await app.get(DataSource).runMigrations();
+    const [visit] = await app.get(DataSource).manager.find(Visit);
+    expect(app.get(IdService).parse(visit!.id).workerId).toBe(app.get(IdService).workerId);
+    await app.close();
   });
 
   it.each(['warn', 'off'] as const)("starts all the same with lint: '%s', and refuses the insert", async (lint) => {

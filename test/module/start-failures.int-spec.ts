@@ -16,6 +16,8 @@ interface Failure {
   readonly log: LogCapture;
 }
 
+let another: { TypeOrmModule: typeof TypeOrmModule; DataSource: typeof DataSource } | undefined;
+
 async function failureOf(imports: ReturnType<FailingStart['imports']>): Promise<Failure> {
   @Module({ imports })
   class AppModule {}
@@ -54,6 +56,23 @@ describe('An application that does not start', () => {
     expect(failing).toThrow(ConfigurationError);
     expect(failing).toThrow(says);
     expect(failing).not.toThrow(SECRET);
+  });
+
+  it('says so when the DataSource is of another copy of typeorm', async () => {
+    const [common, core] = [await import('@nestjs/common'), await import('@nestjs/core')];
+    await jest.isolateModulesAsync(async () => {
+      jest.doMock('@nestjs/common', () => common);
+      jest.doMock('@nestjs/core', () => core);
+      const [nest, orm] = [await import('@nestjs/typeorm'), await import('typeorm')];
+      another = { TypeOrmModule: nest.TypeOrmModule, DataSource: orm.DataSource };
+    });
+    for (const each of ['@nestjs/common', '@nestjs/core']) jest.dontMock(each);
+    expect(another!.DataSource).not.toBe(DataSource);
+    const options = { ...database.options, retryAttempts: 0 };
+    const { error } = await failureOf([another!.TypeOrmModule.forRoot(options), RaindropModule.forRoot(OPTIONS)]);
+    expect(error.errorCode).toBe('CONFIGURATION');
+    expect(error.message).toMatch(/another copy of typeorm .*npm ls typeorm/);
+    expect(error.message).not.toContain('there is no TypeORM DataSource');
   });
 
   it('names what a factory injects and nobody provides', async () => {

@@ -132,7 +132,9 @@ class Planner {
         return this.later(random.below(10) + 1, { kind: 'show', row });
       }
       case 'foreign':
-        // Always the same one: who does not adopt foreign rows has to live with the others.
+        // Without consent it would be the end of the schedule: nobody starts on a table with rows of others.
+        if (this.setup.lease.adoptForeign !== true) return;
+        // Always the same one: whoever waits for it to be adopted has to live with the others.
         return this.do({ kind: 'foreign', row: ROWS });
       case 'restore':
         this.do({ kind: 'snapshot' });

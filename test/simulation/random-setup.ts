@@ -55,8 +55,11 @@ export function randomSetup(random: SeededRandom): Setup {
     family,
     layouts,
     lease,
-    // What can be lost is waited for by all alike, as the documentation demands.
-    otherLease: family === 'lost-commits' || random.chance(0.7) ? lease : leaseOf(family, random),
+    // What can be lost is waited for by all alike, as the documentation demands; so is what other programs leave behind.
+    otherLease:
+      family === 'lost-commits' || random.chance(0.7)
+        ? lease
+        : { ...leaseOf(family, random), adoptForeign: lease.adoptForeign },
     generator: generatorOf(coarse, random),
     wall: wallOf(random),
   };
@@ -64,7 +67,7 @@ export function randomSetup(random: SeededRandom): Setup {
 
 function layoutsOf(family: Family, random: SeededRandom): LayoutChoice[] {
   // What a database forgets is hardest to tell where a tick outlasts the forgetting.
-  const unit = family === 'lost-commits' && random.chance(0.5) ? 'minute' : random.pick(UNITS);
+  const unit = family === 'lost-commits' && random.chance(0.6) ? random.pick<TimeUnit>(['minute', 'hour']) : random.pick(UNITS);
   const endBits = family === 'disjoint-layouts' ? 1 + random.below(2) : random.pick([0, 0, 1]);
   const first: LayoutChoice = {
     unit,

@@ -22,7 +22,9 @@ export interface Telling {
 export function stories(telling: Telling): Readonly<Record<StoryName, (process: number) => void>> {
   const { random, trouble, setup, start, issue } = telling;
   const { heartbeatIntervalMs = 10_000, leaseMs = 60_000, horizonMs = leaseMs + 5_000 } = setup.lease;
-  const { opTimeoutMs = 3_000, graceMs = leaseMs, commitLossWindowMs = 0 } = setup.lease;
+  const { opTimeoutMs = 3_000, commitLossWindowMs = 0, maxClockSkewMs = 30_000 } = setup.lease;
+  const graceMs =
+    setup.lease.graceMs ?? (commitLossWindowMs > 0 ? leaseMs + commitLossWindowMs + 3 * maxClockSkewMs : leaseMs);
   const all = Array.from({ length: PROCESSES }, (_, process) => process);
   const other = (process: number): number => (process + 1 + random.below(PROCESSES - 1)) % PROCESSES;
   const tell = (...actions: Action[]): void => actions.forEach(telling.do);
@@ -138,20 +140,26 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       tell({ kind: 'recover', process });
     },
 
-    /** The database forgets the last renewals of a holder, who cannot reach it any more; others want his row. */
+    /** The database forgets the last renewals of a holder, who dies or cannot reach it any more; others want his row. */
     'forgotten renewals': (process) => {
-      const next = other(process);
-      tell({ kind: 'kill', process: next }, { kind: 'snapshot' });
+      tell({ kind: 'kill', process: other(process) }, { kind: 'snapshot' });
       live(commitLossWindowMs * 0.9, 4);
-      tell({ kind: 'restore' });
       tell(
-        random.chance(0.4)
-          ? { kind: 'outage', process, fault: random.pick(['refused', 'hangs']) }
-          : slowWrite(process, 0.6),
+        { kind: 'restore' },
+        random.pick([
+          { kind: 'outage', process, fault: random.pick(['refused', 'hangs']) },
+          { kind: 'kill', process },
+          slowWrite(process, 0.6),
+        ]),
       );
-      tell(start(next));
-      live(leaseMs * 1.1, 40);
+      for (const each of all) if (each !== process) tell(start(each));
+      live(leaseMs * 1.1, 25);
       tell({ kind: 'recover', process });
+      // By now the row may be taken.
+      if (random.chance(0.5)) {
+        pass(graceMs);
+        live(leaseMs / 4, 6);
+      }
     },
   };
 }

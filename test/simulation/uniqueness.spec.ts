@@ -41,7 +41,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   copy: 0.4,
   rollout: 2,
   'row marked deleted': 0.4,
-  'foreign write': 0.2,
+  'foreign write': 0.1,
   'lost commits': 0.4,
   'database-regression': 0.12,
   'lease-lost': 3,

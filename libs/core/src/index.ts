@@ -102,6 +102,7 @@ export {
   type LeaseOptions,
   type ResolvedLeaseOptions,
 } from './lease/lease-options.js';
+export { ForeignRowsError, ForeignTimeZoneError } from './lease/foreign-errors.js';
 export {
   ClockSkewError,
   ClosedError,

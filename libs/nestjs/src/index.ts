@@ -91,6 +91,7 @@ export { DatabaseRefusedError, type DatabaseRefusal } from './typeorm/database/d
 export { TransactionLostError } from './typeorm/database/transaction-lost-error.js';
 export { InvalidTableNameError } from './typeorm/database/table-name.js';
 export { NotAWorkerTableError, WorkerTableMissingError } from './typeorm/worker-store/missing-tables.js';
+export { DriverNotInstalledError } from './typeorm/database/driver-not-installed-error.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './typeorm/database/sqlite-driver.js';
 export {
   SUPPORTED_DATABASES,

@@ -2,6 +2,7 @@ import { Logger, type FactoryProvider, type InjectionToken, type LoggerService, 
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { ConfigurationError, type ConfigurationProblem } from '@raindrop/core';
+import { hasDataSourceOfAnotherCopy } from './data-sources-of-app.js';
 import type { IdEngine } from './id-engine.js';
 import { IdService } from './id.service.js';
 import { logContext } from './lease/lease-log.js';
@@ -20,6 +21,8 @@ import { givesNothingBack } from './worker-id/assigner-options.js';
 import { openSegmentEngine } from './segment/open-segment-engine.js';
 import { systemPorts } from './system/system-ports.js';
 import type { AppDataSource } from './typeorm/application-database.js';
+import type { EntityLint } from './typeorm/generated-snowflake/entity-lint.js';
+import { UnnamedDataSourcesCheck } from './unnamed-data-sources-check.js';
 import { warnOfSqliteDriver } from './typeorm/database/sqlite-driver-warning.js';
 
 /** What the options come to, inside the module. */
@@ -50,8 +53,16 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
       useFactory: (options: ResolvedRaindropOptions, nest: ModuleRef, ...found: (AppDataSource | undefined)[]) => {
         if (dataSource !== undefined) refuseMissing([dataSource].flat(), found);
         const present = found.filter((each) => each !== undefined);
+        if (present.length === 0 && options.dbConfig === undefined)
+          refuseSecondCopy(nest.get(ModulesContainer, { strict: false }));
         return openIdService(name, options, present, nest);
       },
+    },
+    {
+      provide: UnnamedDataSourcesCheck,
+      inject: [RESOLVED_OPTIONS, ModulesContainer, getIdServiceToken(name)],
+      useFactory: (options: ResolvedRaindropOptions, modules: ModulesContainer, service: IdService) =>
+        new UnnamedDataSourcesCheck(modules, service, lintOf(options, name)),
     },
     {
       provide: ShutdownHooksCheck,
@@ -74,6 +85,20 @@ function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdS
 
 function loggerOf({ logger }: ResolvedRaindropOptions): LoggerService {
   return guardedLogger(logger ?? new Logger());
+}
+
+/** Which problems of entities stop a start, and where the others are logged. */
+function lintOf(options: ResolvedRaindropOptions, name: string): EntityLint {
+  return { mode: options.lint, warn: (message) => void loggerOf(options).warn(message, logContext(name)) };
+}
+
+function refuseSecondCopy(modules: ModulesContainer): void {
+  if (!hasDataSourceOfAnotherCopy(modules)) return;
+  const message =
+    'is needed: the DataSource of this application is of another copy of typeorm (or @nestjs/typeorm) than the one ' +
+    'that RaindropModule finds: no entity could get an ID. npm ls typeorm @nestjs/typeorm shows both; keep one (npm ' +
+    'dedupe, one version in all workspaces)';
+  throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
 }
 
 function refuseMissing(names: readonly string[], found: readonly (AppDataSource | undefined)[]): void {
@@ -112,7 +137,7 @@ async function openIdService(
   const warn = (message: string): void => void logger.warn(message, logContext(name));
   warnOfSqliteDriver([options.dbConfig, ...dataSources.map((each) => each.options)], warn);
   const engine = await openEngine(name, options, dataSources[0], logger, nest);
-  const service = new IdService(name, engine, { mode: options.lint, warn });
+  const service = new IdService(name, engine, lintOf(options, name));
   try {
     for (const each of dataSources) service.attach(each);
     return service;

@@ -56,7 +56,8 @@ export interface SnowflakeModuleOptions
    */
   hashCode?: boolean;
   /**
-   * The zone in which the original's programs write their times on MySQL, for `adoptForeign`.
+   * The zone in which the original's programs write their times on MySQL and MariaDB (`loc` of their URL), for
+   * `adoptForeign` and `sharedWithOriginal`. It has to be the server's own, and to have no summer time.
    * @range an offset such as `+08:00`
    * @defaultValue `+00:00`
    */

@@ -1,14 +1,26 @@
 import { numberIn, type OldKey, type Query, type TablePath } from './old-key.js';
-import { missingColumn, notAKey, notAnInteger, refersElsewhere, refersTwice } from './refusals.js';
+import { definedColumns, type DefinedColumn } from './mysql-definition.js';
+import {
+  computedColumn,
+  makesKeys,
+  refuseWorkerTable,
+  missingColumn,
+  notAKey,
+  notAnInteger,
+  refersElsewhere,
+  refersTwice,
+} from './refusals.js';
 
 interface Column {
   readonly schema: string;
   readonly table: string;
   readonly column: string;
   readonly type: string;
-  /** What follows the type: everything that MODIFY would drop otherwise. */
-  readonly rest: string;
-  readonly isGenerated: boolean;
+  readonly definition: DefinedColumn;
+  /** All columns of its table. */
+  readonly siblings: readonly string[];
+  /** The table's columns that are computed from this one, and too narrow for what it will hold. */
+  readonly narrow: readonly DefinedColumn[];
   /** Part of the primary key, or unique by itself. */
   readonly isKey: boolean;
 }
@@ -36,12 +48,16 @@ export async function readMysqlKey(
   column: string,
   database: 'mysql' | 'mariadb',
 ): Promise<OldKey> {
+  // So that names and texts are quoted in the way in which they are read.
+  await query("SET SESSION sql_mode = '', sql_quote_show_create = 1");
   const home = String((await query('SELECT DATABASE() AS home'))[0]?.['home']);
   const place = schema ?? home;
   const key = await readColumn(query, place, name, column);
   if (key === undefined) throw missingColumn({ schema, name }, column);
+  refuseWorkerTable(key.table, key.siblings);
   if (!INTEGER.test(key.type)) throw notAnInteger(key.table, key.column, key.type);
   if (!key.isKey) throw notAKey(key.table, key.column);
+  if (key.definition.hasComputedDefault) throw makesKeys(key.table, key.column);
   const all = await foreignKeys(query);
   const upwards = all.find(
     (each) => sameTable(each, key) && each.columns.includes(key.column) && !sameTable(each.target, key),
@@ -61,48 +77,58 @@ export async function readMysqlKey(
   }
   const references = columns.slice(1);
   for (const each of references) if (!WIDE.test(each.type)) refuseSecondParent(each, columns, all);
+  for (const { table, column: name, definition } of columns) {
+    if (definition.computedFrom !== undefined) throw computedColumn(table, name, definition.computedFrom);
+  }
   const drops = [...used].map((each) => ({
     sql: `ALTER TABLE ${pathSql(each, home)} DROP FOREIGN KEY ${quoted(each.name)}`,
   }));
   const adds = [...used].map((each) => ({ sql: addForeignKey(each, home) }));
-  const widened = columns.map((each) => ({ sql: modify(each, '', home) }));
+  const widened = columns.map((each) => ({ sql: modify(each, each.definition.restOfOurs, home) }));
   const from = `FROM ${pathSql(key, home)}`;
   const highestSql = `SELECT CAST(MAX(${quoted(key.column)}) AS CHAR) AS highest ${from}`;
   const [found] = await query(highestSql);
+  const { isGenerated } = key.definition;
   return {
-    ...{ database, table: key.table, column: key.column, type: key.type, isGenerated: key.isGenerated, highestSql },
+    ...{ database, table: key.table, column: key.column, type: key.type, isGenerated, highestSql },
     highest: numberIn(found),
-    obstacles: [],
+    obstacles: columns.flatMap(obstaclesOf),
     references: references.map(({ table, column: name, type }) => ({ table, column: name, type })),
     steps: {
       up: [...drops, ...widened, ...adds],
-      down: key.isGenerated ? [...drops, { sql: modify(key, ' AUTO_INCREMENT', home) }, ...adds] : [],
+      down: isGenerated ? [...drops, { sql: modify(key, key.definition.rest, home) }, ...adds] : [],
     },
   };
 }
 
 async function readColumn(query: Query, schema: string, table: string, column: string): Promise<Column | undefined> {
-  const [found] = await query(
-    'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.IS_NULLABLE AS nullable, ' +
-      'c.COLUMN_DEFAULT AS fallback, c.EXTRA AS extra, c.COLUMN_KEY AS keyed, QUOTE(c.COLUMN_COMMENT) AS remark ' +
+  const [found] = (await query(
+    'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.COLUMN_KEY AS keyed ' +
       'FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ' +
       "ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME AND t.TABLE_TYPE <> 'VIEW' " +
       'WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? AND c.COLUMN_NAME = ?',
     [schema, table, column],
-  );
+  )) as readonly Record<'name' | 'col' | 'type' | 'keyed', string>[];
   if (found === undefined) return undefined;
-  const { name, col, type, nullable, fallback, extra, keyed, remark } = found as Record<string, string | null>;
-  const isPlain = /^-?\d+$/.test(fallback ?? '');
-  const rest = `${nullable === 'YES' ? ' NULL' : ' NOT NULL'}${isPlain ? ` DEFAULT ${fallback}` : ''}`;
-  const comment = remark === "''" || remark === null ? '' : ` COMMENT ${remark}`;
-  const says = (word: string): boolean => String(extra).toLowerCase().includes(word);
+  // As they are written: names may be given in another case.
+  const { name, col, type, keyed } = found;
+  const [shown] = await query(`SHOW CREATE TABLE ${quoted(schema)}.${quoted(name)}`);
+  const defined = definedColumns(String(shown?.['Create Table']));
   return {
-    // As they are written: names may be given in another case.
-    ...{ schema, table: name!, column: col!, type: String(type).toLowerCase() },
-    rest: `${rest}${says('invisible') ? ' INVISIBLE' : ''}${comment}`,
-    isGenerated: says('auto_increment'),
+    ...{ schema, table: name, column: col, type: type.toLowerCase() },
+    siblings: defined.map((each) => each.name),
+    definition: defined.find((each) => each.name === col)!,
+    narrow: defined.filter(
+      (each) => each.type !== undefined && !WIDE.test(each.type) && each.computedFrom?.includes(quoted(col)) === true,
+    ),
     isKey: keyed === 'PRI' || keyed === 'UNI',
   };
+}
+
+function obstaclesOf({ table, column, narrow }: Column): string[] {
+  return narrow.map(
+    ({ name, type }) => `${table}.${name} is computed from ${column} and stays ${type!}: widen it, or drop it`,
+  );
 }
 
 /** Its type would no longer be that of the other key. */
@@ -144,8 +170,9 @@ function addForeignKey({ name, columns, target, rules, ...place }: ForeignKey, h
   return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;
 }
 
-function modify(column: Column, generation: string, home: string): string {
-  return `ALTER TABLE ${pathSql(column, home)} MODIFY ${quoted(column.column)} bigint${column.rest}${generation}`;
+/** @param rest everything that is said of the column beside its type */
+function modify(column: Column, rest: string, home: string): string {
+  return `ALTER TABLE ${pathSql(column, home)} MODIFY ${quoted(column.column)} bigint${rest}`;
 }
 
 function sameTable(

@@ -1,5 +1,5 @@
 import { numberIn, type MigrationStep, type OldKey, type Query, type TablePath } from './old-key.js';
-import { missingColumn, notAKey, notAnInteger, refersElsewhere } from './refusals.js';
+import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
 
 interface Column {
   /** Quoted where that is needed, with its schema where the search path does not lead there. */
@@ -30,12 +30,14 @@ export async function readPostgresKey(query: Query, { schema, name }: TablePath,
   const [found] = await query(
     'SELECT a.attrelid::regclass::text AS path, format_type(a.atttypid, a.atttypmod) AS type, ' +
       `a.attidentity AS identity, pg_get_expr(d.adbin, d.adrelid) AS fallback, ${SEQUENCE} AS sequence, ` +
+      'ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0) AS siblings, ' +
       `${IS_KEY} AS keyed FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') ` +
       'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
       'WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped',
     [given, column],
   );
   if (found === undefined) throw missingColumn({ schema, name }, column);
+  refuseWorkerTable(name, found['siblings'] as string[]);
   const { path, type, identity, fallback, sequence } = found as Record<string, string>;
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
   if (found['keyed'] !== true) throw notAKey(name, column);

@@ -1,6 +1,12 @@
 import { RaindropError } from '@raindrop/core';
-import { databaseOptionsOf, DatabaseCallError, UnsupportedDatabaseError, type DatabaseConfig } from '@raindrop/nestjs';
-import { DataSource } from 'typeorm';
+import {
+  databaseOptionsOf,
+  DatabaseCallError,
+  DriverNotInstalledError,
+  UnsupportedDatabaseError,
+  type DatabaseConfig,
+} from '@raindrop/nestjs';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { InputError } from '../input-error.js';
 import { readMysqlKey } from './mysql-key.js';
 import { pathOf, type OldKey, type Query } from './old-key.js';
@@ -21,12 +27,12 @@ export async function readOldKey(config: DatabaseConfig, table: string, column: 
   }
   const path = pathOf(table);
   // The drivers would name it differently, or wait for minutes.
-  const limit = type === 'postgres' ? { connectTimeoutMS: CONNECT_MS } : { connectTimeout: CONNECT_MS };
-  const dataSource = new DataSource({
+  const limit = type === 'postgres' ? { connectTimeoutMS: CONNECT_MS } : { connectTimeout: CONNECT_MS, poolSize: 1 };
+  const dataSource = dataSourceOf({
     ...options,
     ...QUIET,
     ...(type === 'better-sqlite3' ? { fileMustExist: true } : limit),
-  });
+  } as DataSourceOptions);
   try {
     await dataSource.initialize();
     const query: Query = (sql, values = []) => dataSource.query<Record<string, unknown>[]>(sql, [...values]);
@@ -38,6 +44,14 @@ export async function readOldKey(config: DatabaseConfig, table: string, column: 
     throw error instanceof RaindropError ? error : DatabaseCallError.from(error);
   } finally {
     if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
+function dataSourceOf(options: DataSourceOptions): DataSource {
+  try {
+    return new DataSource(options);
+  } catch (error) {
+    throw DriverNotInstalledError.from(error, options.type) ?? error;
   }
 }
 

@@ -13,6 +13,18 @@ export function notAnInteger(table: string, column: string, type: string): Comma
   );
 }
 
+/** Columns that no table but the worker table has together, in each of its ages. */
+const OF_WORKER_TABLES = ['code', 'time_unit', 'heartbeat_time', 'version', 'del_flag'];
+
+/** Its ids are no keys: they are part of every ID. */
+export function refuseWorkerTable(table: string, columns: readonly string[]): void {
+  const names = columns.map((name) => name.toLowerCase());
+  if (!OF_WORKER_TABLES.every((each) => names.includes(each))) return;
+  throw new CommandFailedError(
+    `${table} is a worker table of Raindrop, whose ids are worker ids: there is nothing to adopt. Name a table of your own`,
+  );
+}
+
 /** Nothing would keep the same ID from being there twice. */
 export function notAKey(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
@@ -30,5 +42,21 @@ export function refersElsewhere(table: string, column: string, to: string): Comm
 export function refersTwice(table: string, column: string, to: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} would become bigint, and refers to ${to} as well: make that key bigint first`,
+  );
+}
+
+/** Its values would go on being made by the database. */
+export function makesKeys(table: string, column: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} has the default of an expression, by which the database makes keys: drop the default first ` +
+      `(ALTER COLUMN ... DROP DEFAULT)`,
+  );
+}
+
+/** What it is computed from would have to be widened, which nobody but its author can know how. */
+export function computedColumn(table: string, column: string, expression: string): CommandFailedError {
+  return new CommandFailedError(
+    `${table}.${column} is computed from ${expression}, and would have to hold new IDs: make it, and what it is ` +
+      `computed from, bigint by hand first`,
   );
 }

@@ -1,5 +1,5 @@
 import { numberIn, type MigrationStep, type OldKey, type Query, type TablePath, type TypedColumn } from './old-key.js';
-import { missingColumn, notAKey, notAnInteger, refersElsewhere } from './refusals.js';
+import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
 import { readSqliteTables, same, type SqliteLink, type SqliteTable } from './sqlite-tables.js';
 
 /**
@@ -12,6 +12,10 @@ export async function readSqliteKey(query: Query, { schema, name }: TablePath, c
   const table = tables.find((each) => same(each.name, name));
   const found = table?.columns.find((each) => same(each.column, column));
   if (table === undefined || found === undefined) throw missingColumn({ schema, name }, column);
+  refuseWorkerTable(
+    table.name,
+    table.columns.map((each) => each.column),
+  );
   const { type } = found;
   if (!type.includes('int')) throw notAnInteger(table.name, found.column, type === '' ? 'without a type' : type);
   const isKey = [...table.unique, ...table.primary].some((each) => same(each, found.column));

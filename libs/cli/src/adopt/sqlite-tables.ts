@@ -59,6 +59,9 @@ const LOST = [
     what: 'a CHECK without a name in double quotes',
     sign: /(?<!CONSTRAINT\s+"[^"]+"\s+)\bCHECK\s*\((?!\s*"[^"]+"\s+IN\s*\()/i,
   },
+  { what: 'COLLATE', sign: /\bCOLLATE\s/i },
+  { what: 'ON CONFLICT', sign: /\bON\s+CONFLICT\s/i },
+  { what: 'DEFERRABLE', sign: /\bDEFERRABLE\b/i },
   { what: 'STRICT', sign: /\)[\s\w,]*\bSTRICT\b[\s\w,]*$/i },
   { what: 'WITHOUT ROWID', sign: /\)[\s\w,]*\bWITHOUT\s+ROWID\b[\s\w,]*$/i },
 ] as const;

@@ -13,13 +13,22 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
   const { maxClockSkewMs, horizonMs } = options.lease;
   if (flags['yes'] !== true) {
     const { workers } = await viewWorkers(given, options);
+    const { held, foreign } = countsOf(workers);
     throw new InputError(
-      `fence would free all ${workers.length} rows of ${options.tableName}, ${countsOf(workers).held} of them held, and bar them ` +
-        `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. Say --yes to do it`,
+      `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and bar them ` +
+        `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. ${othersOf(foreign)}Say --yes to do it`,
     );
   }
-  const { rows, barredMs } = await explained(options, fenceWorkers(onExistingFile(withStandInLayout(given))));
-  await output.result({ table: options.tableName, rows, barredMs }, () => [
+  const { rows, foreign, barredMs } = await explained(options, fenceWorkers(onExistingFile(withStandInLayout(given))));
+  if (foreign !== 0 && !output.isJson) output.note(othersOf(foreign).trim());
+  await output.result({ table: options.tableName, rows, foreign, barredMs }, () => [
     `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,
   ]);
+}
+
+/** What no fence reaches. */
+function othersOf(foreign: number | null): string {
+  if (foreign === 0) return '';
+  const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;
+  return `${rows} may belong to programs other than Raindrop, which no fence stops: end those first. `;
 }

@@ -3,7 +3,7 @@ import { describeWorker, type WorkerState } from '@raindrop/nestjs';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** Whether the range has its rows, and enough of them that a start can take. */
-export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: number): Finding[] {
+export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: number, isShared = false): Finding[] {
   const size = workers.max - workers.min + 1;
   const isOurs = ({ id }: { readonly id: number }): boolean => id >= workers.min && id <= workers.max;
   const rows = [
@@ -14,18 +14,23 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
     rows.filter(({ state }) => states.includes(state)).map(({ workerId }) => workerId);
   const [held, takable, barred] = [idsIn('held'), idsIn('free', 'expired'), idsIn('used-up', 'foreign')];
   return [
-    rows.length === size
-      ? ok('rows', `all ${size} of the range`)
-      : warn('rows', `${size - rows.length} of ${size} are missing`, 'run raindrop init; a start adds them too'),
+    judgeRows(rows.length, size, isShared),
     judgeUse(held.length, takable.length, rows.length),
     barred.length === 0
       ? ok('unusable rows', 'none')
       : warn(
           'unusable rows',
           `${barred.length}: workers ${shortList(barred)}`,
-          'look at raindrop workers: used-up rows free themselves, foreign ones need adoptForeign: true',
+          'look at raindrop workers: used-up rows free themselves, foreign ones two minutes after their programs have ended',
         ),
   ];
+}
+
+function judgeRows(present: number, size: number, isShared: boolean): Finding {
+  if (present === size) return ok('rows', `all ${size} of the range`);
+  const missing = `${size - present} of ${size} are missing`;
+  if (isShared) return ok('rows', `${missing}: none is added where the original would take it as well`);
+  return warn('rows', missing, 'run raindrop init; a start adds them too');
 }
 
 function judgeUse(held: number, takable: number, total: number): Finding {

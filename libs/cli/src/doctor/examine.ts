@@ -2,6 +2,7 @@ import { RaindropError, type WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '@raindrop/nestjs';
 import { isMissingTable } from '../service/missing-table.js';
 import { checkClock } from './check-clock.js';
+import { checkForeign } from './check-foreign.js';
 import { checkLayout } from './check-layout.js';
 import { checkRights } from './check-rights.js';
 import { checkTable } from './check-table.js';
@@ -23,7 +24,8 @@ export async function examine(store: WorkerStore, options: ResolvedSnowflakeOpti
       ...(await checkDurability(store)),
       ...checkLayout(layout, table, lease.graceMs),
       ...checkAdvice(options),
-      ...checkTable(table, layout.workers, lease.graceMs),
+      await checkForeign(store, table, lease),
+      ...checkTable(table, layout.workers, lease.graceMs, lease.sharedWithOriginal),
     ];
   } catch (error) {
     if (!(error instanceof RaindropError)) throw error;

@@ -18,9 +18,12 @@ export class InvalidIdError extends RaindropError {
     value: unknown,
     /** What would have been accepted. */
     readonly legal: string,
+    /** `Entity.property`, of a value for an entity. */
+    readonly column?: string,
   ) {
     const given = showValue(value);
-    super(`Not a valid ID (${codec}): ${given}. Legal: ${legal}.`, { retryable: false });
+    const where = column === undefined ? '' : `${column}: `;
+    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.`, { retryable: false });
     this.given = given;
   }
 }

@@ -66,6 +66,20 @@ describe('a used-up tick', () => {
     expect(bench.generator.counters.issued).toBe(4 * (ticks + 2));
   });
 
+  it.each<[GeneratorOptions['onExhausted'], number, RegExp]>([
+    ['borrow', 1, /Use an async call to wait for them, or a layout with more/],
+    ['wait', 1, /Use an async call to wait for them, onExhausted: 'borrow', or a layout/],
+    ['wait', 60_000, /Use an async call to wait for them, or a layout/],
+    ['throw', 1_000, /Use onExhausted: 'wait' with async calls, onExhausted: 'borrow', or a layout/],
+    ['throw', 3_600_000, /Use onExhausted: 'wait' with async calls, or a layout/],
+  ])('with %s in units of %d ms is answered with advice that is not followed yet', (onExhausted, unitMs, advice) => {
+    const wall = 1_000_000 * unitMs;
+    const bench = new GeneratorBench({ unitMs, wall, options: { onExhausted: onExhausted!, maxAheadMs: 0 } });
+    const error = thrownBy(() => bench.take(100));
+    expect(error).toBeInstanceOf(SequenceExhaustedError);
+    expect((error as Error).message).toMatch(advice);
+  });
+
   it('borrows no further than the reservation', () => {
     const limit = { tick: 1_000_001, sequence: 1 };
     const bench = new GeneratorBench({ tenure: { limit: [limit, limit] } });

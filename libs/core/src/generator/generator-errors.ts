@@ -5,17 +5,31 @@ import { showValue } from '../show-value.js';
 export class SequenceExhaustedError extends RaindropError {
   readonly errorCode = 'SEQUENCE_EXHAUSTED';
 
-  /** @param availableAt when the next tick begins, by the wall clock. */
+  /**
+   * @param availableAt when the next tick begins, by the wall clock.
+   * @param advice what else to do than to take a layout with more sequence bits: what is on already is none.
+   */
   constructor(
     readonly tick: number,
     readonly availableAt: Date,
+    advice = exhaustedAdvice('borrow', 1),
   ) {
     super(
       `Every sequence of tick ${tick} is used; the next are available at ${availableAt.toISOString()}. ` +
-        `Use an async call to wait for them, onExhausted: 'borrow', or a layout with more sequence bits.`,
+        `Use ${advice} a layout with more sequence bits.`,
       { retryable: true },
     );
   }
+}
+
+/**
+ * What to do about a tick that is used up: nothing that is on already. With `throw` no call waits, and a tick of a minute
+ * or more cannot be borrowed.
+ */
+export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs: number): string {
+  const borrow = onExhausted === 'borrow' || unitMs >= 60_000 ? '' : ` onExhausted: 'borrow',`;
+  const wait = onExhausted === 'throw' ? `onExhausted: 'wait' with async calls,` : 'an async call to wait for them,';
+  return `${wait}${borrow} or`;
 }
 
 /** The clock stands where both lanes have been already, and the hold is over. */

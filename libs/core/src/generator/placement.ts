@@ -3,7 +3,12 @@ import { ClockBeforeEpochError, TimestampOverflowError } from '../layout/layout-
 import type { RaindropError } from '../raindrop-error.js';
 import type { ClockWindow } from './clock-window.js';
 import type { CodeTable } from './code-table.js';
-import { ClockMovedBackError, ReservationExhaustedError, SequenceExhaustedError } from './generator-errors.js';
+import {
+  ClockMovedBackError,
+  exhaustedAdvice,
+  ReservationExhaustedError,
+  SequenceExhaustedError,
+} from './generator-errors.js';
 import type { ResolvedGeneratorOptions } from './generator-options.js';
 import type { GeneratorPorts } from './generator-ports.js';
 import { otherLane } from './position.js';
@@ -24,6 +29,7 @@ export interface PlacementCounters {
 export class Placement {
   readonly counters: PlacementCounters = { flips: 0, holds: 0, exhausted: 0 };
   private readonly borrowTicks: number;
+  private readonly advice: string;
 
   constructor(
     private readonly layout: Layout,
@@ -35,6 +41,7 @@ export class Placement {
   ) {
     this.borrowTicks =
       options.onExhausted === 'borrow' ? Math.max(1, Math.floor(options.maxAheadMs / layout.unitMs)) : 0;
+    this.advice = exhaustedAdvice(options.onExhausted, layout.unitMs);
   }
 
   /** Finds the next position of `s` and moves it there, or says why there is none. */
@@ -133,7 +140,7 @@ export class Placement {
     this.counters.exhausted++;
     // With a borrowed tick the next one to come is the one after the clock's, not after the lane's.
     const next = Math.min(tick, this.present.tick) + 1;
-    return new SequenceExhaustedError(tick, new Date(this.layout.timeline.startOf(next)));
+    return new SequenceExhaustedError(tick, new Date(this.layout.timeline.startOf(next)), this.advice);
   }
 
   private firstSequence(s: Sequencer): number {

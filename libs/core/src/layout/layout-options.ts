@@ -96,8 +96,11 @@ export function resolveLayout(options: LayoutOptions, nowMs: number): ResolvedLa
   return resolved!;
 }
 
-/** The layout alone; see {@link resolveLayout}. */
-export function createLayout(options: LayoutOptions, nowMs: number): Layout {
+/**
+ * The layout alone; see {@link resolveLayout}.
+ * @param nowMs the present by default
+ */
+export function createLayout(options: LayoutOptions, nowMs = Date.now()): Layout {
   return resolveLayout(options, nowMs).layout;
 }
 

@@ -9,6 +9,17 @@ import { planLayout, planOf } from './layout-plan.js';
 const now = Date.UTC(2026, 0, 1);
 
 describe('a layout plan', () => {
+  it('is judged by the present, as a layout is, where no other moment is given', () => {
+    const day = 86_400_000;
+    const from = (startTimeStamp: number): LayoutOptions => ({
+      ...{ startTimeStamp, timeStampLength: 33, workIdLength: 10, minLifetimeDays: 0 },
+    });
+    for (const make of [createLayout, planLayout]) {
+      expect(make(from(Date.now() - day))).toEqual(expect.objectContaining({ unitMs: 1_000 }));
+      expect(() => make(from(Date.now() + day))).toThrow(ConfigurationError);
+    }
+  });
+
   it('says in plain values what a layout comes to', () => {
     const options: LayoutOptions = {
       ...{ timeUnit: 'millisecond', startTimeStamp: '2024-01-01', timeStampLength: 41, workIdLength: 10 },

@@ -45,10 +45,10 @@ export interface LayoutPlan {
 
 /**
  * Plans a layout from options without issuing anything.
- * @param nowMs the present, against which the epoch and the remaining life are judged; Unix ms
+ * @param nowMs the present, against which the epoch and the remaining life are judged; Unix ms, by default this moment's
  * @throws ConfigurationError naming every option that is wrong; `minLifetimeDays: 0` lets a layout pass that ends soon
  */
-export function planLayout(options: LayoutOptions, nowMs: number): LayoutPlan {
+export function planLayout(options: LayoutOptions, nowMs = Date.now()): LayoutPlan {
   return planOf(resolveLayout(options, nowMs));
 }
 

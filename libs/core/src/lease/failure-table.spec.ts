@@ -344,7 +344,7 @@ describe('a process of the original that was paused on a shared table', () => {
 
   it('keeps its row by default, however long it is silent', async () => {
     const bench = new KeeperBench({ ...options, database: await pausedPeer() });
-    expect(await failureOf(bench)).toMatchObject({ errorCode: 'NO_FREE_WORKER', census: { foreign: 1 } });
+    expect(await failureOf(bench)).toMatchObject({ errorCode: 'FOREIGN_ROWS', workerIds: [1] });
   });
 
   it('loses it with adoptForeign, and would issue the same IDs when it wakes up: the known limit', async () => {

@@ -2,6 +2,7 @@ import type { Lane, PerLane, Position } from '../generator/position.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { Acquired } from './acquire-row.js';
 import { Admission } from './admission.js';
+import { ForeignTimeZoneError } from './foreign-errors.js';
 import type { Attempt, HeldRow } from './held-row.js';
 import { IssueRate } from './issue-rate.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
@@ -10,6 +11,7 @@ import type { LeaseEvent } from './lease-events.js';
 import { isHeld } from './liveness.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation } from './reservation.js';
+import { checkForeignTimes } from './store-session.js';
 import { isCoarse } from './target.js';
 import type { WorkerRow } from './worker-store.js';
 
@@ -81,10 +83,11 @@ export class HeldLease {
    * @throws StoreUnavailableError when the outcome is unknown; ClockSkewError when this host's clock is far ahead
    */
   async renew(): Promise<Renewal> {
-    const { session, ports } = this.ctx;
+    const { session, ports, options } = this.ctx;
     const { held } = this;
     const begunMs = ports.monotonic.now();
     this.look(ports.clock.refresh());
+    if (options.sharedWithOriginal) await this.checkForeignTimes();
     const { nowMs, row } = await session.run('re-reading a worker', (store) => store.readRow(held.id));
     const verdict = held.judge(row);
     if (verdict.kind === 'lost') return { outcome: 'lost', reason: verdict.reason };
@@ -165,10 +168,21 @@ export class HeldLease {
       this.admission.trustClock(wallMs);
       return wallMs;
     } catch (error) {
-      this.admission.barWith(error as RaindropError);
-      this.hooks.changed();
-      throw error;
+      throw this.barredBy(error as RaindropError);
     }
+  }
+
+  /** The zone of the server may change at any time, and the next program of the original would take this row. */
+  private async checkForeignTimes(): Promise<void> {
+    await checkForeignTimes(this.ctx.session).catch((error: unknown) => {
+      throw error instanceof ForeignTimeZoneError ? this.barredBy(error) : (error as RaindropError);
+    });
+  }
+
+  private barredBy(error: RaindropError): RaindropError {
+    this.admission.barWith(error);
+    this.hooks.changed();
+    return error;
   }
 
   private look(wallMs: number): void {
@@ -182,8 +196,7 @@ export class HeldLease {
   private regressed(found: WorkerRow): void {
     const error = new DatabaseRegressionError(this.workerId, this.held.version, found.version);
     this.held.rewind(found);
-    this.admission.barWith(error);
-    this.hooks.changed();
+    this.barredBy(error);
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });
   }
 

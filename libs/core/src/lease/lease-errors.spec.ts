@@ -96,7 +96,7 @@ const ERRORS: readonly Expected[] = [
     says: [
       'among 9',
       '4 held',
-      '3 written by another program (see adoptForeign)',
+      '3 in use by another program',
       '2 used up to a time not yet reached',
       '1 taken while trying',
       'at 2026-03-01T12:00:00.000Z',

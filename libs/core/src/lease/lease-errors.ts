@@ -88,7 +88,7 @@ export class NoFreeWorkerError extends RaindropError {
   constructor(readonly census: WorkerCensus) {
     const { total, live, foreign, poisoned, contended, freeAt } = census;
     super(
-      `No free worker id among ${total}: ${live} held, ${foreign} written by another program (see adoptForeign), ` +
+      `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ` +
         `${poisoned} used up to a time not yet reached, ${contended} taken while trying. ` +
         (freeAt === undefined ? '' : `The next can come free at ${new Date(freeAt).toISOString()}. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,

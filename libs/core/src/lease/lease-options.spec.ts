@@ -15,6 +15,7 @@ const DEFAULTS = {
   waitForWorkerMs: 0,
   priorityEqualCodeWorkId: false,
   adoptForeign: false,
+  sharedWithOriginal: false,
 };
 
 /** What is wrong with these options, an option a line. */
@@ -151,15 +152,37 @@ describe('lease options', () => {
     },
   );
 
-  it.each(['priorityEqualCodeWorkId', 'adoptForeign'])('take nothing but true or false for %s', (option) => {
-    expect(resolveLeaseOptions({ [option]: true })).toMatchObject({ [option]: true });
-    for (const [value, shown] of [
-      ['true', '"true"'],
-      [1, '1'],
-      [null, 'null'],
-    ] as const) {
-      expect(problemsOf({ [option]: value })).toEqual([`${option} = ${shown}: must be true or false`]);
-    }
+  it.each(['priorityEqualCodeWorkId', 'adoptForeign', 'sharedWithOriginal'])(
+    'take nothing but true or false for %s',
+    (option) => {
+      expect(resolveLeaseOptions({ [option]: true })).toMatchObject({ [option]: true });
+      for (const [value, shown] of [
+        ['true', '"true"'],
+        [1, '1'],
+        [null, 'null'],
+      ] as const) {
+        expect(problemsOf({ [option]: value })).toEqual([`${option} = ${shown}: must be true or false`]);
+      }
+    },
+  );
+
+  it('let a table that is shared with the original have what it can bear', () => {
+    const shared = (options: LeaseOptions): LeaseOptions => ({ ...options, sharedWithOriginal: true });
+    expect(resolveLeaseOptions(shared({}))).toEqual({ ...DEFAULTS, adoptForeign: true, sharedWithOriginal: true });
+    expect(resolveLeaseOptions(shared({ leaseMs: 90_000 }))).toMatchObject({
+      ...{ leaseMs: 90_000, horizonMs: 90_000, maxClockSkewMs: 28_000 },
+    });
+    expect(resolveLeaseOptions(shared({ maxClockSkewMs: 58_000 }))).toMatchObject({ horizonMs: 60_000 });
+    expect(problemsOf(shared({ leaseMs: 90_001 }))).toEqual([
+      expect.stringMatching(/^leaseMs = 90001: .*90.?000.*the original takes a row 120 s after its heartbeat/),
+    ]);
+    expect(problemsOf(shared({ horizonMs: 88_001 }))).toEqual([
+      'horizonMs = 88001: with sharedWithOriginal horizonMs (88001) + maxClockSkewMs (30000) must be at most 118000: the ' +
+        'original issues on a row 120 s after its heartbeat',
+    ]);
+    expect(problemsOf(shared({ maxClockSkewMs: 58_001 }))).toEqual([
+      expect.stringMatching(/^maxClockSkewMs = 58001: /),
+    ]);
   });
 
   it.each([

@@ -58,15 +58,30 @@ export interface LeaseOptions {
    */
   priorityEqualCodeWorkId?: boolean;
   /**
-   * Take over rows that the original's programs wrote, long after their last heartbeat.
+   * The original's programs have been retired: take their rows over, long after the last heartbeat.
    * @range true, false
    * @defaultValue false
    */
   adoptForeign?: boolean;
+  /**
+   * The original's programs go on running on this table, with the same bits or another `endBitsValue`. Implies
+   * `adoptForeign`; `leaseMs` is at most 90,000 then, and `horizonMs` + `maxClockSkewMs` at most 118,000.
+   * @range true, false
+   * @defaultValue false
+   */
+  sharedWithOriginal?: boolean;
 }
 
 /** Those options, checked and complete. */
 export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
+
+/**
+ * How long after a heartbeat, by its own clock, the original takes a row and issues from its own present on. All that one
+ * write of ours grants has to lie before that, less two seconds, for it reads times without fractions. Then it may take a
+ * row from a holder who is cut off, paused or ahead, and repeats nothing.
+ */
+const ORIGINAL_TAKES_AFTER_MS = 118_000;
+const LONGEST_SHARED_LEASE_MS = 90_000;
 
 /** @throws ConfigurationError naming every option that is wrong */
 export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions {
@@ -81,7 +96,12 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
   const day = 86_400_000;
   const heartbeatIntervalMs = reader.integer('heartbeatIntervalMs', { min: 50, max: 600_000, default: 10_000 });
   const opTimeoutMs = reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 });
-  const leaseMs = reader.integer('leaseMs', { min: 100, max: day, default: 60_000 });
+  const sharedWithOriginal = reader.boolean('sharedWithOriginal', false);
+  const leaseMs = reader.integer('leaseMs', {
+    ...{ min: 100, max: sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : day, default: 60_000 },
+    ...(sharedWithOriginal && { hint: 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' }),
+  });
+  const reachMs = sharedWithOriginal ? ORIGINAL_TAKES_AFTER_MS : Number.POSITIVE_INFINITY;
   if (
     leaseMs <= heartbeatIntervalMs + opTimeoutMs &&
     !reader.refused('leaseMs', 'heartbeatIntervalMs', 'opTimeoutMs')
@@ -89,13 +109,21 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     const sum = `heartbeatIntervalMs (${heartbeatIntervalMs}) + opTimeoutMs (${opTimeoutMs})`;
     reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlive a renewal that is slow`);
   }
+  const maxClockSkewMs = reader.integer('maxClockSkewMs', {
+    ...{ min: 100, max: 3_600_000, default: Math.min(30_000, reachMs - leaseMs) },
+  });
   const horizonMs = reader.integer('horizonMs', {
     min: leaseMs,
     max: 2 * day,
-    default: leaseMs + 5_000,
+    default: Math.max(leaseMs, Math.min(leaseMs + 5_000, reachMs - maxClockSkewMs)),
     hint: 'a reservation must outlast the lease',
   });
-  const maxClockSkewMs = reader.integer('maxClockSkewMs', { min: 100, max: 3_600_000, default: 30_000 });
+  if (horizonMs + maxClockSkewMs > reachMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
+    const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${reachMs}`;
+    const option = reader.value('maxClockSkewMs') === undefined ? 'horizonMs' : 'maxClockSkewMs';
+    const given = option === 'horizonMs' ? horizonMs : maxClockSkewMs;
+    reader.problem(option, given, `${legal}: the original issues on a row 120 s after its heartbeat`);
+  }
   const commitLossWindowMs = reader.integer('commitLossWindowMs', { min: 0, max: day, default: 0 });
   const least = leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs });
   return Object.freeze({
@@ -113,7 +141,8 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     commitLossWindowMs,
     waitForWorkerMs: reader.integer('waitForWorkerMs', { min: 0, max: day, default: 0 }),
     priorityEqualCodeWorkId: reader.boolean('priorityEqualCodeWorkId', false),
-    adoptForeign: reader.boolean('adoptForeign', false),
+    adoptForeign: reader.boolean('adoptForeign', false) || sharedWithOriginal,
+    sharedWithOriginal,
   });
 }
 

@@ -21,13 +21,14 @@ describe('a worker that is gone', () => {
     {
       how: 'written by another program',
       take: (database: WorkerDatabase, id: number) => database.writeAsForeigner(id),
+      lease: { sharedWithOriginal: true },
     },
     {
       how: 'released by hand',
       take: (database: WorkerDatabase, id: number) => database.change(id, { token: '', version: 0, ownVersion: 0 }),
     },
-  ])('because it was $how is left at the next heartbeat, and another one serves', async ({ take }) => {
-    const bench = await renewed();
+  ])('because it was $how is left at the next heartbeat, and another one serves', async ({ take, lease = {} }) => {
+    const bench = await renewed({ lease, database: await WorkerDatabase.withRows({ min: 1, max: 3 }) });
     const id = bench.workerId!;
     take(bench.database, id);
     const row = bench.database.table.rows.get(id);

@@ -78,6 +78,7 @@ export class MemoryWorkerStore implements WorkerStore {
       rows: free.slice(0, atMost),
       total: rows.length,
       live: rows.length - expired.length,
+      foreign: [...this.table.rows.values()].filter(isForeign).length,
     });
   }
 

@@ -46,12 +46,14 @@ export function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Se
   const [live, foreign, poisoned] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
   const candidates: Candidate[] = [];
   for (const row of rows) {
-    if (isHeld(row, table.nowMs, options.graceMs)) {
-      live.push(row);
+    const isTaken = isHeld(row, table.nowMs, options.graceMs);
+    // Taken from us by another program it is theirs, and for a while our holder's, who does not know yet.
+    if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, basis))) {
+      foreign.push(row);
       continue;
     }
-    if (isForeign(row) && !isAdoptable(row, table.nowMs, basis)) {
-      foreign.push(row);
+    if (isTaken) {
+      live.push(row);
       continue;
     }
     const start = startOn(row, basis);

@@ -3,6 +3,11 @@ import type { Timer, Timers } from '../time/timers.js';
 import { StoreUnavailableError } from './lease-errors.js';
 import type { WorkerStore } from './worker-store.js';
 
+/** @throws ForeignTimeZoneError, StoreUnavailableError */
+export function checkForeignTimes(session: StoreSession): Promise<void> {
+  return session.run('comparing time zones', async (store) => store.checkForeignTimes?.());
+}
+
 /** Puts a deadline on every call of a store. Past it the connection is dropped and the outcome stays unknown. */
 export class StoreSession {
   private readonly pending = new Set<() => void>();

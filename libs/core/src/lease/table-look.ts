@@ -4,7 +4,9 @@ import { glanceAt, type Glance } from './clock-watch.js';
 import { areHarmless, judgeLayouts } from './layout-conflicts.js';
 import { validatedNow, type LeaseContext } from './lease-context.js';
 import type { WorkerCensus } from './lease-errors.js';
-import { selectRows, type Candidate } from './row-selection.js';
+import { ForeignRowsError } from './foreign-errors.js';
+import { isForeign, selectRows, type Candidate } from './row-selection.js';
+import { checkForeignTimes } from './store-session.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 /** What a look at the table has shown. */
@@ -35,7 +37,8 @@ const SAMPLE_SIZE = 16;
 
 /**
  * A look at a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
- * when more of the table has to be known: a layout that could repeat our IDs, a preferred code, an end in sight.
+ * when more of the table has to be known: a layout that could repeat our IDs, a row of another program, a preferred code,
+ * an end in sight.
  *
  * Only the number of all and of the held ones is right in its census.
  *
@@ -43,22 +46,26 @@ const SAMPLE_SIZE = 16;
  */
 export async function lookAtSample(ctx: LeaseContext): Promise<Look | undefined> {
   const { session, resolved, options, ports } = ctx;
-  if (options.priorityEqualCodeWorkId) return undefined;
+  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
   const { min, max } = resolved.workers;
   const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
   const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
   const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
   const sample = await session.run('reading the workers', (store) => store.readSample(request));
   const wallMs = validatedNow(ctx, sample.nowMs, true);
-  if (endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
+  if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
   const { total, live } = sample;
   const look = select(ctx, sample, wallMs, BEFORE_ALL);
   return { ...look, census: { ...look.census, total, live } };
 }
 
-/** @throws LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError */
+/**
+ * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
+ * StoreUnavailableError
+ */
 export async function lookAtTable(ctx: LeaseContext): Promise<Look> {
   const table = await ctx.session.run('reading the workers', (store) => store.readTable());
+  await judgeForeignRows(ctx, table);
   const wallMs = validatedNow(ctx, table.nowMs, true);
   refuseShortLifeOfNewTable(ctx, table);
   return select(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
@@ -88,6 +95,19 @@ function select(
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
   return { nowMs: found.nowMs, trusted: glanceAt(wallMs, ports), ...selectRows(found, basis) };
+}
+
+/** Rows of other programs need somebody's consent, and times that all take for the same moments. */
+async function judgeForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
+  const foreign = rows.filter(isForeign).map(({ id }) => id);
+  if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
+  if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);
+  const { min, max } = resolved.workers;
+  if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
+  const message =
+    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
+    `original create table and rows first, or give a range of its rows`;
+  throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
 }
 
 /** A layout that ends soon is refused on a table that was never used; later it may only warn. */

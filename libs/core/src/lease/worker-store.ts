@@ -71,6 +71,8 @@ export interface WorkerSample extends KnownLayouts {
   /** How many rows the range has that are not marked deleted, and how many of them are held. */
   readonly total: number;
   readonly live: number;
+  /** How many rows of the whole table another program wrote last. */
+  readonly foreign: number;
 }
 
 /** The one statement that acquires, renews, extends, flips, heals and releases. */
@@ -122,6 +124,12 @@ export interface WorkerStore {
   fence(aheadMs: number): Promise<number>;
   /** Which of the database's settings can lose a commit that it has acknowledged, in words; empty when none can. */
   durabilityWarnings(): Promise<readonly string[]>;
+  /**
+   * Where the original's times carry no zone: whether its programs and we take them for the same moments. Left out where
+   * nothing can differ.
+   * @throws ForeignTimeZoneError
+   */
+  checkForeignTimes?(): Promise<void>;
   /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
   abandon(): void;
   /** Ends the connection; no call may follow. */

@@ -42,6 +42,8 @@ export class FaultStore implements WorkerStore {
   faultFor: (call: StoreCall) => Fault | undefined = () => undefined;
   /** Told of every fault that a call really meets. */
   onFault: (call: StoreCall, fault: Fault) => void = () => undefined;
+  /** What comparing time zones answers; a table in memory has none. */
+  checkForeignTimes?: () => Promise<void>;
   private readonly linedUp: { readonly call: StoreCall; readonly fault: Fault | undefined }[] = [];
   private memory: MemoryWorkerStore;
 

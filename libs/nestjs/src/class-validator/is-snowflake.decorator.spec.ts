@@ -1,4 +1,6 @@
+import { ValidationPipe } from '@nestjs/common';
 import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
+import { Expose, Transform, Type } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { IsSnowflake, type IsSnowflakeOptions } from './is-snowflake.decorator.js';
 
@@ -88,5 +90,99 @@ describe('@IsSnowflake()', () => {
       readonly id!: TypedId<'order'>;
     }
     expect(validateSync(new Order())).toHaveLength(1);
+  });
+});
+
+describe('@IsSnowflake() behind a ValidationPipe', () => {
+  class One {
+    @IsSnowflake()
+    readonly id!: string;
+  }
+  class Named {
+    @IsSnowflake()
+    @Expose({ name: 'order_id' })
+    readonly id!: string;
+  }
+  class Typed {
+    @Type(() => String)
+    @IsSnowflake()
+    readonly id!: string;
+  }
+  class Trimmed {
+    @Transform(({ value }) => (typeof value === 'string' ? value.trim() : (value as unknown)))
+    @IsSnowflake()
+    readonly id!: string;
+  }
+  class Many {
+    @IsSnowflake({}, { each: true })
+    readonly ids!: string[];
+  }
+  class ManyTyped {
+    @Type(() => String)
+    @IsSnowflake({}, { each: true })
+    readonly ids!: string[];
+  }
+  class Distinct {
+    @IsSnowflake({}, { each: true })
+    @Type(() => String)
+    readonly ids!: Set<string>;
+  }
+  class Short {
+    @IsSnowflake({ codec: 'base62' })
+    readonly id!: string;
+  }
+
+  const pipes = [false, true].map(
+    (enableImplicitConversion) =>
+      [
+        enableImplicitConversion,
+        new ValidationPipe({ transform: true, transformOptions: { enableImplicitConversion } }),
+      ] as const,
+  );
+  // As JSON.parse() gives what a client sent with one digit more.
+  const { rounded } = JSON.parse('{"rounded":30184703125356549}') as { rounded: number };
+
+  describe.each(pipes)('with enableImplicitConversion: %p', (_, pipe) => {
+    it.each<[new () => object, object]>([
+      [One, { id: rounded }],
+      [One, { id: 12 }],
+      [One, { id: ['12'] }],
+      [Named, { order_id: rounded }],
+      [Typed, { id: rounded }],
+      [Typed, { id: 12 }],
+      [Trimmed, { id: rounded }],
+      [Many, { ids: ['12', rounded] }],
+      [Many, { ids: rounded }],
+      [ManyTyped, { ids: ['12', rounded] }],
+      [Distinct, { ids: [rounded, '12'] }],
+      [Short, { id: true }],
+      [Short, { id: 12 }],
+    ])('%p refuses %j: it is no text as it was sent', async (metatype, sent) => {
+      await expect(pipe.transform(sent, { type: 'body', metatype })).rejects.toMatchObject({ status: 400 });
+    });
+
+    it.each<[new () => object, object, object]>([
+      [One, { id: '30184703125356549' }, { id: '30184703125356549' }],
+      [Named, { order_id: '30184703125356549' }, { id: '30184703125356549' }],
+      [Typed, { id: '12' }, { id: '12' }],
+      [Trimmed, { id: ' 12' }, { id: '12' }],
+      [Many, { ids: ['12', '13'] }, { ids: ['12', '13'] }],
+      [ManyTyped, { ids: ['12', '13'] }, { ids: ['12', '13'] }],
+      [Distinct, { ids: ['12', '13'] }, { ids: new Set(['12', '13']) }],
+      [Short, { id: 'true' }, { id: 'true' }],
+    ])('%p takes %j', async (metatype, sent, taken) => {
+      expect({ ...((await pipe.transform(sent, { type: 'body', metatype })) as object) }).toEqual(taken);
+    });
+  });
+
+  it('does without class-transformer', () => {
+    jest.isolateModules(() => {
+      jest.doMock('class-transformer', () => {
+        throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+      });
+      const fresh = jest.requireActual<typeof import('./is-snowflake.decorator.js')>('./is-snowflake.decorator.js');
+      expect(() => fresh.IsSnowflake()(class {}.prototype, 'id')).not.toThrow();
+      jest.dontMock('class-transformer');
+    });
   });
 });

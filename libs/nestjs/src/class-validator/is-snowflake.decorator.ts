@@ -1,6 +1,7 @@
 import { InvalidIdError, MAX_ID, OptionReader, type IdCodec } from '@raindrop/core';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { idText, type IdTextOptions } from '../http/id-text.js';
+import { keepAsSent } from './keep-as-sent.js';
 
 export interface IsSnowflakeOptions extends IdTextOptions {
   /** What the property holds. `bigint` goes without prefix and codec. Default `text`. */
@@ -13,7 +14,8 @@ export interface IsSnowflakeOptions extends IdTextOptions {
  *     @IsSnowflake() readonly customer!: string;
  *     @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
  *
- * Only the canonical text is accepted. A JSON number is refused: above 2^53 it has already lost digits. The key in
+ * Only the canonical text is accepted. A JSON number is refused: above 2^53 it has already lost digits. So class-transformer
+ * leaves the property as it was sent, with `enableImplicitConversion` and with `@Type(() => String)` too. The key in
  * `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what is legal.
  *
  * @throws ConfigurationError when an option is not legal
@@ -27,10 +29,15 @@ export function IsSnowflake(
   const rule = isBigInt ? `a bigint from 0 to ${MAX_ID}` : legal;
   const validate = (value: unknown): boolean => (isBigInt ? isId(value) : isTextOf(codec, value));
   const defaultMessage = buildMessage((each) => `${each}$property must be ${rule}`, validationOptions);
-  return ValidateBy(
+  const check = ValidateBy(
     { name: 'isSnowflake', constraints: [rule], validator: { validate, defaultMessage } },
     validationOptions,
   );
+  return (target, property) => {
+    check(target, property);
+    // No conversion makes a bigint: a number stays one, and is refused.
+    if (!isBigInt) keepAsSent(target, property);
+  };
 }
 
 function holdsBigInt(options: IsSnowflakeOptions): boolean {

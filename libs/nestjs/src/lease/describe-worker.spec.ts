@@ -20,6 +20,7 @@ describe('describeWorker', () => {
     ['a row that was given back', { token: '' }, 'free', null, null],
     ['a row that was never used', { token: '', code: '', layout: '', odometers: [UNUSED, UNUSED] }, 'free', null, null],
     ['a row that another program wrote', { token: '', version: 6 }, 'foreign', null, null],
+    ['a row that another program took from us', { version: 6 }, 'foreign', null, null],
     ['odometers ahead on both lanes', { token: '', odometers: [AHEAD, AHEAD] }, 'used-up', null, null],
     [
       'the only odometer ahead',

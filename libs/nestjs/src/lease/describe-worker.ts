@@ -53,10 +53,16 @@ export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, i
   };
 }
 
+/** True of a row that another program than Raindrop wrote last: it only counts `version` up. */
+export function isOfAnotherProgram({ code, ownVersion, version }: WorkerRow): boolean {
+  return code !== '' && ownVersion !== version;
+}
+
 function stateOf(row: WorkerRow, nowMs: number, graceMs: number): WorkerState {
+  // Before all else: a row that another program took from us still shows our lease.
+  if (isOfAnotherProgram(row)) return 'foreign';
   const isTaken = row.token !== '';
   if (isTaken && nowMs < row.leaseUntilMs + graceMs) return 'held';
-  if (row.code !== '' && row.ownVersion !== row.version) return 'foreign';
   if (aheadUntil(row) > nowMs) return 'used-up';
   return isTaken ? 'expired' : 'free';
 }

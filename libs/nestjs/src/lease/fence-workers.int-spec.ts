@@ -53,7 +53,7 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     for (const event of ['lease-lost', 'lease-regained'] as const) {
       holder.ids.events.on(event, () => happened.add(event));
     }
-    expect(await fenceWorkers(options)).toEqual({ rows: 2, barredMs: BARRED_MS });
+    expect(await fenceWorkers(options)).toEqual({ rows: 2, foreign: 0, barredMs: BARRED_MS });
     const deleted = await table.query<{ ms: string | number }[]>(
       'SELECT odo0_ms AS ms FROM soc_raindrop_worker WHERE id = 9',
     );
@@ -72,6 +72,17 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     await table.destroy();
     expect(issued.length).toBeGreaterThan(1_000);
     expect(new Set(issued).size).toBe(issued.length);
+  });
+
+  it('has rows of another program, which the fence does not count as freed', async () => {
+    const options = { ...LEASE, serviceMaxWorkId: 3, dbConfig: database.options };
+    await (await startApp([RaindropModule.forRoot(options)])).close();
+    const table = await new DataSource(database.options).initialize();
+    await table.query("UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 2");
+    expect(await fenceWorkers(options)).toEqual({ rows: 2, foreign: 1, barredMs: BARRED_MS });
+    await table.query('UPDATE soc_raindrop_worker SET lane = 7 WHERE id = 3');
+    expect(await fenceWorkers(options)).toEqual({ rows: 3, foreign: null, barredMs: BARRED_MS });
+    await table.destroy();
   });
 
   it('is out of reach of a fence when it is not there: the error says so', async () => {

@@ -1,13 +1,17 @@
+import type { WorkerStore } from '@raindrop/core';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../snowflake.options.js';
 import type { AppDataSource } from '../typeorm/application-database.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openReservingStore } from '../worker-id/open-reserving-store.js';
+import { isOfAnotherProgram } from './describe-worker.js';
 import { reservingOf } from './reserving-of.js';
 
 /** What a fence has done. */
 export interface WorkerFence {
   /** How many rows were freed. */
   readonly rows: number;
+  /** How many of all rows another program wrote last: no fence stops it. Null when a row cannot be read. */
+  readonly foreign: number | null;
   /** How long no row can be acquired, ms; units of a minute or more also wait for the end of that tick. */
   readonly barredMs: number;
 }
@@ -17,7 +21,8 @@ export interface WorkerFence {
  * processes went on issuing. Every odometer rises past all that a running process can have been granted, and every
  * token is cleared: holders lose their rows at their next renewal and acquire anew once the clock has got there.
  *
- * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them.
+ * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them. Their
+ * rows rise as well, and are not counted as freed.
  *
  * @param options the module's own; where several services share the table, those with the longest `horizonMs` and
  * `maxClockSkewMs`
@@ -37,8 +42,19 @@ export async function fenceWorkers(options: SnowflakeModuleOptions, dataSource?:
     statementTimeoutMs: resolved.lease.opTimeoutMs,
   });
   try {
-    return { rows: await store.fence(barredMs), barredMs };
+    const rows = await store.fence(barredMs);
+    const foreign = await countForeign(store);
+    return { rows: rows - (foreign ?? 0), foreign, barredMs };
   } finally {
     await store.close();
+  }
+}
+
+/** The fence has succeeded by now: what cannot be read must not make it look as if it had not. */
+async function countForeign(store: WorkerStore): Promise<number | null> {
+  try {
+    return (await store.readTable()).rows.filter(isOfAnotherProgram).length;
+  } catch {
+    return null;
   }
 }

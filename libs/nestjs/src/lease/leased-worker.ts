@@ -31,7 +31,7 @@ export class LeasedWorker implements Worker {
     const context = {
       resolved: options.layout,
       options: options.lease,
-      identity: workerIdentity({ ...options, unitMs }),
+      identity: workerIdentity({ ...options, ...options.lease, unitMs }),
       session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),
       ports,
     };

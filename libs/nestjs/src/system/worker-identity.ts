@@ -5,12 +5,19 @@ import { TIME_UNITS, type LeaseIdentity } from '@raindrop/core';
 /**
  * Who holds a worker row, for people and for the original's programs: nothing about uniqueness follows from it.
  *
- * The code has the original's form, `{ip}#{servicePort}#{unit}#{mac}`, or is a hash of it.
+ * The code has the original's form, `{ip}#{servicePort}#{unit}#{mac}`, or is a hash of it. On a shared table it has a fifth
+ * part: with `PriorityEqualCodeWorkId` the original takes a row of its own code, alive or not.
  */
-export function workerIdentity(options: { servicePort: number; unitMs: number; hashCode: boolean }): LeaseIdentity {
+export function workerIdentity(options: {
+  readonly servicePort: number;
+  readonly unitMs: number;
+  readonly hashCode: boolean;
+  readonly sharedWithOriginal?: boolean;
+}): LeaseIdentity {
   const timeUnit = Object.values(TIME_UNITS).find(({ ms }) => ms === options.unitMs)?.number ?? 0;
   const { address, mac } = firstInterface();
-  const code = `${address}#${options.servicePort}#${timeUnit}#${mac}`;
+  const originals = `${address}#${options.servicePort}#${timeUnit}#${mac}`;
+  const code = options.sharedWithOriginal === true ? `${originals}#raindrop` : originals;
   const holder = options.hashCode ? `pid ${process.pid}` : `${hostname()}, pid ${process.pid}`;
   return {
     code: options.hashCode ? createHash('sha256').update(code).digest('hex') : code,

@@ -25,9 +25,9 @@ export function openWorkerStore(
     );
   }
   const { configuredBy } = database;
-  const { opTimeoutMs } = options.lease;
+  const { opTimeoutMs, adoptForeign, sharedWithOriginal } = options.lease;
   return new TypeormWorkerStore(database.options, {
-    ...{ tableName, autoCreateTable, foreignTimeZone, configuredBy, opTimeoutMs },
+    ...{ tableName, autoCreateTable, foreignTimeZone, configuredBy, opTimeoutMs, adoptForeign, sharedWithOriginal },
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });
 }

@@ -18,6 +18,9 @@ export function refuseUnusedOptions(reader: OptionReader, uses: readonly Assigne
       refuse(reader, option, `is for workerIdAssigner: 'database' and 'disposable' only: nothing else is kept there`);
     }
   }
+  if (!uses.includes('database')) {
+    refuse(reader, 'sharedWithOriginal', `is for workerIdAssigner: 'database' only: the original knows no other`);
+  }
   if (!uses.some(isReserving)) {
     for (const option of OF_THE_LEASE)
       refuse(reader, option, `is for leased worker ids only: 'database', redisWorkers()`);

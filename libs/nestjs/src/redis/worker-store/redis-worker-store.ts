@@ -83,10 +83,11 @@ export class RedisWorkerStore implements WorkerStore {
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
     const args = [workers.min, workers.max, from, atMost, graceMs];
     const { nowMs, floorMs, rest } = await this.look('reading free workers', 'sample', args);
-    const [, sample, layouts, layoutsOfRows, total, live] = rest as [0, string[], string[], string[], number, number];
+    const [, sample, layouts, layoutsOfRows, ...counts] = rest as [0, string[], string[], string[], ...number[]];
+    const [total, live, foreign] = counts as [number, number, number];
     const rows: WorkerRow[] = [];
     for (let i = 0; i < sample.length; i += 2) rows.push(this.rowOf(sample[i]!, sample[i + 1]!, floorMs));
-    return { nowMs, rows, total, live, layouts: this.noted(layouts), layoutsOfRows };
+    return { nowMs, rows, total, live, foreign, layouts: this.noted(layouts), layoutsOfRows };
   }
 
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {

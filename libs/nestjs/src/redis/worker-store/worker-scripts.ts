@@ -79,15 +79,17 @@ return answer(not deleted[ARGV[2]] and rows[ARGV[2]] or false, layouts, used)
 /** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
 const SAMPLE = String.raw`${MARK}${ROW}${ALL}${USED}
 local min, max, from, atMost, grace = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local free, total, live = {}, 0, 0
+local free, total, live, foreign = {}, 0, 0, 0
 for name, row in pairs(rows) do
   local version, own, token, layout, leaseUntil, code = string.match(row, ROW)
   if version then use(layout) elseif not deleted[name] then return answer('corrupt', name) end
   local id = tonumber(name)
+  local isOfOthers = code ~= '' and own ~= version
+  if version and not deleted[name] and isOfOthers then foreign = foreign + 1 end
   if version and not deleted[name] and id >= min and id <= max then
     total = total + 1
     if token ~= '' and now < tonumber(leaseUntil) + grace then live = live + 1
-    elseif code == '' or own == version then
+    elseif not isOfOthers then
       free[#free + 1] = {token == '' and 0 or tonumber(leaseUntil), id < from and 1 or 0, id, name, row}
     end
   end
@@ -102,7 +104,7 @@ for i = 1, math.min(atMost, #free) do
   sample[#sample + 1] = free[i][4]
   sample[#sample + 1] = free[i][5]
 end
-return answer('sample', sample, layouts, used, total, live)
+return answer('sample', sample, layouts, used, total, live, foreign)
 `;
 
 /**

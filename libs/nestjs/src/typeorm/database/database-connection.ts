@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
+import { DriverNotInstalledError } from './driver-not-installed-error.js';
 import type { Dialect, SqlValue } from './dialect.js';
 import { ConnectionSockets } from './connection-sockets.js';
 import type { SqlResult } from './run-sql.js';
@@ -45,7 +46,11 @@ export class DatabaseConnection {
     const { type, extra } = options as { type: string; extra?: { stream?: unknown } };
     const isLocal = type === 'better-sqlite3';
     const stream = isLocal ? undefined : this.sockets.factory(type, extra?.stream);
-    this.dataSource = new DataSource(isLocal ? options : { ...options, extra: { ...extra, stream } });
+    try {
+      this.dataSource = new DataSource(isLocal ? options : { ...options, extra: { ...extra, stream } });
+    } catch (error) {
+      throw DriverNotInstalledError.from(error, type) ?? error;
+    }
     if (type === 'postgres') Object.assign(this.dataSource.driver, NOT_ASKED);
   }
 

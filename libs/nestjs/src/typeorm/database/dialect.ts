@@ -32,6 +32,11 @@ export interface Dialect {
   /** Sent first on every new connection. */
   readonly session: readonly string[];
   readonly durability: DurabilityCheck;
+  /**
+   * A SELECT of one record with the offsets from UTC, in minutes, that the server's own time zone has: `now`, and the
+   * `least` and `most` within a year. Undefined where time columns are moments.
+   */
+  readonly serverZone: string | undefined;
 
   quote(identifier: string): string;
   /** The placeholder of the n-th value of a statement, from 1. */

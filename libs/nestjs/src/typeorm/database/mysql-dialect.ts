@@ -30,6 +30,7 @@ export function mysqlDialect(zone: string): Dialect {
       `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
     ],
     durability: mysqlDurability,
+    serverZone: SERVER_ZONE,
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
     placeholder: () => '?',
     bind: (value) => value,
@@ -46,6 +47,15 @@ export function mysqlDialect(zone: string): Dialect {
     refusal: (code) => REFUSALS[code],
   };
 }
+
+/** A fortnight apart: the shortest summer time lasts longer. */
+const MOMENTS = Array.from({ length: 27 }, (_, fortnight) => `UTC_TIMESTAMP() + INTERVAL ${14 * fortnight} DAY`);
+
+const OFFSETS = MOMENTS.map(
+  (moment) => `TIMESTAMPDIFF(MINUTE, ${moment}, CONVERT_TZ(${moment}, '+00:00', @@global.time_zone))`,
+);
+
+const SERVER_ZONE = `SELECT ${OFFSETS[0]} AS now, LEAST(${OFFSETS.join(', ')}) AS least, GREATEST(${OFFSETS.join(', ')}) AS most`;
 
 const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
   ER_ACCESS_DENIED_ERROR: 'account',

@@ -17,6 +17,7 @@ export const postgresDialect: Dialect = {
   // With `off` a server that crashes loses grants it has acknowledged.
   session: [`SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`],
   durability: postgresDurability,
+  serverZone: undefined,
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
   bind: (value) => value,

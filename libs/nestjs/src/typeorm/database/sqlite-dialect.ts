@@ -18,6 +18,7 @@ export const sqliteDialect: Dialect = {
   // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
   session: ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
   durability: sqliteDurability,
+  serverZone: undefined,
   quote: (identifier) => quoted(identifier),
   placeholder: () => '?',
   bind: (value) => (typeof value === 'number' ? BigInt(value) : value),

@@ -1,5 +1,12 @@
 import { ConfigurationError } from '@raindrop/core';
 
+/** An offset from UTC in minutes as text: `+08:00`. */
+export function offsetText(minutes: number): string {
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+}
+
 /**
  * The milliseconds of an offset from UTC such as `+08:00`. Names of zones are refused: in the repeated hour of a zone
  * with summer time a `datetime` has two meanings.

@@ -127,6 +127,22 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     expect(dataSource.subscribers).toEqual([]);
   });
 
+  it('warns once when the compiler has kept no types, and not where the column says what it is', async () => {
+    // As esbuild and tsx leave it.
+    class First {}
+    class Second {}
+    class Said {}
+    class Typed {}
+    for (const each of [First, Second, Said, Typed]) Entity()(each);
+    for (const each of [First, Second]) GeneratedSnowflake()(each.prototype, 'id');
+    GeneratedSnowflake({ as: 'string' })(Said.prototype, 'id');
+    GeneratedSnowflake({ prefix: 'typed' })(Typed.prototype, 'id');
+    attachSnowflakes(await open([First, Second, Said, Typed, Item]), snowflakeSource(), lint('error'));
+    expect(logged).toEqual([
+      expect.stringMatching(/^First\.id .*has not kept the property's type .*so do 1 more.*Say as: 'string'/),
+    ]);
+  });
+
   it('names all that is wrong at once, and attaches nothing', async () => {
     const dataSource = await open([NumberKey, BigintKey, BigintChild, textSchema, Item]);
     expect(problemsOf(dataSource)).toHaveLength(3);

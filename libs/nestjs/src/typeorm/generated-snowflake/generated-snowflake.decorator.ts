@@ -22,7 +22,9 @@ import type { SnowflakeProperty } from './snowflake-form.js';
 export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): PropertyDecorator {
   return (target, property) => {
     const place = `${target.constructor.name}.${String(property)}`;
-    Column(snowflakeColumnOptions(options, place, declaredProperty(target, property, place)))(target, property);
+    const declared = declaredProperty(target, property, place);
+    const isTypeLost = !Reflect.hasMetadata('design:type', target, property);
+    Column(snowflakeColumnOptions(options, place, declared, isTypeLost))(target, property);
   };
 }
 

@@ -3,7 +3,7 @@ import type { ColumnMetadata } from './column-values.js';
 import type { EntityProblem } from './entity-lint.js';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import { driverFaults, type Fault } from './lint-driver.js';
-import { markOf } from './snowflake-transformer.js';
+import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 
 const YEAR_MS = 365 * 86_400_000;
 
@@ -14,12 +14,14 @@ export function lintColumns(
   references: readonly ReferenceColumn[],
   nowMs: number,
 ): EntityProblem[] {
+  const firstLost = generated.find(({ mark }) => mark.isTypeLost);
   return generated.flatMap((each) => {
     const isReferenced = references.some(({ key }) => key === each);
     const faults = [
       ...columnFaults(each),
       ...numberFaults(each, nowMs),
       ...relationFaults(each, isReferenced),
+      ...(each === firstLost ? [lostType(generated)] : []),
       ...driverFaults(dataSource, each.mark.as),
     ];
     return faults.map((fault) => problemOf(each.column, dataSource, fault));
@@ -28,16 +30,34 @@ export function lintColumns(
 
 /** Marked columns of a DataSource that no service fills. */
 export function lintServices(dataSource: DataSource): EntityProblem[] {
+  return faultsOfMarked(dataSource, ({ service }) =>
+    fault(
+      `there is no service '${service}' for this DataSource`,
+      `Import RaindropModule with name: '${service}' and this dataSource, or correct the column's service`,
+    ),
+  );
+}
+
+/** Marked columns of a DataSource that no service was given, for the services that `isMine` is asked about. */
+export function lintUnnamed(dataSource: DataSource, isMine: (service: string) => boolean): EntityProblem[] {
+  const name = (dataSource.options as { readonly name?: string }).name ?? 'default';
+  return faultsOfMarked(dataSource, ({ service }) => {
+    if (!isMine(service)) return undefined;
+    const who = service === 'default' ? '' : ` with name: '${service}'`;
+    return fault(
+      `no service fills the DataSource '${name}'`,
+      `Name it where RaindropModule is imported${who}: forRoot({ dataSource: '${name}', ... }), a list for several; or call ` +
+        `ids.attach(dataSource) before the application is up`,
+    );
+  });
+}
+
+function faultsOfMarked(dataSource: DataSource, faultOf: (mark: SnowflakeMark) => Fault | undefined): EntityProblem[] {
   const columns = new Set(dataSource.entityMetadatas.flatMap((entity) => entity.columns));
   return [...columns].flatMap((column) => {
     const mark = markOf(column.transformer);
-    if (mark === undefined) return [];
-    const fault: Fault = {
-      severity: 'error',
-      problem: `there is no service '${mark.service}' for this DataSource`,
-      cure: `Import RaindropModule with name: '${mark.service}' and this dataSource, or correct the column's service`,
-    };
-    return [problemOf(column, dataSource, fault)];
+    const found = mark && faultOf(mark);
+    return found === undefined ? [] : [problemOf(column, dataSource, found)];
   });
 }
 
@@ -55,6 +75,18 @@ function columnFaults({ column }: GeneratedColumn): Fault[] {
     );
   }
   return faults;
+}
+
+/** Said once for all: it is the compiler that does so. */
+function lostType(generated: readonly GeneratedColumn[]): Fault {
+  const others = generated.filter(({ mark }) => mark.isTypeLost).length - 1;
+  return {
+    severity: 'warning',
+    problem:
+      `the compiler has not kept the property's type (esbuild and tsx keep none), so it holds strings` +
+      (others > 0 ? `, and so do ${others} more` : ''),
+    cure: `Say as: 'string', 'number' or 'bigint' in @GeneratedSnowflake(), or compile with emitDecoratorMetadata (tsc, SWC)`,
+  };
 }
 
 function numberFaults({ mark, layout }: GeneratedColumn, nowMs: number): Fault[] {

@@ -41,12 +41,14 @@ const OWN_OPTIONS = ['primary', 'as', 'service', 'code', 'prefix'] as const;
  * Checks the options and answers with TypeORM's.
  * @param place `Entity.property`, for messages
  * @param inferred what the property's declared type says, if anything
+ * @param isTypeLost whether that could not be found out
  * @throws UnsupportedColumnError
  */
 export function snowflakeColumnOptions(
   options: GeneratedSnowflakeOptions,
   place: string,
   inferred?: SnowflakeProperty,
+  isTypeLost = false,
 ): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
   const refuse = (reason: string): never => {
     throw new UnsupportedColumnError(place, reason);
@@ -66,7 +68,8 @@ export function snowflakeColumnOptions(
   if (wrongPrefix !== undefined) refuse(`prefix must be ${wrongPrefix}`);
   if (primary && column.nullable) refuse('a primary key cannot be nullable');
 
-  const transformer = new SnowflakeTransformer({ service, code, as, prefix });
+  const isLost = isTypeLost && options.as === undefined && prefix === undefined;
+  const transformer = new SnowflakeTransformer({ service, code, as, prefix, ...(isLost && { isTypeLost: true }) });
   return { ...column, primary, type: 'bigint', update: false, transformer };
 }
 

@@ -42,7 +42,9 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
   unattached: (service) =>
     `, because service '${service}' is not attached to its DataSource. Import ` +
     `RaindropModule${service === 'default' ? '' : ` with name '${service}'`} and save after it is up; for a DataSource ` +
-    `made outside Nest, or initialised anew, call ids.attach(dataSource).`,
+    `made outside Nest, or initialised anew, call ids.attach(dataSource). Migrations that TypeORM runs by itself ` +
+    `(migrationsRun) come before any service: with Nest run them when it is up (app.get(DataSource).runMigrations()), ` +
+    `or give their rows IDs of your own (docs/typeorm.md).`,
   silent: (service, column) =>
     `: this way of inserting calls no subscribers (listeners: false, callListeners(false)). Leave that option out, call ` +
     `ids.assign(entity) first, or set ${column} to a new ID of service '${service}'.`,

@@ -62,7 +62,7 @@ export class SnowflakeForm {
     if (typeof value === 'bigint') return decimal.encode(value);
     if (typeof value === 'string') {
       if (this.isDecimalText && isSmallDecimal(value)) return value;
-      return (this.typed ?? decimal).decode(value).toString();
+      return decoded(this.typed ?? decimal, value, column);
     }
     if (typeof value !== 'number') return value;
     if (Number.isSafeInteger(value) && value >= 0) return String(value);
@@ -75,7 +75,7 @@ export class SnowflakeForm {
    */
   compare(value: unknown, column?: string): unknown {
     if (this.typed !== undefined && typeof value === 'string' && /^\d+$/.test(value))
-      return decimal.decode(value).toString();
+      return decoded(decimal, value, column);
     return this.write(value, column);
   }
 
@@ -88,6 +88,16 @@ export class SnowflakeForm {
       if (error instanceof InvalidIdError) throw new UnsafeSnowflakeError(column, String(value), 'database');
       throw error;
     }
+  }
+}
+
+/** @throws InvalidIdError, which names the column */
+function decoded(codec: Pick<TypedIdCodec, 'decode'>, value: string, column: string | undefined): string {
+  try {
+    return codec.decode(value).toString();
+  } catch (error) {
+    if (!(error instanceof InvalidIdError)) throw error;
+    throw new InvalidIdError(error.codec, value, error.legal, column);
   }
 }
 

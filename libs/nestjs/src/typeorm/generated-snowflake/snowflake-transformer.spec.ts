@@ -96,6 +96,19 @@ describe('SnowflakeForm', () => {
     expect(() => of(2n ** 53n, 'number')).toThrow(UnsafeSnowflakeError);
   });
 
+  it.each([
+    [undefined, '12abc'],
+    ['order', typedId('user').encode(id)],
+  ])('names entity and property where a text with prefix %p is no ID: %p', (prefix, value) => {
+    const form = new SnowflakeForm('string', prefix);
+    for (const call of [() => form.write(value, 'Order.id'), () => form.compare(value, 'Order.id')]) {
+      expect(call).toThrow(InvalidIdError);
+      expect(call).toThrow(/^Order\.id: Not a valid ID/);
+      expect(call).toThrow(expect.objectContaining({ column: 'Order.id', given: JSON.stringify(value) }) as Error);
+    }
+    expect(() => form.write(value)).toThrow(/^Not a valid ID/);
+  });
+
   it('shows a typed text, and keeps decimal', () => {
     const form = new SnowflakeForm('string', 'order');
     const text = typedId('order').encode(id);

@@ -11,6 +11,8 @@ export interface SnowflakeMark {
   readonly as: SnowflakeProperty;
   /** Of a typed text, `order_...`. */
   readonly prefix: string | undefined;
+  /** Whether nobody knows what the property is declared as. */
+  readonly isTypeLost?: boolean;
 }
 
 /** Registered, so that a second copy of this package in one application knows it. */

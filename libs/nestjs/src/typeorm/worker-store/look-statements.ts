@@ -8,10 +8,10 @@ import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-
 export const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
 
 /** The columns beside those of a row; a record has NULL where one does not concern it. */
-const BEFORE_ROW = ['now_ms', 'total', 'live'];
+const BEFORE_ROW = ['now_ms', 'total', 'live', 'foreign_rows'];
 
 /**
- * In one statement: the clock and both numbers of rows, with the rows of the sample or one record of empty columns; every
+ * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns; every
  * row of the table that cannot be read; all layouts.
  */
 export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
@@ -26,14 +26,15 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
   const isFree = (): string => `(${token} = '' OR ${leaseUntil} <= ${dialect.nowMs} - ${value(graceMs)})`;
 
   const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
-  const counts = `SELECT ${dialect.nowMs} AS now_ms, COUNT(*) AS total, ${live} AS live ${source} WHERE ${inRange()}`;
+  const foreign = `SELECT COUNT(*) FROM ${quoteTable(dialect, table)} f WHERE ${isOfOthers(dialect, 'f')}`;
+  const counts = `SELECT ${dialect.nowMs} AS now_ms, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
   // Never stricter than the rules of who chooses: what is left out here is looked at only in the whole table.
   const free =
     `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
-    ` AND (${column('code')} = '' OR ${column('own_version')} = ${column('version')})` +
+    ` AND NOT (${isOfOthers(dialect, 'r')})` +
     ` ORDER BY CASE WHEN ${token} = '' THEN 0 ELSE ${leaseUntil} END,` +
     ` CASE WHEN ${id} < ${value(from)} THEN 1 ELSE 0 END, ${id} LIMIT ${value(atMost)}`;
-  const rows = `SELECT ${KIND.row} AS kind, c.now_ms, c.total, c.live, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
+  const rows = `SELECT ${KIND.row} AS kind, c.now_ms, c.total, c.live, c.foreign_rows, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
 
   const unreadable =
     `SELECT ${KIND.unreadable}, ${nulls(BEFORE_ROW)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +
@@ -45,9 +46,15 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
 export function selectRowAndLayouts(dialect: Dialect, table: TableName, id: number): Statement {
   const condition = `w.${dialect.quote('del_flag')} = 2 AND w.${dialect.quote('id')} = ${dialect.placeholder(1)}`;
   const row =
-    `SELECT ${KIND.row} AS kind, c.now_ms, NULL AS total, NULL AS live, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint` +
+    `SELECT ${KIND.row} AS kind, c.now_ms, NULL AS total, NULL AS live, NULL AS foreign_rows, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint` +
     ` FROM (SELECT ${dialect.nowMs} AS now_ms) c LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`;
   return { sql: [row, ...selectLayouts(dialect, table)].join(' UNION ALL '), values: [id] };
+}
+
+/** The condition for rows that another program wrote last, see isForeign in the core. */
+export function isOfOthers(dialect: Dialect, alias: string): string {
+  const column = (name: string): string => `${alias}.${dialect.quote(name)}`;
+  return `${column('del_flag')} = 2 AND ${column('code')} <> '' AND ${column('own_version')} <> ${column('version')}`;
 }
 
 function selectLayouts(dialect: Dialect, table: TableName): string[] {

@@ -14,16 +14,17 @@ import { OwnDatabase } from '../database/own-database.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { Dialect, Statement } from '../database/dialect.js';
 import { selectRowAndLayouts, selectSample } from './look-statements.js';
-import { addMissingRows, createMissingTables } from './prepare-worker-table.js';
+import { judgeServerZone } from './judge-server-zone.js';
+import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
 import type { RunSql, SqlResult } from '../database/run-sql.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowAndLayoutsOf, rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
-export interface TypeormWorkerStoreOptions {
+export interface TypeormWorkerStoreOptions extends PrepareOptions {
   /** `table` or `schema.table`. */
   readonly tableName: string;
-  /** Whether missing tables and columns are created. Missing rows are added in any case. */
+  /** Whether missing tables and columns are created. Missing rows are added in any case, unless the table is shared. */
   readonly autoCreateTable: boolean;
   /** Limit for connecting, for a busy SQLite and for closing, ms. */
   readonly opTimeoutMs: number;
@@ -79,12 +80,20 @@ export class TypeormWorkerStore implements WorkerStore {
   /**
    * @throws WorkerTableMissingError when something is missing and may not be created
    * @throws NotAWorkerTableError when a table of that name is somebody else's
+   * @throws ForeignRowsError when another program uses it, unless that is expected
    */
   prepare(workers: WorkerRange): Promise<void> {
+    return this.database.call((run) =>
+      prepareWorkerTable({ run, dialect: this.dialect, table: this.table }, this.options, workers),
+    );
+  }
+
+  /** @throws ForeignTimeZoneError */
+  checkForeignTimes(): Promise<void> {
+    const { serverZone } = this.dialect;
+    if (serverZone === undefined) return Promise.resolve();
     return this.database.call(async (run) => {
-      const context = { run, dialect: this.dialect, table: this.table };
-      await createMissingTables(context, this.options.autoCreateTable);
-      await addMissingRows(context, workers);
+      judgeServerZone(this.options.foreignTimeZone ?? '+00:00', (await run(serverZone)).records[0] ?? {});
     });
   }
 

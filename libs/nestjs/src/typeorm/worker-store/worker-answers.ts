@@ -21,8 +21,11 @@ export function sampleOf(records: Records): WorkerSample {
   for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
   const found = ofKind(records, KIND.row);
   const { nowMs, rows } = rowsOf(found);
-  const [total, live] = [Number(found[0]?.['total']), Number(found[0]?.['live'])];
-  return { nowMs, rows, total, live, ...layoutsOf(records) };
+  const count = (name: string): number => Number(found[0]?.[name]);
+  return {
+    ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
+    ...layoutsOf(records),
+  };
 }
 
 /** The answer to selectRow. */

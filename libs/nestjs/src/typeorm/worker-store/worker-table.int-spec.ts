@@ -101,7 +101,7 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
       originalTakeSql(1, '2024-05-06 07:08:09'),
       'UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = 3',
     ]);
-    await Promise.all(Array.from({ length: 8 }, () => open().prepare(RANGE)));
+    await Promise.all(Array.from({ length: 8 }, () => open({ adoptForeign: true }).prepare(RANGE)));
 
     const { rows } = await open().readTable();
     // Row 3 is deleted, and stays so.
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
       leaseUntilMs: 0,
       odometers: [{ sequence: -1 }, { sequence: -1 }],
     });
-    await expectUsable(open(), 4);
+    await expectUsable(open({ adoptForeign: true }), 4);
   });
 
   it("of the original's is not altered without permission", async () => {

@@ -1,0 +1,20 @@
+/** The parts of class-transformer that are needed here. */
+export interface ClassTransformer {
+  readonly Transform: (
+    transform: (of: { readonly value: unknown; readonly key: string; readonly obj: object }) => unknown,
+    options: { readonly toPlainOnly?: boolean; readonly toClassOnly?: boolean },
+  ) => PropertyDecorator;
+  readonly Type: (type: () => unknown) => PropertyDecorator;
+}
+
+/** class-transformer where it is installed; undefined elsewhere. */
+export function loadClassTransformer(): ClassTransformer | undefined {
+  try {
+    // An import would need it to be there.
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    return require('class-transformer') as ClassTransformer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
