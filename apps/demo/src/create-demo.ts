@@ -5,9 +5,10 @@ import type { DemoConfig } from './demo-config.js';
 import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
+import { limitBodies, USUAL_BODY_BYTES } from './http/body-limits.js';
 import { clientErrors } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
-import { inputPipe } from './http/input-pipe.js';
+import { InputPipe } from './http/input-pipe.js';
 import { knownMethods } from './http/known-methods.js';
 import { limitRates } from './http/limit-rates.js';
 import { nameRemoteAnswers } from './http/name-remote-answers.js';
@@ -32,7 +33,7 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   const { docsUrl, trustProxy } = config;
   const headers = await securityHeaders();
   const adapter: FastifyAdapter = new FastifyAdapter({
-    bodyLimit: config.bodyLimitBytes,
+    bodyLimit: Math.min(USUAL_BODY_BYTES, config.bodyLimitBytes),
     trustProxy: trustProxy > 0 ? (_address, hop) => hop < trustProxy : false,
     // The worker id is given back after the last answer: who is still connected is served as well as ever.
     return503OnClosing: false,
@@ -51,7 +52,8 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
     logger: new DemoLogger(config.logFormat),
   });
   adapter.getInstance().removeContentTypeParser('text/plain');
-  app.useGlobalPipes(inputPipe());
+  limitBodies(adapter, config.bodyLimitBytes);
+  app.useGlobalPipes(new InputPipe());
   app.useGlobalFilters(problems);
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);

@@ -9,7 +9,7 @@ const DEFAULTS = {
     workersApiKeys: [],
     apiKeysFor: 'workers',
     rateLimit: 0,
-    bodyLimitBytes: 262_144,
+    bodyLimitBytes: 32_768,
   },
   ...{ trustProxy: 0, drainMs: 0, logFormat: 'text', docsUrl: undefined },
 };
@@ -78,7 +78,8 @@ describe('readDemoConfig', () => {
     [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
     [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
     [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],
-    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 16384'],
+    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 32'],
+    [{ BODY_LIMIT_KB: '33' }, 'BODY_LIMIT_KB', '1 to 32'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
     [{ TCP_PORT: '0' }, 'TCP_PORT', '1 to 65535'],
     [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],

@@ -20,6 +20,7 @@ export interface DemoConfig {
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
   readonly rateLimit: number;
+  /** Of an order; other bodies are never longer than 4 KiB. */
   readonly bodyLimitBytes: number;
   /** How many proxies in front are believed when they say whose request it is. */
   readonly trustProxy: number;
@@ -61,8 +62,7 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
     workersApiKeys: reader.secrets('WORKERS_API_KEYS'),
     apiKeysFor: reader.oneOf('API_KEYS_FOR', ['workers', 'all'], 'workers'),
     rateLimit: reader.integer('RATE_LIMIT', 0, [0, 10_000_000], 'requests a minute and address; 0 for any number'),
-    bodyLimitBytes:
-      reader.integer('BODY_LIMIT_KB', 256, [1, 16_384], 'the largest body, in units of 1,024 bytes') * 1_024,
+    bodyLimitBytes: reader.integer('BODY_LIMIT_KB', 32, [1, 32], 'the largest order, in units of 1,024 bytes') * 1_024,
     trustProxy: reader.integer('TRUST_PROXY', 0, [0, 10], 'how many proxies are in front'),
     drainMs: reader.integer('DRAIN_MS', 0, [0, 600_000], 'how long to serve on after SIGTERM, ms'),
     logFormat: reader.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),

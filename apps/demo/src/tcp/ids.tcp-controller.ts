@@ -5,7 +5,7 @@ import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiKeys, keyRequired } from '../http/api-keys.js';
-import { inputPipe } from '../http/input-pipe.js';
+import { InputPipe } from '../http/input-pipe.js';
 import type { NewIds } from '../ids/new-ids.js';
 import { NextIdsMessage } from './next-ids-message.js';
 import { TcpDoor } from './tcp-door.js';
@@ -30,7 +30,7 @@ export class IdsTcpController {
   }
 
   @MessagePattern('ids.next')
-  next(@Payload(inputPipe()) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
+  next(@Payload(InputPipe) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
     return this.door.during(context.getSocketRef().netSocket, async (signal) => {
       const { count, code, apiKey } = message;
       if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
