@@ -6,6 +6,7 @@ import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { limitBodies, USUAL_BODY_BYTES } from './http/body-limits.js';
+import { boundReaders } from './http/bound-readers.js';
 import { clientErrors } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
 import { InputPipe } from './http/input-pipe.js';
@@ -21,6 +22,9 @@ import { connectTcp } from './tcp/connect-tcp.js';
 
 /** Long rubbish in place of an ID shall be answered with a 400 like short rubbish, not with a 404. */
 const MAX_PARAMETER_LENGTH = 16_384;
+
+/** A connection on which nothing has moved for so long is cut off, unless it only waits for a request. */
+const STANDSTILL_MS = 30_000;
 
 /** Who sends a request byte by byte shall not hold a connection for long. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -39,6 +43,7 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
     return503OnClosing: false,
     // For a request to arrive, not for its answer. Fastify's default is for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: STANDSTILL_MS,
     clientErrorHandler: clientErrors(docsUrl),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -55,6 +60,7 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   limitBodies(adapter, config.bodyLimitBytes);
   app.useGlobalPipes(new InputPipe());
   app.useGlobalFilters(problems);
+  boundReaders(app, trustProxy > 0);
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);
   await limitRates(adapter, config.rateLimit);

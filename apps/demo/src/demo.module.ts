@@ -3,6 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { UnreadAnswers } from './connections/unread-answers.js';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
 import { DEMO_CONFIG } from './demo-config.token.js';
 import type { DemoConfig } from './demo-config.js';
@@ -12,6 +13,7 @@ import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
 import { IdsController } from './ids/ids.controller.js';
+import { IdsUnderWay } from './ids/ids-under-way.js';
 import { snowflakeOptions } from './ids/snowflake-options.js';
 import { LayoutsController } from './layouts/layouts.controller.js';
 import { MetricsController } from './metrics/metrics.controller.js';
@@ -55,7 +57,8 @@ export class DemoModule {
       ],
       providers: [
         { provide: DEMO_CONFIG, useValue: config },
-        ...[ApiKeys, Drain, WorkersService, ServiceMetrics, OrdersService, BusinessNumbersService],
+        { provide: UnreadAnswers, useFactory: () => new UnreadAnswers() },
+        ...[ApiKeys, Drain, IdsUnderWay, WorkersService, ServiceMetrics, OrdersService, BusinessNumbersService],
         ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
       ],
     };

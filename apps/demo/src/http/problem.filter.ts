@@ -7,7 +7,7 @@ import { ProblemException } from './problem.exception.js';
 import { PROBLEM_JSON, type Problem } from './problem.js';
 import { problemOf } from './problem-of.js';
 
-const RETRY_AFTER_SECONDS = '1';
+const RETRY_AFTER_SECONDS = 1;
 
 /** Answers every error with problem details. What is not the client's fault goes to the log, with the driver's words. */
 @Catch()
@@ -35,7 +35,8 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
     if (reply.sent) return;
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     if (problem.status === 405) void reply.header('allow', legal.join(', '));
-    if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    const retryAfter = problem.status === 503 ? RETRY_AFTER_SECONDS : problem.retryAfterSeconds;
+    if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
     void reply.code(problem.status).header('content-type', PROBLEM_JSON).send(JSON.stringify(problem));
   }
 

@@ -13,6 +13,7 @@ import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
 import { encodeInTurns } from './encode-in-turns.js';
 import { goneSignal } from './gone-signal.js';
 import { idLines } from './id-lines.js';
+import { IdsUnderWay } from './ids-under-way.js';
 import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
 import { streamOf } from './stream-of.js';
 
@@ -32,6 +33,7 @@ export class IdsController {
     private readonly keys: ApiKeys,
     private readonly workers: WorkersService,
     private readonly drain: Drain,
+    private readonly underWay: IdsUnderWay,
   ) {}
 
   @Post()
@@ -44,8 +46,10 @@ export class IdsController {
     @Query() { count, code, format }: NewIdsQuery,
     @Res({ passthrough: true }) { raw }: FastifyReply,
   ): Promise<NewIds> {
-    const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
-    return { ids: await encodeInTurns(ids, codecs[format].encode) };
+    return this.underWay.during(count, async () => {
+      const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
+      return { ids: await encodeInTurns(ids, codecs[format].encode) };
+    });
   }
 
   @Post('stream')

@@ -2,6 +2,7 @@ import { Body, Controller, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { IdsUnderWay } from '../ids/ids-under-way.js';
 import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
 import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
 import { NewShardedId, ShardedId } from './new-sharded-id.js';
@@ -18,6 +19,7 @@ export class NumbersController {
   constructor(
     @InjectIdService(NUMBERS) private readonly ids: IdService,
     private readonly businessNumbers: BusinessNumbersService,
+    private readonly underWay: IdsUnderWay,
   ) {}
 
   @Post('numbers/:code')
@@ -27,7 +29,8 @@ export class NumbersController {
   @ApiKeyProblem()
   @ApiProblem(503, 'SEGMENT_STORE_UNAVAILABLE', 'No ID can be issued right now. Try again in a moment.')
   async issue(@Param() { code }: NumbersPath, @Query() { count }: NumbersQuery): Promise<NewNumbers> {
-    return { numbers: await this.ids.nextStringsAsync(count, code, WAIT) };
+    const numbers = await this.underWay.during(count, () => this.ids.nextStringsAsync(count, code, WAIT));
+    return { numbers };
   }
 
   @Post('sharded-ids')

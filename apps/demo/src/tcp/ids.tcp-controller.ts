@@ -6,6 +6,8 @@ import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiKeys, keyRequired } from '../http/api-keys.js';
 import { InputPipe } from '../http/input-pipe.js';
+import { UnreadAnswers } from '../connections/unread-answers.js';
+import { IdsUnderWay } from '../ids/ids-under-way.js';
 import type { NewIds } from '../ids/new-ids.js';
 import { NextIdsMessage } from './next-ids-message.js';
 import { TcpDoor } from './tcp-door.js';
@@ -23,10 +25,12 @@ export class IdsTcpController {
   constructor(
     private readonly ids: IdService,
     private readonly keys: ApiKeys,
+    private readonly underWay: IdsUnderWay,
     drain: Drain,
+    unread: UnreadAnswers,
     @Inject(DEMO_CONFIG) { rateLimit }: Pick<DemoConfig, 'rateLimit'>,
   ) {
-    this.door = new TcpDoor(drain.signal, rateLimit);
+    this.door = new TcpDoor(drain.signal, rateLimit, unread);
   }
 
   @MessagePattern('ids.next')
@@ -34,7 +38,8 @@ export class IdsTcpController {
     return this.door.during(context.getSocketRef().netSocket, async (signal) => {
       const { count, code, apiKey } = message;
       if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
-      return { ids: await this.ids.nextStringsAsync(count, code, { ...WAIT, signal }) };
+      const ids = (): Promise<string[]> => this.ids.nextStringsAsync(count, code, { ...WAIT, signal });
+      return { ids: await this.underWay.during(count, ids) };
     });
   }
 

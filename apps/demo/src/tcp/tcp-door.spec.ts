@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { UnreadAnswers } from '../connections/unread-answers.js';
 import { TcpDoor } from './tcp-door.js';
 
 /** What is under way, until it is let go. */
@@ -40,7 +41,7 @@ describe('The door of the TCP transport', () => {
   });
 
   async function open(rateLimit = 0, unreadMs?: number): Promise<TcpDoor> {
-    const door = new TcpDoor(closing.signal, rateLimit, unreadMs);
+    const door = new TcpDoor(closing.signal, rateLimit, new UnreadAnswers(), unreadMs);
     door.watch(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return door;

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Server, Socket } from 'node:net';
+import type { UnreadAnswers } from '../connections/unread-answers.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { connectionClosed } from '../ids/gone-signal.js';
 import { MessageRate } from './message-rate.js';
@@ -40,6 +41,7 @@ export class TcpDoor {
   constructor(
     private readonly closing: AbortSignal,
     rateLimit: number,
+    private readonly unread: UnreadAnswers,
     private readonly unreadMs = UNREAD_MS,
   ) {
     this.rate = new MessageRate(rateLimit);
@@ -67,8 +69,12 @@ export class TcpDoor {
       return await answer(peer.gone.signal);
     } finally {
       this.underWay--;
+      const isLast = --peer.pending === 0;
       // The answer is written after this.
-      if (--peer.pending === 0 && peer.onIdle !== undefined) setImmediate(peer.onIdle);
+      setImmediate(() => {
+        this.unread.look(socket);
+        if (isLast) peer.onIdle?.();
+      });
     }
   }
 
@@ -81,6 +87,7 @@ export class TcpDoor {
     const peer: Peer = { pending: 0, gone: new AbortController(), onIdle: undefined };
     setMaxListeners(MOST_ON_A_CONNECTION, peer.gone.signal);
     this.peers.set(socket, peer);
+    this.unread.watch(socket);
     // Who is only quiet may stay: clients ask when they need IDs.
     socket.setTimeout(this.unreadMs, () => {
       if (socket.writableLength > 0) socket.destroy();
