@@ -145,7 +145,7 @@ describe('The TCP transport', () => {
     for (let message = 0; message < 3; message++) await send('ids.next', { count: 1 });
     const told = { retryable: true, retryAfterSeconds: expect.any(Number) as number };
     expect(await refusal({ count: 1 })).toEqual(
-      problemLike(429, 'RATE_LIMITED', 'More than 3 messages a minute', told),
+      problemLike(429, 'RATE_LIMITED', 'More than 3 requests a minute', told),
     );
   });
 

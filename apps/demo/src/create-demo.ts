@@ -63,7 +63,7 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   boundReaders(app, trustProxy > 0);
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);
-  await limitRates(adapter, config.rateLimit);
+  limitRates(app);
   demandApiKeys(app);
   nameRemoteAnswers(app);
   issueAtOnce(app);

@@ -3,6 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { RequestRate } from './connections/request-rate.js';
 import { UnreadAnswers } from './connections/unread-answers.js';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
 import { DEMO_CONFIG } from './demo-config.token.js';
@@ -12,6 +13,7 @@ import { DatabaseHealthIndicator } from './health/database.health.js';
 import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
+import { IdStreams } from './ids/id-streams.js';
 import { IdsController } from './ids/ids.controller.js';
 import { IdsUnderWay } from './ids/ids-under-way.js';
 import { snowflakeOptions } from './ids/snowflake-options.js';
@@ -57,8 +59,18 @@ export class DemoModule {
       ],
       providers: [
         { provide: DEMO_CONFIG, useValue: config },
+        { provide: RequestRate, useFactory: () => new RequestRate(config.rateLimit) },
         { provide: UnreadAnswers, useFactory: () => new UnreadAnswers() },
-        ...[ApiKeys, Drain, IdsUnderWay, WorkersService, ServiceMetrics, OrdersService, BusinessNumbersService],
+        ...[
+          ApiKeys,
+          Drain,
+          IdStreams,
+          IdsUnderWay,
+          WorkersService,
+          ServiceMetrics,
+          OrdersService,
+          BusinessNumbersService,
+        ],
         ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
       ],
     };

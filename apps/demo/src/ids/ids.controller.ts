@@ -12,7 +12,7 @@ import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
 import { encodeInTurns } from './encode-in-turns.js';
 import { goneSignal } from './gone-signal.js';
-import { idLines } from './id-lines.js';
+import { IdStreams } from './id-streams.js';
 import { IdsUnderWay } from './ids-under-way.js';
 import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
 import { streamOf } from './stream-of.js';
@@ -34,6 +34,7 @@ export class IdsController {
     private readonly workers: WorkersService,
     private readonly drain: Drain,
     private readonly underWay: IdsUnderWay,
+    private readonly streams: IdStreams,
   ) {}
 
   @Post()
@@ -62,8 +63,8 @@ export class IdsController {
   @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000000')
   @ApiKeyProblem()
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
-  async stream(@Query() query: IdStreamQuery): Promise<StreamableFile> {
-    const lines = idLines(this.ids, query, this.drain.signal);
+  async stream(@Query() query: IdStreamQuery, @Req() { ip, raw }: FastifyRequest): Promise<StreamableFile> {
+    const lines = this.streams.open(query, ip, raw.socket);
     return new StreamableFile(await streamOf(lines, (error) => this.lastLine(error)), { type: NDJSON });
   }
 

@@ -1,11 +1,10 @@
-import { Controller, Inject, UseFilters } from '@nestjs/common';
+import { Controller, UseFilters } from '@nestjs/common';
 import { Ctx, MessagePattern, Payload, TcpContext } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
-import { DEMO_CONFIG } from '../demo-config.token.js';
-import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiKeys, keyRequired } from '../http/api-keys.js';
 import { InputPipe } from '../http/input-pipe.js';
+import { RequestRate } from '../connections/request-rate.js';
 import { UnreadAnswers } from '../connections/unread-answers.js';
 import { IdsUnderWay } from '../ids/ids-under-way.js';
 import type { NewIds } from '../ids/new-ids.js';
@@ -27,16 +26,16 @@ export class IdsTcpController {
     private readonly keys: ApiKeys,
     private readonly underWay: IdsUnderWay,
     drain: Drain,
+    rate: RequestRate,
     unread: UnreadAnswers,
-    @Inject(DEMO_CONFIG) { rateLimit }: Pick<DemoConfig, 'rateLimit'>,
   ) {
-    this.door = new TcpDoor(drain.signal, rateLimit, unread);
+    this.door = new TcpDoor(drain.signal, rate, unread);
   }
 
   @MessagePattern('ids.next')
   next(@Payload(InputPipe) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
-    return this.door.during(context.getSocketRef().netSocket, async (signal) => {
-      const { count, code, apiKey } = message;
+    const { count, code, apiKey } = message;
+    return this.door.during(context.getSocketRef().netSocket, count, async (signal) => {
       if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
       const ids = (): Promise<string[]> => this.ids.nextStringsAsync(count, code, { ...WAIT, signal });
       return { ids: await this.underWay.during(count, ids) };

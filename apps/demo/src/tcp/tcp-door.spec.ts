@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { RequestRate } from '../connections/request-rate.js';
 import { UnreadAnswers } from '../connections/unread-answers.js';
 import { TcpDoor } from './tcp-door.js';
 
@@ -41,7 +42,7 @@ describe('The door of the TCP transport', () => {
   });
 
   async function open(rateLimit = 0, unreadMs?: number): Promise<TcpDoor> {
-    const door = new TcpDoor(closing.signal, rateLimit, new UnreadAnswers(), unreadMs);
+    const door = new TcpDoor(closing.signal, new RequestRate(rateLimit), new UnreadAnswers(), unreadMs);
     door.watch(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return door;
@@ -60,7 +61,7 @@ describe('The door of the TCP transport', () => {
   async function refusals(door: TcpDoor, socket: Socket, work: Work, messages: number): Promise<unknown[]> {
     const codes: unknown[] = [];
     for (let message = 0; message < messages; message++) {
-      door.during(socket, work.answer).catch((error: { told: { errorCode: string } }) => codes.push(error.told));
+      door.during(socket, 1, work.answer).catch((error: { told: { errorCode: string } }) => codes.push(error.told));
     }
     await new Promise((resolve) => setImmediate(resolve));
     return codes;
@@ -99,11 +100,11 @@ describe('The door of the TCP transport', () => {
     const door = await open();
     const { client, socket } = await connection();
     const work = new Work();
-    const answers = Array.from({ length: 64 }, () => door.during(socket, work.answer));
+    const answers = Array.from({ length: 64 }, () => door.during(socket, 1, work.answer));
     client.destroy();
     await Promise.all(answers.map((each) => expect(each).rejects.toMatchObject({ status: 408 })));
     expect(work.signals.every(({ aborted }) => aborted)).toBe(true);
-    await expect(door.during(socket, work.answer)).rejects.toMatchObject({ status: 408 });
+    await expect(door.during(socket, 1, work.answer)).rejects.toMatchObject({ status: 408 });
     expect(await refusals(door, (await connection()).socket, work, 64)).toEqual([]);
     work.finish();
   });
@@ -135,12 +136,12 @@ describe('The door of the TCP transport', () => {
     const door = await open();
     const [idle, busy] = [await connection(), await connection()];
     const work = new Work();
-    const answer = door.during(busy.socket, work.answer).then(() => void busy.socket.write('the answer'));
+    const answer = door.during(busy.socket, 1, work.answer).then(() => void busy.socket.write('the answer'));
     let hasEnded = false;
     closing.abort();
     const ending = door.end().then(() => (hasEnded = true));
     await once(idle.client.resume(), 'end');
-    await expect(door.during(busy.socket, work.answer)).rejects.toMatchObject({
+    await expect(door.during(busy.socket, 1, work.answer)).rejects.toMatchObject({
       told: { errorCode: 'SHUTTING_DOWN', retryable: true },
     });
     expect(hasEnded).toBe(false);

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Server, Socket } from 'node:net';
+import type { RequestRate } from '../connections/request-rate.js';
 import type { UnreadAnswers } from '../connections/unread-answers.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { connectionClosed } from '../ids/gone-signal.js';
-import { MessageRate } from './message-rate.js';
 
 /** Other connections are dropped at once. */
 const MOST_CONNECTIONS = 1_000;
@@ -32,7 +32,6 @@ interface Peer {
 /** Who comes in over TCP, how much they may want at a time, and how they leave when the service ends. */
 export class TcpDoor {
   private readonly peers = new Map<Socket, Peer>();
-  private readonly rate: MessageRate;
   private server: Server | undefined;
   private ending: Promise<void> | undefined;
   private underWay = 0;
@@ -40,12 +39,10 @@ export class TcpDoor {
   /** @param closing aborted when the service ends */
   constructor(
     private readonly closing: AbortSignal,
-    rateLimit: number,
+    private readonly rate: RequestRate,
     private readonly unread: UnreadAnswers,
     private readonly unreadMs = UNREAD_MS,
-  ) {
-    this.rate = new MessageRate(rateLimit);
-  }
+  ) {}
 
   watch(server: Server): void {
     this.server = server;
@@ -56,13 +53,14 @@ export class TcpDoor {
 
   /**
    * Answers a message unless there are too many.
+   * @param ids how many it asks for
    * @param answer is told by a signal when nobody waits for it any more
    * @throws ProblemException 429 for too many, 503 when the service ends; what the answer throws
    */
-  async during<T>(socket: Socket, answer: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  async during<T>(socket: Socket, ids: number, answer: (gone: AbortSignal) => Promise<T>): Promise<T> {
     const peer = this.peers.get(socket);
     if (peer === undefined) throw connectionClosed();
-    this.admit(peer, socket.remoteAddress ?? '');
+    this.admit(peer, socket.remoteAddress ?? '', ids);
     peer.pending++;
     this.underWay++;
     try {
@@ -106,11 +104,11 @@ export class TcpDoor {
     clearTimeout(timer);
   }
 
-  private admit({ pending }: Peer, address: string): void {
+  private admit({ pending }: Peer, address: string, ids: number): void {
     if (this.ending !== undefined) throw shuttingDown();
     if (pending >= MOST_ON_A_CONNECTION) throw tooMany(`${MOST_ON_A_CONNECTION} messages on one connection`);
     if (this.underWay >= MOST_TOGETHER) throw tooMany(`${MOST_TOGETHER} messages`);
-    this.rate.count(address);
+    this.rate.count(address, ids);
   }
 }
 
