@@ -28,6 +28,7 @@ import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
 import { StatusController } from './status/status.controller.js';
 import { IdsTcpController } from './tcp/ids.tcp-controller.js';
+import { TcpProblemFilter } from './tcp/tcp-problem.filter.js';
 import { WorkersController } from './workers/workers.controller.js';
 import { WorkersService } from './workers/workers.service.js';
 
@@ -71,7 +72,7 @@ export class DemoModule {
           OrdersService,
           BusinessNumbersService,
         ],
-        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
+        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator, TcpProblemFilter],
       ],
     };
   }

@@ -28,19 +28,19 @@ export class ApiKeys {
     return this.forWorkers.length > 0;
   }
 
-  /** Whether a key is one for calls. */
-  accepts(key: string): boolean {
-    return isAmong(this.forCalls, key);
-  }
-
   /** @throws ProblemException 401 without a key for calls, 403 with one that is for the workers only */
   demand(headers: IncomingHttpHeaders): void {
-    this.demandOf(this.forCalls, headers);
+    this.demandKey(keyIn(headers));
+  }
+
+  /** As {@link demand}, of a key that came by another way. */
+  demandKey(key: string | undefined): void {
+    this.demandOf(this.forCalls, key);
   }
 
   /** @throws ProblemException 401 without a key for the workers, 403 with one that is for calls only */
   demandForWorkers(headers: IncomingHttpHeaders): void {
-    this.demandOf(this.forWorkers, headers);
+    this.demandOf(this.forWorkers, keyIn(headers));
   }
 
   /**
@@ -55,8 +55,7 @@ export class ApiKeys {
     return isForWorkers;
   }
 
-  private demandOf(hashes: readonly Buffer[], headers: IncomingHttpHeaders): void {
-    const key = keyIn(headers) ?? '';
+  private demandOf(hashes: readonly Buffer[], key = ''): void {
     const [isRight, isForCalls, isForWorkers] = [hashes, this.forCalls, this.forWorkers].map((each) =>
       isAmong(each, key),
     );
@@ -65,7 +64,7 @@ export class ApiKeys {
   }
 }
 
-export function keyRequired(): ProblemException {
+function keyRequired(): ProblemException {
   return new ProblemException(401, { errorCode: 'API_KEY_REQUIRED', detail: KEY_REQUIRED });
 }
 

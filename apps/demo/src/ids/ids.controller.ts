@@ -1,12 +1,15 @@
-import { Controller, Get, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Inject, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { codecs, parseId, RaindropError, type CodecName, type Layout, type ParsedId } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DEMO_CONFIG } from '../demo-config.token.js';
+import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
 import { ApiKeys } from '../http/api-keys.js';
-import { problemOf } from '../http/problem-of.js';
+import { occurrenceOf } from '../http/problem-of.js';
+import { ProblemException } from '../http/problem.exception.js';
 import { namedPresets } from '../layouts/named-presets.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
@@ -35,6 +38,7 @@ export class IdsController {
     private readonly drain: Drain,
     private readonly underWay: IdsUnderWay,
     private readonly streams: IdStreams,
+    @Inject(DEMO_CONFIG) private readonly config: Pick<DemoConfig, 'docsUrl'>,
   ) {}
 
   @Post()
@@ -91,19 +95,18 @@ export class IdsController {
 
   /** The status has been sent: what is left to say goes into the last line. */
   private lastLine(error: unknown): string {
-    const problem = this.drain.signal.aborted ? { ...problemOf(error), ...CLOSING } : problemOf(error);
-    if (!(error instanceof RaindropError) && !this.drain.signal.aborted) this.logger.error(error);
+    const problem = occurrenceOf(this.drain.signal.aborted ? shuttingDown() : error, this.config.docsUrl);
+    if (problem.status >= 500 && !(error instanceof RaindropError) && !this.drain.signal.aborted) {
+      this.logger.error(`A stream failed, ${problem.instance}:`, error);
+    }
     return `${JSON.stringify({ error: problem })}\n`;
   }
 }
 
-const CLOSING = {
-  title: 'Service Unavailable',
-  status: 503,
-  detail: 'The service is shutting down. Ask for the rest again.',
-  errorCode: 'SHUTTING_DOWN',
-  retryable: true,
-};
+function shuttingDown(): ProblemException {
+  const detail = 'The service is shutting down. Ask for the rest again.';
+  return new ProblemException(503, { errorCode: 'SHUTTING_DOWN', detail, retryable: true });
+}
 
 /** An unsigned ID of 64 bits has no other form than decimal. */
 function parsed(layout: Layout, id: string, format: CodecName): ParsedId {

@@ -2,7 +2,7 @@ import { Controller, UseFilters } from '@nestjs/common';
 import { Ctx, MessagePattern, Payload, TcpContext } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
 import { Drain } from '../drain.js';
-import { ApiKeys, keyRequired } from '../http/api-keys.js';
+import { ApiKeys } from '../http/api-keys.js';
 import { InputPipe } from '../http/input-pipe.js';
 import { RequestRate } from '../connections/request-rate.js';
 import { UnreadAnswers } from '../connections/unread-answers.js';
@@ -36,7 +36,7 @@ export class IdsTcpController {
   next(@Payload(InputPipe) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
     const { count, code, apiKey } = message;
     return this.door.during(context.getSocketRef().netSocket, count, async (signal) => {
-      if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
+      if (this.keys.areForAll) this.keys.demandKey(apiKey);
       const ids = (): Promise<string[]> => this.ids.nextStringsAsync(count, code, { ...WAIT, signal });
       return { ids: await this.underWay.during(count, ids) };
     });
@@ -44,7 +44,7 @@ export class IdsTcpController {
 
   /** The layout's fingerprint: equal texts, equal layouts. */
   @MessagePattern('ids.layout')
-  layout(): string {
-    return this.ids.layout.fingerprint;
+  layout(@Ctx() context: TcpContext): Promise<string> {
+    return this.door.during(context.getSocketRef().netSocket, 1, () => Promise.resolve(this.ids.layout.fingerprint));
   }
 }

@@ -41,8 +41,11 @@ describe('The door of the TCP transport', () => {
     server.close();
   });
 
-  async function open(rateLimit = 0, unreadMs?: number): Promise<TcpDoor> {
-    const door = new TcpDoor(closing.signal, new RequestRate(rateLimit), new UnreadAnswers(), unreadMs);
+  async function open(rateLimit = 0, unreadMs?: number, firstMessageMs?: number): Promise<TcpDoor> {
+    const door = new TcpDoor(closing.signal, new RequestRate(rateLimit), new UnreadAnswers(), {
+      unreadMs,
+      firstMessageMs,
+    });
     door.watch(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return door;
@@ -130,6 +133,18 @@ describe('The door of the TCP transport', () => {
     socket.write(Buffer.alloc(32 * 2 ** 20));
     await once(socket, 'close');
     expect(quiet.socket.destroyed).toBe(false);
+  });
+
+  it('cuts off who says nothing at first, and nobody who has asked once', async () => {
+    const door = await open(0, undefined, 50);
+    const [silent, busy, quiet] = [await connection(), await connection(), await connection()];
+    for (const { socket } of [busy, quiet]) door.hear(socket);
+    const work = new Work();
+    const answer = door.during(busy.socket, 1, work.answer);
+    await once(silent.socket, 'close');
+    expect([busy, quiet].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    work.finish();
+    await answer;
   });
 
   it('answers what is under way when the service ends, and lets nothing more in', async () => {

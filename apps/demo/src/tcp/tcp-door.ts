@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Server, Socket } from 'node:net';
+import { boundConnections } from '../connections/bound-connections.js';
 import type { RequestRate } from '../connections/request-rate.js';
 import type { UnreadAnswers } from '../connections/unread-answers.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { connectionClosed } from '../ids/gone-signal.js';
 
 /** Other connections are dropped at once. */
-const MOST_CONNECTIONS = 1_000;
+const CONNECTIONS = { most: 1_000, mostOfOne: 250 };
 
 /** Messages under way on one connection: a client of ours has 32 at most. */
 const MOST_ON_A_CONNECTION = 64;
@@ -17,6 +18,9 @@ const MOST_TOGETHER = 256;
 /** Who leaves an answer unread for so long is cut off. */
 const UNREAD_MS = 30_000;
 
+/** Who has not sent a whole message by then is cut off. Afterwards anybody may be quiet: clients ask when they need IDs. */
+const FIRST_MESSAGE_MS = 10_000;
+
 /** How long answers under way may take at the end. */
 const LAST_ANSWERS_MS = 5_000;
 
@@ -25,6 +29,8 @@ interface Peer {
   pending: number;
   /** Aborted when the connection is closed: nobody waits for an answer any more. */
   readonly gone: AbortController;
+  /** Ends a connection that says nothing. */
+  silence: NodeJS.Timeout | undefined;
   /** Called when nothing is under way. */
   onIdle: (() => void) | undefined;
 }
@@ -41,14 +47,22 @@ export class TcpDoor {
     private readonly closing: AbortSignal,
     private readonly rate: RequestRate,
     private readonly unread: UnreadAnswers,
-    private readonly unreadMs = UNREAD_MS,
+    private readonly deadlines: {
+      readonly unreadMs?: number | undefined;
+      readonly firstMessageMs?: number | undefined;
+    } = {},
   ) {}
 
   watch(server: Server): void {
     this.server = server;
-    server.maxConnections = MOST_CONNECTIONS;
+    boundConnections(server, CONNECTIONS);
     server.on('connection', (socket) => this.welcome(socket));
     this.closing.addEventListener('abort', () => void this.end(), { once: true });
+  }
+
+  /** A whole message has come, whatever it asks for. */
+  hear(socket: Socket): void {
+    clearTimeout(this.peers.get(socket)?.silence);
   }
 
   /**
@@ -82,16 +96,18 @@ export class TcpDoor {
   }
 
   private welcome(socket: Socket): void {
-    const peer: Peer = { pending: 0, gone: new AbortController(), onIdle: undefined };
+    const { unreadMs = UNREAD_MS, firstMessageMs = FIRST_MESSAGE_MS } = this.deadlines;
+    const silence = setTimeout(() => socket.destroy(), firstMessageMs).unref();
+    const peer: Peer = { pending: 0, gone: new AbortController(), silence, onIdle: undefined };
     setMaxListeners(MOST_ON_A_CONNECTION, peer.gone.signal);
     this.peers.set(socket, peer);
     this.unread.watch(socket);
-    // Who is only quiet may stay: clients ask when they need IDs.
-    socket.setTimeout(this.unreadMs, () => {
+    socket.setTimeout(unreadMs, () => {
       if (socket.writableLength > 0) socket.destroy();
     });
     socket.once('close', () => {
       this.peers.delete(socket);
+      clearTimeout(silence);
       peer.gone.abort(connectionClosed());
     });
   }
