@@ -8,6 +8,7 @@ COPY libs/core/package.json libs/core/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/
 COPY bench/package.json bench/
+COPY tools/no-scarf tools/no-scarf/
 COPY tools/sqlite-on-node-20 tools/sqlite-on-node-20/
 RUN npm ci --no-audit --no-fund
 COPY . .

@@ -122,6 +122,7 @@ describe('A stream of IDs', () => {
   });
 
   it('leaves the others their part of its code, and of the event loop, beside seven more', async () => {
+    for (const code of ['busy', 'another']) await fetch(`${demo.url}/v1/ids?code=${code}`, { method: 'POST' });
     const waited = jest.spyOn(ids, 'nextIdsAsync');
     const answers = await Promise.all(Array.from({ length: 8 }, () => open('?count=10000000&code=busy')));
     for (const answer of answers) answer.resume();

@@ -63,6 +63,16 @@ describe('The Dockerfile', () => {
     expect(packages['node_modules/better-sqlite3']).toMatchObject({ optional: true, gypfile: false });
   });
 
+  it('installs nothing that reports its installation', () => {
+    const { packages } = readData<{ packages: Record<string, { resolved?: string; hasInstallScript?: boolean }> }>(
+      'package-lock.json',
+    );
+    expect(packages['node_modules/@scarf/scarf']).toMatchObject({ resolved: 'file:tools/no-scarf' });
+    expect(readData<{ scripts?: object }>('tools/no-scarf/package.json').scripts).toBeUndefined();
+    const scripted = Object.keys(packages).filter((path) => packages[path]!.hasInstallScript === true);
+    expect(scripted.filter((path) => /scarf|telemetry|analytics/.test(path))).toEqual([]);
+  });
+
   it('installs with the manifest of every workspace, for npm ci would miss one', () => {
     const copied = all('COPY').flatMap((rest) => rest.split(' ').filter((path) => path.endsWith('package.json')));
     expect([...copied].sort()).toEqual(

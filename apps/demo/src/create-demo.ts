@@ -5,16 +5,19 @@ import type { DemoConfig } from './demo-config.js';
 import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
-import { limitBodies, USUAL_BODY_BYTES } from './http/body-limits.js';
 import { boundReaders } from './http/bound-readers.js';
 import { clientErrors } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
 import { InputPipe } from './http/input-pipe.js';
+import { closeWhenEnding } from './http/close-when-ending.js';
+import { readJsonBodies, USUAL_BODY_BYTES } from './http/json-bodies.js';
 import { knownMethods } from './http/known-methods.js';
 import { limitRates } from './http/limit-rates.js';
 import { nameRemoteAnswers } from './http/name-remote-answers.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { refuseForeignPages } from './http/refuse-foreign-pages.js';
 import { securityHeaders, sendSecurityHeaders } from './http/security-headers.js';
+import { demandStrictRequests } from './http/strict-requests.js';
 import { issueAtOnce } from './ids/issue-at-once.js';
 import { measureRequests } from './metrics/measure-requests.js';
 import { servePage } from './page/serve-page.js';
@@ -52,19 +55,20 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   const problems = new ProblemFilter(docsUrl, knownMethods(adapter));
   const app = await NestFactory.create<NestFastifyApplication>(DemoModule.forConfig(config), adapter, {
     abortOnError: false,
-    // Fastify's own parsers, less the one for texts: bodies are JSON, which no form of another site can send.
     bodyParser: false,
     logger: new DemoLogger(config.logFormat),
   });
-  adapter.getInstance().removeContentTypeParser('text/plain');
-  limitBodies(adapter, config.bodyLimitBytes);
+  readJsonBodies(adapter, config.bodyLimitBytes);
   app.useGlobalPipes(new InputPipe());
   app.useGlobalFilters(problems);
   boundReaders(app, trustProxy > 0);
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);
+  closeWhenEnding(app);
+  refuseForeignPages(app, config, problems);
   limitRates(app);
   demandApiKeys(app);
+  demandStrictRequests(app);
   nameRemoteAnswers(app);
   issueAtOnce(app);
   serveOpenApi(app);

@@ -13,6 +13,7 @@ import { DatabaseHealthIndicator } from './health/database.health.js';
 import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
+import { StrangersNames } from './http/strangers-names.js';
 import { IdStreams } from './ids/id-streams.js';
 import { IdsController } from './ids/ids.controller.js';
 import { IdsUnderWay } from './ids/ids-under-way.js';
@@ -66,6 +67,7 @@ export class DemoModule {
           ApiKeys,
           Drain,
           IdStreams,
+          StrangersNames,
           IdsUnderWay,
           WorkersService,
           ServiceMetrics,

@@ -28,6 +28,11 @@ export class ApiKeys {
     return this.forWorkers.length > 0;
   }
 
+  /** Whether a key is one for calls. */
+  accepts(key: string | undefined): boolean {
+    return key !== undefined && isAmong(this.forCalls, key);
+  }
+
   /** @throws ProblemException 401 without a key for calls, 403 with one that is for the workers only */
   demand(headers: IncomingHttpHeaders): void {
     this.demandKey(keyIn(headers));
@@ -77,7 +82,8 @@ function isAmong(hashes: readonly Buffer[], key: string): boolean {
   return hashes.reduce((found, hash) => timingSafeEqual(hash, given) || found, false);
 }
 
-function keyIn(headers: IncomingHttpHeaders): string | undefined {
+/** The key that a request shows, right or wrong. */
+export function keyIn(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const key = headers['x-api-key'];
   return bearer ?? (typeof key === 'string' ? key : undefined);

@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { clientAddress } from './client-address.js';
 import { RequestRate } from '../connections/request-rate.js';
 
 /** Their query says how many IDs are asked for. */
@@ -19,7 +20,7 @@ export function limitRates(app: NestFastifyApplication): void {
     const { url } = request.routeOptions;
     if (url !== undefined && !url.startsWith('/v1/')) return done();
     try {
-      rate.count(request.ip, COUNTED.has(url ?? '') ? idsIn(request.query as { count?: unknown }) : 1);
+      rate.count(clientAddress(request), COUNTED.has(url ?? '') ? idsIn(request.query as { count?: unknown }) : 1);
       done();
     } catch (error) {
       done(error as Error);

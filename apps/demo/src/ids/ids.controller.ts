@@ -7,7 +7,9 @@ import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
-import { ApiKeys } from '../http/api-keys.js';
+import { ApiKeys, keyIn } from '../http/api-keys.js';
+import { clientAddress } from '../http/client-address.js';
+import { StrangersNames } from '../http/strangers-names.js';
 import { occurrenceOf } from '../http/problem-of.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { namedPresets } from '../layouts/named-presets.js';
@@ -38,6 +40,7 @@ export class IdsController {
     private readonly drain: Drain,
     private readonly underWay: IdsUnderWay,
     private readonly streams: IdStreams,
+    private readonly names: StrangersNames,
     @Inject(DEMO_CONFIG) private readonly config: Pick<DemoConfig, 'docsUrl'>,
   ) {}
 
@@ -49,8 +52,10 @@ export class IdsController {
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
   async issue(
     @Query() { count, code, format }: NewIdsQuery,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) { raw }: FastifyReply,
   ): Promise<NewIds> {
+    this.admit(code, request);
     return this.underWay.during(count, async () => {
       const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
       return { ids: await encodeInTurns(ids, codecs[format].encode) };
@@ -67,8 +72,9 @@ export class IdsController {
   @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000000')
   @ApiKeyProblem()
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
-  async stream(@Query() query: IdStreamQuery, @Req() { ip, raw }: FastifyRequest): Promise<StreamableFile> {
-    const lines = this.streams.open(query, ip, raw.socket);
+  async stream(@Query() query: IdStreamQuery, @Req() request: FastifyRequest): Promise<StreamableFile> {
+    this.admit(query.code, request);
+    const lines = this.streams.open(query, clientAddress(request), request.raw.socket);
     return new StreamableFile(await streamOf(lines, (error) => this.lastLine(error)), { type: NDJSON });
   }
 
@@ -91,6 +97,10 @@ export class IdsController {
     const decoded = viewParsedId(parsed(layout, id, format), layout);
     if (!maySeeHolder || preset !== undefined) return decoded;
     return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
+  }
+
+  private admit(code: string | undefined, request: FastifyRequest): void {
+    this.names.admitCode(code, { key: keyIn(request.headers), address: () => clientAddress(request) });
   }
 
   /** The status has been sent: what is left to say goes into the last line. */

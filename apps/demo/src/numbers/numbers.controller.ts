@@ -1,7 +1,11 @@
-import { Body, Controller, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
+import type { FastifyRequest } from 'fastify';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { keyIn } from '../http/api-keys.js';
+import { clientAddress } from '../http/client-address.js';
+import { StrangersNames } from '../http/strangers-names.js';
 import { IdsUnderWay } from '../ids/ids-under-way.js';
 import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
 import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
@@ -20,6 +24,7 @@ export class NumbersController {
     @InjectIdService(NUMBERS) private readonly ids: IdService,
     private readonly businessNumbers: BusinessNumbersService,
     private readonly underWay: IdsUnderWay,
+    private readonly names: StrangersNames,
   ) {}
 
   @Post('numbers/:code')
@@ -54,7 +59,12 @@ export class NumbersController {
   @ApiBodyProblems()
   @ApiKeyProblem()
   @ApiProblem(503, 'DATABASE_UNAVAILABLE', 'The database does not answer. Try again in a moment.')
-  async issueBusinessNumber(@Body() { series, tenant }: NewBusinessNumber): Promise<BusinessNumber> {
+  async issueBusinessNumber(
+    @Body() { series, tenant }: NewBusinessNumber,
+    @Req() request: FastifyRequest,
+  ): Promise<BusinessNumber> {
+    const bringer = { key: keyIn(request.headers), address: () => clientAddress(request) };
+    this.names.admitTenant(tenant, bringer);
     return { number: await this.businessNumbers.next(series, tenant) };
   }
 }

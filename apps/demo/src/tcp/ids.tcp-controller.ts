@@ -3,6 +3,7 @@ import { Ctx, MessagePattern, Payload, TcpContext } from '@nestjs/microservices'
 import { IdService } from '@raindrop/nestjs';
 import { Drain } from '../drain.js';
 import { ApiKeys } from '../http/api-keys.js';
+import { StrangersNames } from '../http/strangers-names.js';
 import { InputPipe } from '../http/input-pipe.js';
 import { RequestRate } from '../connections/request-rate.js';
 import { UnreadAnswers } from '../connections/unread-answers.js';
@@ -25,6 +26,7 @@ export class IdsTcpController {
     private readonly ids: IdService,
     private readonly keys: ApiKeys,
     private readonly underWay: IdsUnderWay,
+    private readonly names: StrangersNames,
     drain: Drain,
     rate: RequestRate,
     unread: UnreadAnswers,
@@ -35,8 +37,10 @@ export class IdsTcpController {
   @MessagePattern('ids.next')
   next(@Payload(InputPipe) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
     const { count, code, apiKey } = message;
-    return this.door.during(context.getSocketRef().netSocket, count, async (signal) => {
+    const { netSocket } = context.getSocketRef();
+    return this.door.during(netSocket, count, async (signal) => {
       if (this.keys.areForAll) this.keys.demandKey(apiKey);
+      this.names.admitCode(code, { key: apiKey, address: () => netSocket.remoteAddress ?? '' });
       const ids = (): Promise<string[]> => this.ids.nextStringsAsync(count, code, { ...WAIT, signal });
       return { ids: await this.underWay.during(count, ids) };
     });
