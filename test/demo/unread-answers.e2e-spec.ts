@@ -60,7 +60,9 @@ describe('Clients that read no answers', () => {
     await rested();
     expect(held() - before).toBeLessThan(HELD_AT_MOST);
     expect((await fetch(`${demo.url}/v1/ids?count=1000`, { method: 'POST' })).status).toBe(201);
-    expect(logged[0]).toMatch(/^A connection was cut off that left \d+ MiB of answers unread\.$/);
-    expect(logged.length).toBeLessThan(5);
+    const cut = logged.filter((line) => line.includes('was cut off'));
+    expect(cut[0]).toMatch(/^A connection was cut off that left \d+ MiB of answers unread\.$/);
+    // One in ten seconds, of the dozens that were.
+    expect(cut.length).toBeLessThan(20);
   });
 });
