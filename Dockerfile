@@ -1,20 +1,21 @@
 # The ID service (apps/demo): docs/deploy.md says how to run it.
 
 # Nothing is compiled: better-sqlite3 13 brings its binaries.
-FROM node:24-slim AS build
+FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY libs/core/package.json libs/core/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/
 COPY bench/package.json bench/
+COPY tools/no-scarf tools/no-scarf/
 COPY tools/sqlite-on-node-20 tools/sqlite-on-node-20/
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 # The same image, and what runs only.
-FROM node:24-slim
+FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 COPY --from=build /app ./

@@ -47,8 +47,8 @@ export async function startDemo(options: DemoProcessOptions = {}): Promise<DemoP
   const [program, ...args] = await dieWithUs([process.execPath, MAIN], 'SIGKILL');
   const child = spawn(program, args, {
     cwd: options.cwd,
-    // An empty variable counts as not set.
-    env: { ...process.env, PORT: '0', DATABASE_URL: options.databaseUrl ?? '', ...options.environment },
+    // An empty variable counts as not set. Nobody is there to be waited for at the end.
+    env: { ...process.env, PORT: '0', DRAIN_MS: '0', DATABASE_URL: options.databaseUrl ?? '', ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid !== undefined) options.onSpawn?.(child.pid);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -57,6 +58,37 @@ describe('A service that is told to end', () => {
     const exit = await stopped;
     expect(exit).toMatchObject({ code: 0, signal: null });
     expect(exit.tookMs).toBeGreaterThan(DRAIN_MS - 100);
+  });
+
+  it('resets no request that it is sent, unless it is told not to wait', async () => {
+    // As nobody has configured it.
+    await start({ DRAIN_MS: '' });
+    const agent = new Agent({ keepAlive: true });
+    const answers: string[] = [];
+    let [isRefused, isOver] = [false, false];
+    const ask = (): Promise<string> =>
+      new Promise((settle) => {
+        const asked = request(`${demo.url}/v1/ids?count=10`, { method: 'POST', agent }, (answer) => {
+          answer.resume().once('end', () => settle(String(answer.statusCode)));
+          answer.once('error', ({ message }) => settle(message));
+        });
+        asked.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? error.message)).end();
+      });
+    const client = async (): Promise<void> => {
+      while (!isRefused && !isOver) {
+        const answer = await ask();
+        if (answer === 'ECONNREFUSED') isRefused = true;
+        else answers.push(answer);
+      }
+    };
+    const clients = Array.from({ length: 20 }, client);
+    await until('some answers', () => answers.length > 500);
+    const { code } = await demo.stop('SIGTERM');
+    isOver = true;
+    await Promise.all(clients);
+    agent.destroy();
+    expect(code).toBe(0);
+    expect([...new Set(answers)]).toEqual(['201']);
   });
 
   it('answers whoever is still connected, with IDs or not at all', async () => {
@@ -190,7 +222,7 @@ async function slowOrder(url: string): Promise<{ finish(): Promise<string> }> {
   const body = JSON.stringify({ customer: 'Ada', items: [{ sku: 'tea', quantity: 1 }] });
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
-  const head = ['POST /v1/orders HTTP/1.1', 'host: x', 'content-type: application/json', 'connection: close'];
+  const head = ['POST /v1/orders HTTP/1.1', 'host: localhost', 'content-type: application/json', 'connection: close'];
   socket.write(`${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
   return {
     finish: async () => {

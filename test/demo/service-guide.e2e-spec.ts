@@ -46,10 +46,10 @@ describe('docs/service.md', () => {
 
   it('has every variable of the environment in its table, and no other', () => {
     const source = readFileSync(join(ROOT, 'apps/demo/src/demo-config.ts'), 'utf8');
-    const read = [...source.matchAll(/reader\s*\.(?:integer|oneOf|text|secrets|webAddress)\(\s*'([A-Z_]+)'/g)];
+    const read = [...source.matchAll(/reader\s*\.(?:integer|oneOf|text|list|secrets|webAddress)\(\s*'([A-Z_]+)'/g)];
     const listed = [...GUIDE.matchAll(/^\| `([A-Z_]+)` \|/gm)];
     expect(listed.map(([, name]) => name).sort()).toEqual(read.map(([, name]) => name).sort());
-    expect(listed).toHaveLength(16);
+    expect(listed).toHaveLength(18);
   });
 
   it('has every endpoint of the API', async () => {

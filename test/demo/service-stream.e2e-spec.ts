@@ -14,6 +14,8 @@ const HELD_AT_MOST = 800_000;
 
 const IDS_BEFORE_AN_ANSWER = 50_000;
 
+const SLICES_BEFORE_AN_ANSWER = 20;
+
 describe('A stream of IDs', () => {
   let demo: OpenDemo;
   let ids: IdService;
@@ -117,6 +119,45 @@ describe('A stream of IDs', () => {
     expect(between.length).toBeGreaterThan(20);
     // IDs that were made before an answer: a few slices, of millions.
     expect(between.sort((a, b) => a - b)[Math.floor(between.length / 2)]).toBeLessThan(IDS_BEFORE_AN_ANSWER);
+  });
+
+  it('leaves the others their part of its code, and of the event loop, beside seven more', async () => {
+    for (const code of ['busy', 'another']) await fetch(`${demo.url}/v1/ids?code=${code}`, { method: 'POST' });
+    const waited = jest.spyOn(ids, 'nextIdsAsync');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => open('?count=10000000&code=busy')));
+    for (const answer of answers) answer.resume();
+    const between: number[] = [];
+    // More than a second: a tick in which streams alone would use up the code.
+    while (between.length < 300 || issued() < 200_000) {
+      const before = issued();
+      const code = between.length % 2 === 0 ? 'busy' : 'another';
+      expect((await fetch(`${demo.url}/v1/ids?count=10&code=${code}`, { method: 'POST' })).status).toBe(201);
+      between.push(issued() - before);
+    }
+    // Nobody had to wait for the next tick.
+    expect(waited).not.toHaveBeenCalled();
+    between.sort((a, b) => a - b);
+    // IDs that were made before an answer: a few slices, of the eight that would want to be first.
+    expect(between[Math.floor(between.length * 0.9)]).toBeLessThan(SLICES_BEFORE_AN_ANSWER * 500);
+    for (const answer of answers) answer.destroy();
+  });
+
+  it('is refused where one address has eight, until one of them ends', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => open('?count=10000000')));
+    const more = (): Promise<Response> => fetch(`${demo.url}/v1/ids/stream?count=1`, { method: 'POST' });
+    const refused = await more();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    const told = { retryable: true, retryAfterSeconds: 5 };
+    expect(await refused.json()).toEqual(problemLike(429, 'TOO_MANY_STREAMS', 'More than 8 streams', told));
+    answers[0]!.destroy();
+    await until('a place', async () => (await more()).status === 201);
+    expect((await more()).status).toBe(201);
+    for (const answer of answers) answer.destroy();
+    await until('all places', async () => {
+      const all = await Promise.all(Array.from({ length: 8 }, more));
+      return all.every(({ status }) => status === 201);
+    });
   });
 
   it('that fails midway ends with a problem in its last line', async () => {

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport, type ClientProxy } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
+import { LeaseLostError } from '@raindrop/core';
 import { firstValueFrom } from 'rxjs';
 import type { NewIds } from '../../apps/demo/src/ids/new-ids.js';
 import { freePort } from '../servers/free-port.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';
+import { until } from '../waiting/until.js';
 
 const KEY = 'correct-horse-battery';
+const OTHER = 'workers-key-0123456789';
 
 describe('The TCP transport', () => {
   let demo: OpenDemo;
@@ -28,6 +31,7 @@ describe('The TCP transport', () => {
   };
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await client.close();
     if (demo !== usual?.demo) await demo.close();
   });
@@ -135,7 +139,8 @@ describe('The TCP transport', () => {
     ];
     const wrong = { pattern: { cmd: ['ids.next'] }, id: '1', data: { count: 10_000 } };
     const [answer] = await talk(framed(...messages, wrong), 1);
-    expect(answer).toMatchObject({ id: '1', err: expect.stringContaining('no matching message handler') as unknown });
+    const detail = 'There is no pattern {"cmd":["ids.next"]}; legal: ids.next, ids.layout';
+    expect(answer).toMatchObject({ id: '1', err: problemLike(404, 'NOT_FOUND', detail) });
     expect(await send('ids.next', { count: 1 })).toEqual({ ids: [expect.any(String)] });
     expect(issued() - before).toBe(1);
   });
@@ -145,7 +150,7 @@ describe('The TCP transport', () => {
     for (let message = 0; message < 3; message++) await send('ids.next', { count: 1 });
     const told = { retryable: true, retryAfterSeconds: expect.any(Number) as number };
     expect(await refusal({ count: 1 })).toEqual(
-      problemLike(429, 'RATE_LIMITED', 'More than 3 messages a minute', told),
+      problemLike(429, 'RATE_LIMITED', 'More than 3 requests a minute', told),
     );
   });
 
@@ -161,15 +166,65 @@ describe('The TCP transport', () => {
     expect(new Set(ids).size).toBe(400_000);
   });
 
-  it('writes one short line into the log for rubbish, whatever it is', async () => {
-    await start();
+  it('counts every message, whatever it asks for', async () => {
+    await start({ RATE_LIMIT: '3' });
+    await send('ids.layout', {});
+    await send('ids.next', {});
+    await expect(send('ids.gift', {})).rejects.toMatchObject({ errorCode: 'NOT_FOUND' });
+    for (const pattern of ['ids.layout', 'ids.next', 'ids.gift']) {
+      await expect(send(pattern, {})).rejects.toMatchObject({ status: 429, errorCode: 'RATE_LIMITED' });
+    }
+    // It is the same address.
+    expect((await fetch(`${demo.url}/v1/ids`, { method: 'POST' })).status).toBe(429);
+  });
+
+  it('refuses in the form of HTTP, with the name of the occurrence and a link to the documentation', async () => {
+    await start({
+      DOCS_URL: 'https://docs.example/errors.md',
+      API_KEYS: KEY,
+      API_KEYS_FOR: 'all',
+      WORKERS_API_KEYS: OTHER,
+    });
+    const instance = expect.stringMatching(/^urn:uuid:[\da-f-]{36}$/) as string;
+    jest.spyOn(demo.app.get(IdService), 'nextStringsAsync').mockRejectedValueOnce(new LeaseLostError(5, 'away'));
+    expect(await refusal({ apiKey: KEY })).toEqual({
+      ...{ type: 'https://docs.example/errors.md#lease_lost', title: 'Service Unavailable', status: 503, instance },
+      detail: 'No ID can be issued right now. Try again in a moment.',
+      ...{ errorCode: 'LEASE_LOST', retryable: true, workerId: 5, retryAfterSeconds: 1 },
+    });
+    const told = (status: number, errorCode: string): object => ({ type: 'about:blank', status, errorCode, instance });
+    expect(await refusal({})).toMatchObject(told(401, 'API_KEY_REQUIRED'));
+    expect(await refusal({ apiKey: OTHER })).toMatchObject(told(403, 'API_KEY_NOT_ALLOWED'));
+    expect(await refusal({ apiKey: KEY, count: 0 })).toMatchObject(told(400, 'INVALID_INPUT'));
+  });
+
+  it('leaves places for others when one address has many connections', async () => {
+    await start({});
+    const sockets = Array.from({ length: 260 }, () =>
+      connect(port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume(),
+    );
+    await until('some to be closed', () => sockets.filter(({ closed }) => closed).length >= 10);
+    const text = framed({ pattern: 'ids.next', id: '1', data: {} });
+    const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    other.write(text);
+    const [answer] = (await once(other, 'data')) as [Buffer];
+    expect(String(answer)).toContain('"ids":["');
+    for (const socket of [...sockets, other]) socket.destroy();
+  });
+
+  it('writes one short line into the log for rubbish, whatever it is and however often it comes', async () => {
+    await start({});
     const lines: string[] = [];
     const note = (line: unknown): void => void lines.push(String(line));
     Logger.overrideLogger({ log: note, warn: note, error: note });
     try {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-      socket.end(`60000#{"pattern\r\nFAKE LINE \u001b[31m${'x'.repeat(60_000)}`);
-      await once(socket.resume(), 'close');
+      for (let each = 0; each < 30; each++) {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        socket.end(`60000#{"pattern\r\nFAKE LINE \u001b[31m${'x'.repeat(60_000)}`);
+        await once(socket.resume(), 'close');
+      }
     } finally {
       Logger.overrideLogger(false);
     }

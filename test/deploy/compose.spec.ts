@@ -1,5 +1,5 @@
 import { readDemoConfig } from '../../apps/demo/src/demo-config.js';
-import { serverFacts } from '../servers/server-kind.js';
+import { COMPOSE_PASSWORD, serverFacts } from '../servers/server-kind.js';
 import { imageEnvironment } from './dockerfile.js';
 import { readData, readText } from './read-deployment.js';
 
@@ -30,7 +30,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('leads the service to the database that it makes, once that is healthy', () => {
-    const { database, port } = readDemoConfig({ ...imageEnvironment(), ...raindrop!.environment });
+    const DATABASE_URL = raindrop!.environment!['DATABASE_URL']!.replace(/\$\{\w+:-(\w+)\}/, '$1');
+    const { database, port } = readDemoConfig({ ...imageEnvironment(), ...raindrop!.environment, DATABASE_URL });
     const url = new URL((database as { url: string }).url);
     expect(url.protocol).toBe('mysql:');
     expect(Object.keys(services)).toContain(url.hostname);
@@ -38,6 +39,26 @@ describe('docker-compose.yml', () => {
     expect(raindrop!.depends_on).toEqual({ [url.hostname]: { condition: 'service_healthy' } });
     expect(mysql!.healthcheck).toBeDefined();
     expect(raindrop!.ports![0]).toMatch(new RegExp(`:${port}$`));
+  });
+
+  it('takes images by their digest', () => {
+    const { raindrop: ours, ...others } = services;
+    expect(ours!.image).toBe('raindrop-demo');
+    for (const { image } of Object.values(others)) expect(image).toMatch(/^\w+:[\d.]+@sha256:[\da-f]{64}$/);
+  });
+
+  it('lets nobody in without a password', () => {
+    const settings = Object.values(services).flatMap(({ environment }) => Object.entries(environment ?? {}));
+    expect(settings.filter(([name, value]) => /EMPTY|AUTH_METHOD/.test(name) || value === '')).toEqual([]);
+    expect(mysql!.environment).toMatchObject({ MYSQL_RANDOM_ROOT_PASSWORD: '1', MYSQL_USER: 'raindrop' });
+    const { DATABASE_URL } = raindrop!.environment!;
+    expect(DATABASE_URL).toContain(`//raindrop:${mysql!.environment!['MYSQL_PASSWORD']}@`);
+    for (const [kind, name] of [
+      ['mariadb', 'MARIADB_ROOT_PASSWORD'],
+      ['postgres', 'POSTGRES_PASSWORD'],
+    ] as const) {
+      expect(services[kind]!.environment![name]).toBe(COMPOSE_PASSWORD);
+    }
   });
 
   it('keeps the worker table', () => {

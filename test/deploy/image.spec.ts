@@ -52,8 +52,8 @@ function packagesIn(folder: string): string[] {
 describe('The Dockerfile', () => {
   it('builds and runs on the same release of Node, one that the packages take', () => {
     const [build, runtime] = all('FROM');
-    expect(build).toBe('node:24-slim AS build');
-    expect(runtime).toBe('node:24-slim');
+    expect(build).toMatch(/^node:24-slim@sha256:[\da-f]{64} AS build$/);
+    expect(runtime).toBe(build!.replace(' AS build', ''));
     expect(manifest.engines.node).toMatch(/^>=20\./);
   });
 
@@ -61,6 +61,16 @@ describe('The Dockerfile', () => {
     // npm leaves it out (tools/sqlite-on-node-20/after-install.cjs), and would drop a package that it cannot build.
     const { packages } = readData<{ packages: Record<string, object> }>('package-lock.json');
     expect(packages['node_modules/better-sqlite3']).toMatchObject({ optional: true, gypfile: false });
+  });
+
+  it('installs nothing that reports its installation', () => {
+    const { packages } = readData<{ packages: Record<string, { resolved?: string; hasInstallScript?: boolean }> }>(
+      'package-lock.json',
+    );
+    expect(packages['node_modules/@scarf/scarf']).toMatchObject({ resolved: 'file:tools/no-scarf' });
+    expect(readData<{ scripts?: object }>('tools/no-scarf/package.json').scripts).toBeUndefined();
+    const scripted = Object.keys(packages).filter((path) => packages[path]!.hasInstallScript === true);
+    expect(scripted.filter((path) => /scarf|telemetry|analytics/.test(path))).toEqual([]);
   });
 
   it('installs with the manifest of every workspace, for npm ci would miss one', () => {

@@ -117,6 +117,26 @@ describe('The Kubernetes manifests', () => {
     expect(read<Selecting>('pod-disruption-budget').spec.selector.matchLabels).toEqual(labels);
   });
 
+  it('let nobody reach a pod but who takes IDs or watches, and a pod nothing but names and its database', () => {
+    interface Rule {
+      readonly from?: readonly object[];
+      readonly ports: readonly { readonly port: number | string }[];
+    }
+    const policy = read<{
+      spec: { podSelector: object; policyTypes: string[]; ingress: Rule[]; egress: Rule[] };
+    }>('network-policy').spec;
+    expect(policy.podSelector).toEqual({ matchLabels: spec.selector.matchLabels });
+    expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
+    for (const { from, ports } of policy.ingress) {
+      expect(from).toHaveLength(1);
+      expect(ports).toEqual([{ port: port.name }]);
+    }
+    const { database } = readDemoConfig(environment);
+    const asked = policy.egress.flatMap(({ ports }) => ports.map((each) => each.port));
+    expect(asked).toEqual(expect.arrayContaining([53, Number(new URL((database as { url: string }).url).port)]));
+    expect(new Set(asked)).toEqual(new Set([53, 3306, 5432]));
+  });
+
   it('hold no secret, and name the one that has to be made', () => {
     const { resources } = read<{ resources: string[] }>('kustomization');
     for (const file of resources) expect(readText(`${FOLDER}/${file}`)).not.toMatch(/:\/\/[^\s]*@|_KEYS|kind: Secret/);

@@ -8,7 +8,11 @@ const LIBRARIES = ['libs/core', 'libs/nestjs', 'libs/cli'];
 const COPIED = [
   ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/deploy.md'],
   ...['deploy/kubernetes/kustomization.yaml', 'libs/nestjs/src/opentelemetry/default-meter.ts'],
-  ...['tools/sqlite-on-node-20/package.json', 'tools/sqlite-on-node-20/after-install.cjs'],
+  ...[
+    'tools/no-scarf/package.json',
+    'tools/sqlite-on-node-20/package.json',
+    'tools/sqlite-on-node-20/after-install.cjs',
+  ],
   ...LIBRARIES.map((folder) => `${folder}/package.json`),
   ...readdirSync(join(ROOT, 'examples')).map((name) => `examples/${name}/package.json`),
 ];

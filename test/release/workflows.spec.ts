@@ -38,6 +38,13 @@ describe.each(WORKFLOWS)('%s', (path) => {
     expect([...named, ...files]).not.toEqual([]);
   });
 
+  it('takes actions by their commit, with the version that it is', () => {
+    const used = jobsOf(path).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
+    expect(used.filter((each) => !/^[\w-]+\/[\w-]+@[\da-f]{40}$/.test(each))).toEqual([]);
+    const lines = read(path).match(/uses: .*/g) ?? [];
+    expect(lines.filter((line) => !/@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+  });
+
   it('ends in any case, and may by itself only read', () => {
     expect(parse<Workflow>(path).permissions).toEqual({ contents: 'read' });
     for (const job of jobsOf(path)) expect(job['timeout-minutes']).toEqual(expect.any(Number));

@@ -4,7 +4,7 @@ import { freePort } from './free-port';
 import { ObtainedServer } from './obtain-server';
 import { probeServer } from './probe-server';
 import { runCommand } from './run-command';
-import { localUrl, ServerKind } from './server-kind';
+import { COMPOSE_PASSWORD, localUrl, ServerKind } from './server-kind';
 
 const COMPOSE_FILE = resolve(__dirname, '../../docker-compose.yml');
 const ENGINE_MS = 10_000;
@@ -34,7 +34,7 @@ export async function startWithDocker(kind: ServerKind): Promise<ObtainedServer>
 
   try {
     await compose(['up', '--detach', '--wait', kind], UP_MS);
-    const url = localUrl(kind, port);
+    const url = localUrl(kind, port, COMPOSE_PASSWORD);
     const version = await probeServer(kind, url);
     return { kind, url, version, how: `started with docker compose on 127.0.0.1:${port}`, stop };
   } catch (error) {

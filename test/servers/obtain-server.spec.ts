@@ -33,7 +33,7 @@ describe('waysTo', () => {
   });
 
   it('starts servers of its own before it takes those that run, unless running ones are asked for', () => {
-    const running = 'a server running on 127.0.0.1:3306 that asks for no password';
+    const running = 'a server running on 127.0.0.1:3306 that asks for no password, or for that of docker-compose.yml';
     expect(names({}).indexOf(running)).toBe(2);
     expect(names({ RAINDROP_TEST_SERVERS: 'running' })[0]).toBe(running);
     expect(names({ RAINDROP_TEST_SERVERS: 'running' }).sort()).toEqual(names({}).sort());

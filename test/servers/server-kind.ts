@@ -54,8 +54,12 @@ export const serverFacts: Readonly<Record<ServerKind, ServerFacts>> = {
   },
 };
 
-/** The URL of a server on this machine that asks for no password. */
-export function localUrl(kind: ServerKind, port: number): string {
+/** Of the servers that docker-compose.yml has for tests, where there is an account. */
+export const COMPOSE_PASSWORD = 'raindrop';
+
+/** The URL of a server on this machine; without a password, of one that asks for none. */
+export function localUrl(kind: ServerKind, port: number, password = ''): string {
   const { scheme, account, path } = serverFacts[kind];
-  return `${scheme}://${account}127.0.0.1:${port}${path}`;
+  const withPassword = password === '' ? account : account.replace('@', `:${password}@`);
+  return `${scheme}://${withPassword}127.0.0.1:${port}${path}`;
 }

@@ -5,7 +5,7 @@ import { PrivateServer } from './private-server';
 import { startMariadb, startPostgres, startRedis } from './private-servers';
 import { probeServer } from './probe-server';
 import { serverAddress } from './server-address';
-import { localUrl, serverFacts, ServerKind } from './server-kind';
+import { COMPOSE_PASSWORD, localUrl, serverFacts, ServerKind } from './server-kind';
 
 /**
  * Every way to a server, in the order they are tried. A private one comes first: it lives in memory, and tests may kill
@@ -42,11 +42,18 @@ function named(url: string): Way {
 }
 
 const alreadyRunning: Way = {
-  name: (kind) => `a server running on 127.0.0.1:${serverFacts[kind].usualPort} that asks for no password`,
+  name: (kind) =>
+    `a server running on 127.0.0.1:${serverFacts[kind].usualPort} that asks for no password, or for that of docker-compose.yml`,
   async obtain(kind) {
-    const url = localUrl(kind, serverFacts[kind].usualPort);
-    const version = await probeServer(kind, url);
-    return { kind, url, version, how: `running on 127.0.0.1:${serverFacts[kind].usualPort}` };
+    const { usualPort } = serverFacts[kind];
+    const how = `running on 127.0.0.1:${usualPort}`;
+    try {
+      const url = localUrl(kind, usualPort);
+      return { kind, url, version: await probeServer(kind, url), how };
+    } catch {
+      const url = localUrl(kind, usualPort, COMPOSE_PASSWORD);
+      return { kind, url, version: await probeServer(kind, url), how };
+    }
   },
 };
 

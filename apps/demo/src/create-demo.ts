@@ -5,14 +5,19 @@ import type { DemoConfig } from './demo-config.js';
 import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
+import { boundReaders } from './http/bound-readers.js';
 import { clientErrors } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
-import { inputPipe } from './http/input-pipe.js';
+import { InputPipe } from './http/input-pipe.js';
+import { closeWhenEnding } from './http/close-when-ending.js';
+import { readJsonBodies, USUAL_BODY_BYTES } from './http/json-bodies.js';
 import { knownMethods } from './http/known-methods.js';
 import { limitRates } from './http/limit-rates.js';
 import { nameRemoteAnswers } from './http/name-remote-answers.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { refuseForeignPages } from './http/refuse-foreign-pages.js';
 import { securityHeaders, sendSecurityHeaders } from './http/security-headers.js';
+import { demandStrictRequests } from './http/strict-requests.js';
 import { issueAtOnce } from './ids/issue-at-once.js';
 import { measureRequests } from './metrics/measure-requests.js';
 import { servePage } from './page/serve-page.js';
@@ -20,6 +25,9 @@ import { connectTcp } from './tcp/connect-tcp.js';
 
 /** Long rubbish in place of an ID shall be answered with a 400 like short rubbish, not with a 404. */
 const MAX_PARAMETER_LENGTH = 16_384;
+
+/** A connection on which nothing has moved for so long is cut off, unless it only waits for a request. */
+const STANDSTILL_MS = 30_000;
 
 /** Who sends a request byte by byte shall not hold a connection for long. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -32,12 +40,13 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   const { docsUrl, trustProxy } = config;
   const headers = await securityHeaders();
   const adapter: FastifyAdapter = new FastifyAdapter({
-    bodyLimit: config.bodyLimitBytes,
+    bodyLimit: Math.min(USUAL_BODY_BYTES, config.bodyLimitBytes),
     trustProxy: trustProxy > 0 ? (_address, hop) => hop < trustProxy : false,
     // The worker id is given back after the last answer: who is still connected is served as well as ever.
     return503OnClosing: false,
     // For a request to arrive, not for its answer. Fastify's default is for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: STANDSTILL_MS,
     clientErrorHandler: clientErrors(docsUrl),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -46,17 +55,20 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   const problems = new ProblemFilter(docsUrl, knownMethods(adapter));
   const app = await NestFactory.create<NestFastifyApplication>(DemoModule.forConfig(config), adapter, {
     abortOnError: false,
-    // Fastify's own parsers, less the one for texts: bodies are JSON, which no form of another site can send.
     bodyParser: false,
     logger: new DemoLogger(config.logFormat),
   });
-  adapter.getInstance().removeContentTypeParser('text/plain');
-  app.useGlobalPipes(inputPipe());
+  readJsonBodies(adapter, config.bodyLimitBytes);
+  app.useGlobalPipes(new InputPipe());
   app.useGlobalFilters(problems);
+  boundReaders(app, trustProxy > 0);
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);
-  await limitRates(adapter, config.rateLimit);
+  closeWhenEnding(app);
+  refuseForeignPages(app, config, problems);
+  limitRates(app);
   demandApiKeys(app);
+  demandStrictRequests(app);
   nameRemoteAnswers(app);
   issueAtOnce(app);
   serveOpenApi(app);

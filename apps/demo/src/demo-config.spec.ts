@@ -9,9 +9,9 @@ const DEFAULTS = {
     workersApiKeys: [],
     apiKeysFor: 'workers',
     rateLimit: 0,
-    bodyLimitBytes: 262_144,
+    bodyLimitBytes: 32_768,
   },
-  ...{ trustProxy: 0, drainMs: 0, logFormat: 'text', docsUrl: undefined },
+  ...{ trustProxy: 0, drainMs: 1_500, allowedHosts: [], knownCodes: [], logFormat: 'text', docsUrl: undefined },
 };
 
 describe('readDemoConfig', () => {
@@ -42,6 +42,8 @@ describe('readDemoConfig', () => {
         TRUST_PROXY: '1',
         TCP_PORT: '3001',
         DRAIN_MS: '5000',
+        ALLOWED_HOSTS: 'ids.example, ids',
+        KNOWN_CODES: 'order,invoice 2',
         LOG_FORMAT: 'JSON',
         DOCS_URL: 'https://docs.example/errors.md',
       }),
@@ -54,6 +56,7 @@ describe('readDemoConfig', () => {
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
       workersApiKeys: ['workers-key-0123456789'],
       ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1, tcpPort: 3_001 },
+      ...{ allowedHosts: ['ids.example', 'ids'], knownCodes: ['order', 'invoice 2'] },
       ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
     });
   });
@@ -78,10 +81,15 @@ describe('readDemoConfig', () => {
     [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
     [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
     [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],
-    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 16384'],
+    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 32'],
+    [{ BODY_LIMIT_KB: '33' }, 'BODY_LIMIT_KB', '1 to 32'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
     [{ TCP_PORT: '0' }, 'TCP_PORT', '1 to 65535'],
     [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],
+    [{ ALLOWED_HOSTS: 'ids.example:3000' }, 'ALLOWED_HOSTS', 'without port'],
+    [{ ALLOWED_HOSTS: 'IDS' }, 'ALLOWED_HOSTS', 'lower case'],
+    [{ KNOWN_CODES: 'order,,' }, 'KNOWN_CODES', '1 to 128'],
+    [{ KNOWN_CODES: 'x,'.repeat(500) + 'x' }, 'KNOWN_CODES', 'at most 500'],
     [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT', 'text, json'],
     [{ DOCS_URL: 'javascript:alert(1)' }, 'DOCS_URL', 'https://'],
     [{ DATABASE_URL: 'oracle://u:secret@db/x' }, 'DATABASE_URL', 'postgres://'],

@@ -20,9 +20,14 @@ export interface DemoConfig {
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
   readonly rateLimit: number;
+  /** Of an order; other bodies are never longer than 4 KiB. */
   readonly bodyLimitBytes: number;
   /** How many proxies in front are believed when they say whose request it is. */
   readonly trustProxy: number;
+  /** Under which names the service is reached; without any, under any name unless it listens on a loopback address. */
+  readonly allowedHosts: readonly string[];
+  /** Codes that always have a place, and a series in the metrics. */
+  readonly knownCodes: readonly string[];
   /** How long readiness says no, after SIGTERM, before the server closes. */
   readonly drainMs: number;
   readonly logFormat: 'text' | 'json';
@@ -31,6 +36,15 @@ export interface DemoConfig {
 }
 
 const LEASE_MS = 60_000;
+
+/** Long enough for a client to learn of it with its next request. */
+const DRAIN_MS = 1_500;
+
+const HOST_NAME = {
+  pattern: /^([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])$/,
+  legal: 'host names in lower case, without port',
+};
+const CODE = { pattern: /^.{1,128}$/, legal: 'codes of 1 to 128 characters' };
 
 /**
  * Reads and checks the environment; an empty variable counts as not set.
@@ -61,10 +75,11 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
     workersApiKeys: reader.secrets('WORKERS_API_KEYS'),
     apiKeysFor: reader.oneOf('API_KEYS_FOR', ['workers', 'all'], 'workers'),
     rateLimit: reader.integer('RATE_LIMIT', 0, [0, 10_000_000], 'requests a minute and address; 0 for any number'),
-    bodyLimitBytes:
-      reader.integer('BODY_LIMIT_KB', 256, [1, 16_384], 'the largest body, in units of 1,024 bytes') * 1_024,
+    bodyLimitBytes: reader.integer('BODY_LIMIT_KB', 32, [1, 32], 'the largest order, in units of 1,024 bytes') * 1_024,
     trustProxy: reader.integer('TRUST_PROXY', 0, [0, 10], 'how many proxies are in front'),
-    drainMs: reader.integer('DRAIN_MS', 0, [0, 600_000], 'how long to serve on after SIGTERM, ms'),
+    allowedHosts: reader.list('ALLOWED_HOSTS', HOST_NAME),
+    knownCodes: reader.list('KNOWN_CODES', CODE),
+    drainMs: reader.integer('DRAIN_MS', DRAIN_MS, [0, 600_000], 'how long to serve on after SIGTERM, ms'),
     logFormat: reader.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
     docsUrl: reader.webAddress('DOCS_URL'),
   } as const;

@@ -3,6 +3,8 @@ import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { RequestRate } from './connections/request-rate.js';
+import { UnreadAnswers } from './connections/unread-answers.js';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
 import { DEMO_CONFIG } from './demo-config.token.js';
 import type { DemoConfig } from './demo-config.js';
@@ -11,7 +13,10 @@ import { DatabaseHealthIndicator } from './health/database.health.js';
 import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
+import { StrangersNames } from './http/strangers-names.js';
+import { IdStreams } from './ids/id-streams.js';
 import { IdsController } from './ids/ids.controller.js';
+import { IdsUnderWay } from './ids/ids-under-way.js';
 import { snowflakeOptions } from './ids/snowflake-options.js';
 import { LayoutsController } from './layouts/layouts.controller.js';
 import { MetricsController } from './metrics/metrics.controller.js';
@@ -24,6 +29,7 @@ import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
 import { StatusController } from './status/status.controller.js';
 import { IdsTcpController } from './tcp/ids.tcp-controller.js';
+import { TcpProblemFilter } from './tcp/tcp-problem.filter.js';
 import { WorkersController } from './workers/workers.controller.js';
 import { WorkersService } from './workers/workers.service.js';
 
@@ -55,8 +61,20 @@ export class DemoModule {
       ],
       providers: [
         { provide: DEMO_CONFIG, useValue: config },
-        ...[ApiKeys, Drain, WorkersService, ServiceMetrics, OrdersService, BusinessNumbersService],
-        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
+        { provide: RequestRate, useFactory: () => new RequestRate(config.rateLimit) },
+        { provide: UnreadAnswers, useFactory: () => new UnreadAnswers() },
+        ...[
+          ApiKeys,
+          Drain,
+          IdStreams,
+          StrangersNames,
+          IdsUnderWay,
+          WorkersService,
+          ServiceMetrics,
+          OrdersService,
+          BusinessNumbersService,
+        ],
+        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator, TcpProblemFilter],
       ],
     };
   }

@@ -1,5 +1,8 @@
 import { showValue, type ConfigurationProblem } from '@raindrop/core';
 
+/** As many codes as metrics count apart. */
+const LONGEST_LIST = 500;
+
 const WHOLE_NUMBER = /^\d{1,9}$/;
 
 /** Long enough not to be guessed, and nothing that a header cannot carry. */
@@ -50,17 +53,28 @@ export class EnvironmentReader {
     return match ?? fallback;
   }
 
+  /** A list with commas between, of at most 500 texts. */
+  list(name: string, rule: { readonly pattern: RegExp; readonly legal: string }): readonly string[] {
+    const texts = this.texts(name);
+    const wrong = texts.find((text) => !rule.pattern.test(text));
+    if (wrong !== undefined) this.problem(name, wrong, `must be ${rule.legal}, commas between them`);
+    if (texts.length > LONGEST_LIST) this.problem(name, texts.length, `must be at most ${LONGEST_LIST}`);
+    return texts;
+  }
+
   /** A list with commas between. What is wrong is not shown. */
   secrets(name: string): readonly string[] {
-    const keys =
-      this.text(name)
-        ?.split(',')
-        .map((key) => key.trim()) ?? [];
+    const keys = this.texts(name);
     if (!keys.every((key) => SECRET.test(key))) {
       const message = 'must be keys of 16 to 256 printable ASCII characters each, without spaces, commas between them';
       this.refuse(name, 'a text', message);
     }
     return keys;
+  }
+
+  private texts(name: string): string[] {
+    const texts = this.text(name)?.split(',') ?? [];
+    return texts.map((text) => text.trim());
   }
 
   webAddress(name: string): string | undefined {

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
-import { ConsoleLogger } from '@nestjs/common';
+import { ConsoleLogger, Logger } from '@nestjs/common';
 import { RaindropError } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { createDemo } from './create-demo.js';
 import { nameDatabase } from './database/database-url.js';
 import { readDemoConfig, type DemoConfig } from './demo-config.js';
+import { openDoorWarning } from './open-door.js';
 import { startLine } from './start-line.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -35,6 +36,8 @@ async function start(config: DemoConfig): Promise<void> {
     await app.close();
     throw error;
   }
+  const warning = openDoorWarning(config);
+  if (warning !== undefined) new Logger('Demo').warn(warning);
   say(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo));
 }
 

@@ -1,3 +1,5 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnfitSqliteDriverError } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -28,6 +30,7 @@ export function dataSourceOptions(database: DemoDatabase): DataSourceOptions {
  * @throws the last failure, after about three seconds
  */
 export async function openDatabase(options: DataSourceOptions): Promise<DataSource> {
+  if (options.type === 'better-sqlite3') await makeOwnFile(String(options.database));
   for (let tries = 1; ; tries++) {
     try {
       await runMigrations(options);
@@ -37,6 +40,14 @@ export async function openDatabase(options: DataSourceOptions): Promise<DataSour
       await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
     }
   }
+}
+
+/** A new file is for this user alone: SQLite would let everybody read it. Those beside it get the rights that it has. */
+async function makeOwnFile(path: string): Promise<void> {
+  if (path.startsWith(':')) return;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a', 0o600);
+  await file.close();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Controller, Get, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { HealthCheck, HealthCheckService, type HealthCheckResult, type HealthIndicatorResult } from '@nestjs/terminus';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { NUMBERS } from '../numbers/number-codes.js';
@@ -31,7 +31,7 @@ export class HealthController {
   check(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.database.check('database'),
-      () => this.raindrop.check('raindrop'),
+      () => this.ids(),
       () => this.raindrop.check('numbers', this.numbers),
     ]);
   }
@@ -50,6 +50,12 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether IDs can be issued, and the service is not shutting down' })
   @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.raindrop.check('raindrop'), () => this.drain.check('shutdown')]);
+    return this.health.check([() => this.ids(), () => this.drain.check('shutdown')]);
+  }
+
+  /** Without the worker id: who asks whether all is well need not know which worker it is. */
+  private ids(): HealthIndicatorResult<'raindrop'> {
+    const { raindrop } = this.raindrop.check('raindrop');
+    return { raindrop: { ...raindrop, workerId: undefined } };
   }
 }

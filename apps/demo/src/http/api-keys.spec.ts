@@ -32,7 +32,7 @@ describe('ApiKeys', () => {
 
   it('accept nothing when there are none', () => {
     expect(none.areConfigured).toBe(false);
-    expect(none.accepts('')).toBe(false);
+    expect(() => none.demandKey('')).toThrow(ProblemException);
     expect(none.areShownBy({ 'x-api-key': KEYS[0] })).toBe(false);
     expect(() => none.demand({})).toThrow(ProblemException);
   });
@@ -53,7 +53,9 @@ describe('ApiKeys', () => {
     ]);
     expect([apart.areShownBy(call!), apart.areShownBy(workers!)]).toEqual([false, true]);
     expect(statusOf(() => apart.areShownBy(wrong!))).toBe(401);
-    expect([apart.accepts(KEYS[1]!), apart.accepts(WORKERS_KEY)]).toEqual([true, false]);
+    expect([KEYS[1], WORKERS_KEY, undefined].map((key) => statusOf(() => apart.demandKey(key)))).toEqual([
+      ...[undefined, 403, 401],
+    ]);
   });
 
   it('are not needed to be shown, but a wrong one is not passed over', () => {

@@ -29,18 +29,23 @@ export class ApiKeys {
   }
 
   /** Whether a key is one for calls. */
-  accepts(key: string): boolean {
-    return isAmong(this.forCalls, key);
+  accepts(key: string | undefined): boolean {
+    return key !== undefined && isAmong(this.forCalls, key);
   }
 
   /** @throws ProblemException 401 without a key for calls, 403 with one that is for the workers only */
   demand(headers: IncomingHttpHeaders): void {
-    this.demandOf(this.forCalls, headers);
+    this.demandKey(keyIn(headers));
+  }
+
+  /** As {@link demand}, of a key that came by another way. */
+  demandKey(key: string | undefined): void {
+    this.demandOf(this.forCalls, key);
   }
 
   /** @throws ProblemException 401 without a key for the workers, 403 with one that is for calls only */
   demandForWorkers(headers: IncomingHttpHeaders): void {
-    this.demandOf(this.forWorkers, headers);
+    this.demandOf(this.forWorkers, keyIn(headers));
   }
 
   /**
@@ -55,8 +60,7 @@ export class ApiKeys {
     return isForWorkers;
   }
 
-  private demandOf(hashes: readonly Buffer[], headers: IncomingHttpHeaders): void {
-    const key = keyIn(headers) ?? '';
+  private demandOf(hashes: readonly Buffer[], key = ''): void {
     const [isRight, isForCalls, isForWorkers] = [hashes, this.forCalls, this.forWorkers].map((each) =>
       isAmong(each, key),
     );
@@ -65,7 +69,7 @@ export class ApiKeys {
   }
 }
 
-export function keyRequired(): ProblemException {
+function keyRequired(): ProblemException {
   return new ProblemException(401, { errorCode: 'API_KEY_REQUIRED', detail: KEY_REQUIRED });
 }
 
@@ -78,7 +82,8 @@ function isAmong(hashes: readonly Buffer[], key: string): boolean {
   return hashes.reduce((found, hash) => timingSafeEqual(hash, given) || found, false);
 }
 
-function keyIn(headers: IncomingHttpHeaders): string | undefined {
+/** The key that a request shows, right or wrong. */
+export function keyIn(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const key = headers['x-api-key'];
   return bearer ?? (typeof key === 'string' ? key : undefined);

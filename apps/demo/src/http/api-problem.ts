@@ -29,7 +29,7 @@ export function ApiProblem(
 export function ApiCommonProblems(): ClassDecorator {
   return applyDecorators(
     ApiProblem(429, 'RATE_LIMITED', 'More than 600 requests a minute. Try again in 12 s.', {
-      description: 'With RATE_LIMIT only; see Retry-After.',
+      description: 'With RATE_LIMIT; or too many IDs, streams or new names. See Retry-After.',
     }),
     ApiProblem(500, 'INTERNAL_SERVER_ERROR', 'Something is wrong here. The server log says what.'),
   );
@@ -43,7 +43,7 @@ export function ApiBodyProblems(): MethodDecorator {
   );
 }
 
-/** Of routes that change something. */
+/** Of routes that change something, or show what is not for everybody. */
 export function ApiKeyProblem(): MethodDecorator {
   return applyDecorators(
     ApiOptionalKey(),

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_JSON } from './problem.js';
 import { ProblemException } from './problem.exception.js';
-import { problemOf } from './problem-of.js';
+import { occurrenceOf } from './problem-of.js';
 
 const KNOWN: Readonly<Record<string, readonly [status: number, errorCode: string, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'All header fields together may have 16 KiB.'],
@@ -16,8 +15,7 @@ export function clientErrors(docsUrl: string | undefined): (error: NodeJS.ErrnoE
   return ({ code = '' }, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const [status, errorCode, detail] = KNOWN[code] ?? [400, 'BAD_REQUEST', 'This is no HTTP request.'];
-    const problem = problemOf(new ProblemException(status, { errorCode, detail }), docsUrl);
-    const body = JSON.stringify({ ...problem, instance: `urn:uuid:${randomUUID()}` });
+    const body = JSON.stringify(occurrenceOf(new ProblemException(status, { errorCode, detail }), docsUrl));
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `content-type: ${PROBLEM_JSON}`,

@@ -4,8 +4,11 @@ import { ApiKeys } from './api-keys.js';
 /** POST, but it only calculates. */
 const CHANGES_NOTHING = new Set(['/v1/layouts/plan']);
 
+/** What is read there belongs to customers. */
+const PRIVATE = /^\/v1\/orders(\/|$)/;
+
 /**
- * With `API_KEYS_FOR=all` asks every call that changes something for its key. A hook and no guard, because some answers
+ * With `API_KEYS_FOR=all` asks every call that changes something, or shows orders, for its key. A hook and no guard, because some answers
  * never reach Nest's routes; and none at all otherwise, because it would cost every request a little.
  */
 export function demandApiKeys(app: NestFastifyApplication): void {
@@ -14,7 +17,8 @@ export function demandApiKeys(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   server.addHook('onRequest', (request, _reply, done) => {
     const route = request.routeOptions.url ?? '';
-    if (request.method !== 'POST' || !route.startsWith('/v1/') || CHANGES_NOTHING.has(route)) return done();
+    const changes = request.method === 'POST' && route.startsWith('/v1/') && !CHANGES_NOTHING.has(route);
+    if (!changes && !PRIVATE.test(route)) return done();
     try {
       keys.demand(request.headers);
       done();

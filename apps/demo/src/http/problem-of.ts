@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/core';
@@ -25,6 +26,12 @@ export function problemOf(error: unknown, docsUrl?: string): UntoldProblem {
     ...{ status, detail, errorCode, retryable },
     ...fields,
   };
+}
+
+/** {@link problemOf} as it is told to somebody: with a name of this occurrence, which the log has, too. */
+export function occurrenceOf(error: unknown, docsUrl?: string): Problem {
+  const { type, title, status, detail, ...rest } = problemOf(error, docsUrl);
+  return { type, title, status, detail, instance: `urn:uuid:${randomUUID()}`, ...rest };
 }
 
 /** Whether `docs/errors.md` has a heading for it. */

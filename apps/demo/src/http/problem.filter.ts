@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { RaindropError } from '@raindrop/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LogRepeats } from './log-repeats.js';
 import { ProblemException } from './problem.exception.js';
 import { PROBLEM_JSON, type Problem } from './problem.js';
-import { problemOf } from './problem-of.js';
+import { occurrenceOf } from './problem-of.js';
 
-const RETRY_AFTER_SECONDS = '1';
+const RETRY_AFTER_SECONDS = 1;
 
 /** Answers every error with problem details. What is not the client's fault goes to the log, with the driver's words. */
 @Catch()
@@ -29,19 +28,15 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
   /** Also for what goes wrong before Nest is asked. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const legal = error instanceof NotFoundException && request.is404 ? this.methodsAt(request.url) : [];
-    const problem = this.problemOf(legal.length > 0 ? methodNotAllowed(request.method, legal) : error);
+    const problem = occurrenceOf(legal.length > 0 ? methodNotAllowed(request.method, legal) : error, this.docsUrl);
     if (problem.status >= 500) this.log(error, problem, request);
     // The head of a stream is gone: what can be said has been said in it.
     if (reply.sent) return;
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     if (problem.status === 405) void reply.header('allow', legal.join(', '));
-    if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    const retryAfter = problem.status === 503 ? RETRY_AFTER_SECONDS : problem.retryAfterSeconds;
+    if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
     void reply.code(problem.status).header('content-type', PROBLEM_JSON).send(JSON.stringify(problem));
-  }
-
-  private problemOf(error: unknown): Problem {
-    const { type, title, status, detail, ...rest } = problemOf(error, this.docsUrl);
-    return { type, title, status, detail, instance: `urn:uuid:${randomUUID()}`, ...rest };
   }
 
   /** In an outage every request is refused in the same way: one entry in a while says so, and how many there were. */

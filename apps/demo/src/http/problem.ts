@@ -46,6 +46,9 @@ export class Problem {
   @ApiProperty({ example: false, description: 'Whether the same request can succeed later.' })
   readonly retryable!: boolean;
 
+  @ApiPropertyOptional({ example: 12, description: 'Of a 429: when to come again.' })
+  readonly retryAfterSeconds?: number;
+
   @ApiPropertyOptional({
     type: () => [OptionProblem],
     description: 'Of a layout that cannot be planned: every option that is wrong.',

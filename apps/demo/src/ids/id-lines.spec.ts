@@ -1,7 +1,9 @@
 import { codecs, ClosedError, type CodecName } from '@raindrop/core';
-import { idLines } from './id-lines.js';
+import { idLines, type IdLinesPace } from './id-lines.js';
+import { StreamPace } from './stream-pace.js';
 
-const never = new AbortController().signal;
+const signal = new AbortController().signal;
+const freely: IdLinesPace = { pace: new StreamPace(Infinity), closing: signal, gone: signal };
 
 /** Counts up from `first`, and says how many it has given. */
 function counting(first = 30_094_321_512_251_392n): {
@@ -27,22 +29,22 @@ async function read(parts: AsyncIterable<Buffer>): Promise<string[]> {
 
 describe('idLines', () => {
   it.each(Object.keys(codecs) as CodecName[])('writes each ID as a line of JSON, in %s', async (format) => {
-    const lines = await read(idLines(counting(), { count: 1_234, format }, never));
+    const lines = await read(idLines(counting(), { count: 1_234, format }, freely));
     const ids = lines.map((line) => codecs[format].decode(JSON.parse(line) as string));
     expect(ids).toEqual(Array.from({ length: 1_234 }, (_, index) => 30_094_321_512_251_392n + BigInt(index) * 2n));
   });
 
   it.each([1, 499, 500, 501, 1_000])('writes %d, no more and no less', async (count) => {
     const source = counting();
-    expect(await read(idLines(source, { count, format: 'decimal' }, never))).toHaveLength(count);
+    expect(await read(idLines(source, { count, format: 'decimal' }, freely))).toHaveLength(count);
     expect(source.given).toBe(count);
   });
 
   it('makes no more than a slice ahead of its reader, and lets the event loop turn before each', async () => {
     const source = counting();
-    const parts = idLines(source, { count: 10_000_000, format: 'decimal' }, never);
+    const parts = idLines(source, { count: 10_000_000, format: 'decimal' }, freely);
     for (let read = 1; read <= 5; read++) {
-      let hasTurned = read === 1;
+      let hasTurned = false;
       setImmediate(() => (hasTurned = true));
       await parts.next();
       expect(hasTurned).toBe(true);
@@ -52,11 +54,11 @@ describe('idLines', () => {
     expect(source.given).toBe(2_500);
   });
 
-  it('breaks off when the service closes', async () => {
-    const closing = new AbortController();
-    const parts = idLines(counting(), { count: 5_000, format: 'decimal' }, closing.signal);
+  it.each(['closing', 'gone'] as const)('breaks off when it is %s', async (why) => {
+    const end = new AbortController();
+    const parts = idLines(counting(), { count: 5_000, format: 'decimal' }, { ...freely, [why]: end.signal });
     await parts.next();
-    closing.abort(new ClosedError());
+    end.abort(new ClosedError());
     await expect(parts.next()).rejects.toThrow(ClosedError);
   });
 });

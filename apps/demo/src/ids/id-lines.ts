@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { codecs, type CodecName } from '@raindrop/core';
 import type { IdService } from '@raindrop/nestjs';
 import { LONGEST_ENTRY, writeIdEntries } from './id-entries.js';
+import type { StreamPace } from './stream-pace.js';
 
 /** So many IDs are made and written in one go: some 30 µs in decimal, less than 1 ms in every other format. */
 const SLICE = 500;
@@ -15,23 +15,33 @@ export interface IdLinesRequest {
   readonly format: CodecName;
 }
 
+/** What a stream goes by. */
+export interface IdLinesPace {
+  readonly pace: Pick<StreamPace, 'next'>;
+  /** Breaks it off: the service ends. */
+  readonly closing: AbortSignal;
+  /** Breaks it off: nobody reads it any more. */
+  readonly gone: AbortSignal;
+}
+
 /**
- * IDs as lines of JSON, a slice at a time: the next one is made when it is asked for, and after a turn of the event loop,
- * so that neither a slow reader fills the memory nor a quick one keeps the others waiting.
+ * IDs as lines of JSON, a slice at a time: the next one is made when it is asked for, and when its turn has come, so that
+ * neither a slow reader fills the memory nor a quick one keeps the others waiting.
  *
- * @param closing breaks it off
- * @throws (on the way) what the service throws, and the signal's reason
+ * @throws (on the way) what the service throws, and the signals' reasons
  */
 export async function* idLines(
   ids: Pick<IdService, 'fillAsync'>,
   { count, code, format }: IdLinesRequest,
-  closing: AbortSignal,
+  { pace, closing, gone }: IdLinesPace,
 ): AsyncGenerator<Buffer> {
   const cells = new BigInt64Array(Math.min(SLICE, count));
   for (let left = count; left > 0; left -= SLICE) {
-    if (left < count) await setImmediate();
+    const size = Math.min(SLICE, left);
+    await pace.next(code, size);
     closing.throwIfAborted();
-    const slice = await ids.fillAsync(cells.subarray(0, Math.min(SLICE, left)), code, { timeoutMs: TIMEOUT_MS });
+    gone.throwIfAborted();
+    const slice = await ids.fillAsync(cells.subarray(0, size), code, { timeoutMs: TIMEOUT_MS, signal: gone });
     yield format === 'decimal' ? decimalLines(slice) : encodedLines(slice, codecs[format].encode);
   }
 }

@@ -1,18 +1,24 @@
-import { Controller, Get, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Inject, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { codecs, parseId, RaindropError, type CodecName, type Layout, type ParsedId } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DEMO_CONFIG } from '../demo-config.token.js';
+import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
 import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
-import { ApiKeys } from '../http/api-keys.js';
-import { problemOf } from '../http/problem-of.js';
+import { ApiKeys, keyIn } from '../http/api-keys.js';
+import { clientAddress } from '../http/client-address.js';
+import { StrangersNames } from '../http/strangers-names.js';
+import { occurrenceOf } from '../http/problem-of.js';
+import { ProblemException } from '../http/problem.exception.js';
 import { namedPresets } from '../layouts/named-presets.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';
 import { encodeInTurns } from './encode-in-turns.js';
 import { goneSignal } from './gone-signal.js';
-import { idLines } from './id-lines.js';
+import { IdStreams } from './id-streams.js';
+import { IdsUnderWay } from './ids-under-way.js';
 import { IdStreamQuery, NewIds, NewIdsQuery } from './new-ids.js';
 import { streamOf } from './stream-of.js';
 
@@ -32,6 +38,10 @@ export class IdsController {
     private readonly keys: ApiKeys,
     private readonly workers: WorkersService,
     private readonly drain: Drain,
+    private readonly underWay: IdsUnderWay,
+    private readonly streams: IdStreams,
+    private readonly names: StrangersNames,
+    @Inject(DEMO_CONFIG) private readonly config: Pick<DemoConfig, 'docsUrl'>,
   ) {}
 
   @Post()
@@ -42,10 +52,14 @@ export class IdsController {
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
   async issue(
     @Query() { count, code, format }: NewIdsQuery,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) { raw }: FastifyReply,
   ): Promise<NewIds> {
-    const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
-    return { ids: await encodeInTurns(ids, codecs[format].encode) };
+    this.admit(code, request);
+    return this.underWay.during(count, async () => {
+      const ids = await this.ids.nextIdsAsync(count, code, { ...WAIT, signal: goneSignal(raw) });
+      return { ids: await encodeInTurns(ids, codecs[format].encode) };
+    });
   }
 
   @Post('stream')
@@ -58,8 +72,9 @@ export class IdsController {
   @ApiProblem(400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000000')
   @ApiKeyProblem()
   @ApiProblem(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.')
-  async stream(@Query() query: IdStreamQuery): Promise<StreamableFile> {
-    const lines = idLines(this.ids, query, this.drain.signal);
+  async stream(@Query() query: IdStreamQuery, @Req() request: FastifyRequest): Promise<StreamableFile> {
+    this.admit(query.code, request);
+    const lines = this.streams.open(query, clientAddress(request), request.raw.socket);
     return new StreamableFile(await streamOf(lines, (error) => this.lastLine(error)), { type: NDJSON });
   }
 
@@ -84,21 +99,24 @@ export class IdsController {
     return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
   }
 
+  private admit(code: string | undefined, request: FastifyRequest): void {
+    this.names.admitCode(code, { key: keyIn(request.headers), address: () => clientAddress(request) });
+  }
+
   /** The status has been sent: what is left to say goes into the last line. */
   private lastLine(error: unknown): string {
-    const problem = this.drain.signal.aborted ? { ...problemOf(error), ...CLOSING } : problemOf(error);
-    if (!(error instanceof RaindropError) && !this.drain.signal.aborted) this.logger.error(error);
+    const problem = occurrenceOf(this.drain.signal.aborted ? shuttingDown() : error, this.config.docsUrl);
+    if (problem.status >= 500 && !(error instanceof RaindropError) && !this.drain.signal.aborted) {
+      this.logger.error(`A stream failed, ${problem.instance}:`, error);
+    }
     return `${JSON.stringify({ error: problem })}\n`;
   }
 }
 
-const CLOSING = {
-  title: 'Service Unavailable',
-  status: 503,
-  detail: 'The service is shutting down. Ask for the rest again.',
-  errorCode: 'SHUTTING_DOWN',
-  retryable: true,
-};
+function shuttingDown(): ProblemException {
+  const detail = 'The service is shutting down. Ask for the rest again.';
+  return new ProblemException(503, { errorCode: 'SHUTTING_DOWN', detail, retryable: true });
+}
 
 /** An unsigned ID of 64 bits has no other form than decimal. */
 function parsed(layout: Layout, id: string, format: CodecName): ParsedId {

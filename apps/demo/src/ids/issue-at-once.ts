@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RaindropError } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
+import { StrangersNames } from '../http/strangers-names.js';
 import { AnswerBuffers } from './answer-buffers.js';
 import { idsJson, idsJsonSize } from './ids-json.js';
 
@@ -17,10 +18,13 @@ const BUFFERS = new AnswerBuffers(idsJsonSize(MOST_IDS), 256);
  */
 export function issueAtOnce(app: NestFastifyApplication): void {
   const ids = app.get(IdService);
+  const names = app.get(StrangersNames);
+  const isNew = (code: unknown): boolean => typeof code === 'string' && !names.knowsCode(code);
   const server = app.getHttpAdapter().getInstance();
   server.addHook('preHandler', (request, reply, done) => {
     const isForIds = request.method === 'POST' && request.routeOptions.url === '/v1/ids';
-    const answer = isForIds ? answerTo(request.query as Query, ids, reply.raw) : undefined;
+    const isUsual = isForIds && !isNew((request.query as Query)['code']);
+    const answer = isUsual ? answerTo(request.query as Query, ids, reply.raw) : undefined;
     if (answer === undefined) done();
     else void reply.code(201).header('content-type', 'application/json; charset=utf-8').send(answer);
   });

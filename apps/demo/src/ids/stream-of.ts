@@ -22,5 +22,7 @@ export async function streamOf(
       yield lastWords(error);
     }
   }
-  return Readable.from(all(), { objectMode: false, highWaterMark: AT_HAND_BYTES });
+  const stream = Readable.from(all(), { objectMode: false, highWaterMark: AT_HAND_BYTES });
+  // A stream that nobody began to read does not end what it is made of.
+  return stream.once('close', () => void parts.return(undefined).catch(() => undefined));
 }

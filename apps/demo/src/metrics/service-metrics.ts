@@ -1,8 +1,10 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { observeIdService } from '@raindrop/nestjs/opentelemetry';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { DEMO_CONFIG } from '../demo-config.token.js';
+import type { DemoConfig } from '../demo-config.js';
 import { NUMBERS } from '../numbers/number-codes.js';
 import { prometheusForm } from './prometheus-form.js';
 
@@ -30,10 +32,16 @@ export class ServiceMetrics implements OnApplicationShutdown {
     registers: [this.process],
   });
 
-  constructor(ids: IdService, @InjectIdService(NUMBERS) numbers: IdService) {
+  constructor(
+    ids: IdService,
+    @InjectIdService(NUMBERS) numbers: IdService,
+    @Inject(DEMO_CONFIG) { knownCodes }: Pick<DemoConfig, 'knownCodes'>,
+  ) {
     collectDefaultMetrics({ register: this.process });
     const meter = this.provider.getMeter('@raindrop/nestjs');
-    this.ends = [ids, numbers].map((service) => observeIdService(service, { meter }));
+    // Where the codes are known nobody else's becomes a series.
+    const codes = knownCodes.length > 0 ? { codes: knownCodes, firstCodes: 0 } : {};
+    this.ends = [observeIdService(ids, { meter, ...codes }), observeIdService(numbers, { meter })];
   }
 
   /** In Prometheus's text format. */

@@ -1,7 +1,12 @@
-import { Body, Controller, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
+import type { FastifyRequest } from 'fastify';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
+import { keyIn } from '../http/api-keys.js';
+import { clientAddress } from '../http/client-address.js';
+import { StrangersNames } from '../http/strangers-names.js';
+import { IdsUnderWay } from '../ids/ids-under-way.js';
 import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
 import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
 import { NewShardedId, ShardedId } from './new-sharded-id.js';
@@ -18,6 +23,8 @@ export class NumbersController {
   constructor(
     @InjectIdService(NUMBERS) private readonly ids: IdService,
     private readonly businessNumbers: BusinessNumbersService,
+    private readonly underWay: IdsUnderWay,
+    private readonly names: StrangersNames,
   ) {}
 
   @Post('numbers/:code')
@@ -27,7 +34,8 @@ export class NumbersController {
   @ApiKeyProblem()
   @ApiProblem(503, 'SEGMENT_STORE_UNAVAILABLE', 'No ID can be issued right now. Try again in a moment.')
   async issue(@Param() { code }: NumbersPath, @Query() { count }: NumbersQuery): Promise<NewNumbers> {
-    return { numbers: await this.ids.nextStringsAsync(count, code, WAIT) };
+    const numbers = await this.underWay.during(count, () => this.ids.nextStringsAsync(count, code, WAIT));
+    return { numbers };
   }
 
   @Post('sharded-ids')
@@ -51,7 +59,12 @@ export class NumbersController {
   @ApiBodyProblems()
   @ApiKeyProblem()
   @ApiProblem(503, 'DATABASE_UNAVAILABLE', 'The database does not answer. Try again in a moment.')
-  async issueBusinessNumber(@Body() { series, tenant }: NewBusinessNumber): Promise<BusinessNumber> {
+  async issueBusinessNumber(
+    @Body() { series, tenant }: NewBusinessNumber,
+    @Req() request: FastifyRequest,
+  ): Promise<BusinessNumber> {
+    const bringer = { key: keyIn(request.headers), address: () => clientAddress(request) };
+    this.names.admitTenant(tenant, bringer);
     return { number: await this.businessNumbers.next(series, tenant) };
   }
 }

@@ -34,6 +34,7 @@ export class OrdersController {
   @Get()
   @ApiOperation({ summary: 'Read orders page by page, the newest first, of all times or of a range' })
   @ApiResponse({ status: 200, type: OrdersPage })
+  @ApiKeyProblem()
   @ApiProblem(400, 'INVALID_INPUT', 'limit must be an integer from 1 to 100')
   async list(@Query() query: OrdersQuery): Promise<OrdersPage> {
     const { orders, next } = await this.orders.page(query);
@@ -45,6 +46,7 @@ export class OrdersController {
   @ApiSnowflakeParam()
   @ApiResponse({ status: 200, type: OrderView })
   @ApiProblem(400, 'INVALID_ID', 'id must be 1 to 19 characters of 0-9, none of them a leading 0')
+  @ApiKeyProblem()
   @ApiProblem(404, 'ORDER_NOT_FOUND', 'There is no order 12345.')
   async find(@Param('id', idPipe()) id: string): Promise<OrderView> {
     const order = await this.orders.find(id);

@@ -1,11 +1,13 @@
-import { Controller, Inject, UseFilters } from '@nestjs/common';
+import { Controller, UseFilters } from '@nestjs/common';
 import { Ctx, MessagePattern, Payload, TcpContext } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
-import { DEMO_CONFIG } from '../demo-config.token.js';
-import type { DemoConfig } from '../demo-config.js';
 import { Drain } from '../drain.js';
-import { ApiKeys, keyRequired } from '../http/api-keys.js';
-import { inputPipe } from '../http/input-pipe.js';
+import { ApiKeys } from '../http/api-keys.js';
+import { StrangersNames } from '../http/strangers-names.js';
+import { InputPipe } from '../http/input-pipe.js';
+import { RequestRate } from '../connections/request-rate.js';
+import { UnreadAnswers } from '../connections/unread-answers.js';
+import { IdsUnderWay } from '../ids/ids-under-way.js';
 import type { NewIds } from '../ids/new-ids.js';
 import { NextIdsMessage } from './next-ids-message.js';
 import { TcpDoor } from './tcp-door.js';
@@ -23,24 +25,30 @@ export class IdsTcpController {
   constructor(
     private readonly ids: IdService,
     private readonly keys: ApiKeys,
+    private readonly underWay: IdsUnderWay,
+    private readonly names: StrangersNames,
     drain: Drain,
-    @Inject(DEMO_CONFIG) { rateLimit }: Pick<DemoConfig, 'rateLimit'>,
+    rate: RequestRate,
+    unread: UnreadAnswers,
   ) {
-    this.door = new TcpDoor(drain.signal, rateLimit);
+    this.door = new TcpDoor(drain.signal, rate, unread);
   }
 
   @MessagePattern('ids.next')
-  next(@Payload(inputPipe()) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
-    return this.door.during(context.getSocketRef().netSocket, async (signal) => {
-      const { count, code, apiKey } = message;
-      if (this.keys.areForAll && !this.keys.accepts(apiKey ?? '')) throw keyRequired();
-      return { ids: await this.ids.nextStringsAsync(count, code, { ...WAIT, signal }) };
+  next(@Payload(InputPipe) message: NextIdsMessage, @Ctx() context: TcpContext): Promise<NewIds> {
+    const { count, code, apiKey } = message;
+    const { netSocket } = context.getSocketRef();
+    return this.door.during(netSocket, count, async (signal) => {
+      if (this.keys.areForAll) this.keys.demandKey(apiKey);
+      this.names.admitCode(code, { key: apiKey, address: () => netSocket.remoteAddress ?? '' });
+      const ids = (): Promise<string[]> => this.ids.nextStringsAsync(count, code, { ...WAIT, signal });
+      return { ids: await this.underWay.during(count, ids) };
     });
   }
 
   /** The layout's fingerprint: equal texts, equal layouts. */
   @MessagePattern('ids.layout')
-  layout(): string {
-    return this.ids.layout.fingerprint;
+  layout(@Ctx() context: TcpContext): Promise<string> {
+    return this.door.during(context.getSocketRef().netSocket, 1, () => Promise.resolve(this.ids.layout.fingerprint));
   }
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { RequestRate } from '../connections/request-rate.js';
+import { UnreadAnswers } from '../connections/unread-answers.js';
 import { TcpDoor } from './tcp-door.js';
 
 /** What is under way, until it is let go. */
@@ -39,8 +41,11 @@ describe('The door of the TCP transport', () => {
     server.close();
   });
 
-  async function open(rateLimit = 0, unreadMs?: number): Promise<TcpDoor> {
-    const door = new TcpDoor(closing.signal, rateLimit, unreadMs);
+  async function open(rateLimit = 0, unreadMs?: number, firstMessageMs?: number): Promise<TcpDoor> {
+    const door = new TcpDoor(closing.signal, new RequestRate(rateLimit), new UnreadAnswers(), {
+      unreadMs,
+      firstMessageMs,
+    });
     door.watch(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return door;
@@ -59,7 +64,7 @@ describe('The door of the TCP transport', () => {
   async function refusals(door: TcpDoor, socket: Socket, work: Work, messages: number): Promise<unknown[]> {
     const codes: unknown[] = [];
     for (let message = 0; message < messages; message++) {
-      door.during(socket, work.answer).catch((error: { told: { errorCode: string } }) => codes.push(error.told));
+      door.during(socket, 1, work.answer).catch((error: { told: { errorCode: string } }) => codes.push(error.told));
     }
     await new Promise((resolve) => setImmediate(resolve));
     return codes;
@@ -98,11 +103,11 @@ describe('The door of the TCP transport', () => {
     const door = await open();
     const { client, socket } = await connection();
     const work = new Work();
-    const answers = Array.from({ length: 64 }, () => door.during(socket, work.answer));
+    const answers = Array.from({ length: 64 }, () => door.during(socket, 1, work.answer));
     client.destroy();
     await Promise.all(answers.map((each) => expect(each).rejects.toMatchObject({ status: 408 })));
     expect(work.signals.every(({ aborted }) => aborted)).toBe(true);
-    await expect(door.during(socket, work.answer)).rejects.toMatchObject({ status: 408 });
+    await expect(door.during(socket, 1, work.answer)).rejects.toMatchObject({ status: 408 });
     expect(await refusals(door, (await connection()).socket, work, 64)).toEqual([]);
     work.finish();
   });
@@ -130,16 +135,28 @@ describe('The door of the TCP transport', () => {
     expect(quiet.socket.destroyed).toBe(false);
   });
 
+  it('cuts off who says nothing at first, and nobody who has asked once', async () => {
+    const door = await open(0, undefined, 50);
+    const [silent, busy, quiet] = [await connection(), await connection(), await connection()];
+    for (const { socket } of [busy, quiet]) door.hear(socket);
+    const work = new Work();
+    const answer = door.during(busy.socket, 1, work.answer);
+    await once(silent.socket, 'close');
+    expect([busy, quiet].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    work.finish();
+    await answer;
+  });
+
   it('answers what is under way when the service ends, and lets nothing more in', async () => {
     const door = await open();
     const [idle, busy] = [await connection(), await connection()];
     const work = new Work();
-    const answer = door.during(busy.socket, work.answer).then(() => void busy.socket.write('the answer'));
+    const answer = door.during(busy.socket, 1, work.answer).then(() => void busy.socket.write('the answer'));
     let hasEnded = false;
     closing.abort();
     const ending = door.end().then(() => (hasEnded = true));
     await once(idle.client.resume(), 'end');
-    await expect(door.during(busy.socket, work.answer)).rejects.toMatchObject({
+    await expect(door.during(busy.socket, 1, work.answer)).rejects.toMatchObject({
       told: { errorCode: 'SHUTTING_DOWN', retryable: true },
     });
     expect(hasEnded).toBe(false);

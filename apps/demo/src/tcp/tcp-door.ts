@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Server, Socket } from 'node:net';
+import { boundConnections } from '../connections/bound-connections.js';
+import type { RequestRate } from '../connections/request-rate.js';
+import type { UnreadAnswers } from '../connections/unread-answers.js';
 import { ProblemException } from '../http/problem.exception.js';
 import { connectionClosed } from '../ids/gone-signal.js';
-import { MessageRate } from './message-rate.js';
 
 /** Other connections are dropped at once. */
-const MOST_CONNECTIONS = 1_000;
+const CONNECTIONS = { most: 1_000, mostOfOne: 250 };
 
 /** Messages under way on one connection: a client of ours has 32 at most. */
 const MOST_ON_A_CONNECTION = 64;
@@ -16,6 +18,9 @@ const MOST_TOGETHER = 256;
 /** Who leaves an answer unread for so long is cut off. */
 const UNREAD_MS = 30_000;
 
+/** Who has not sent a whole message by then is cut off. Afterwards anybody may be quiet: clients ask when they need IDs. */
+const FIRST_MESSAGE_MS = 10_000;
+
 /** How long answers under way may take at the end. */
 const LAST_ANSWERS_MS = 5_000;
 
@@ -24,6 +29,8 @@ interface Peer {
   pending: number;
   /** Aborted when the connection is closed: nobody waits for an answer any more. */
   readonly gone: AbortController;
+  /** Ends a connection that says nothing. */
+  silence: NodeJS.Timeout | undefined;
   /** Called when nothing is under way. */
   onIdle: (() => void) | undefined;
 }
@@ -31,7 +38,6 @@ interface Peer {
 /** Who comes in over TCP, how much they may want at a time, and how they leave when the service ends. */
 export class TcpDoor {
   private readonly peers = new Map<Socket, Peer>();
-  private readonly rate: MessageRate;
   private server: Server | undefined;
   private ending: Promise<void> | undefined;
   private underWay = 0;
@@ -39,36 +45,48 @@ export class TcpDoor {
   /** @param closing aborted when the service ends */
   constructor(
     private readonly closing: AbortSignal,
-    rateLimit: number,
-    private readonly unreadMs = UNREAD_MS,
-  ) {
-    this.rate = new MessageRate(rateLimit);
-  }
+    private readonly rate: RequestRate,
+    private readonly unread: UnreadAnswers,
+    private readonly deadlines: {
+      readonly unreadMs?: number | undefined;
+      readonly firstMessageMs?: number | undefined;
+    } = {},
+  ) {}
 
   watch(server: Server): void {
     this.server = server;
-    server.maxConnections = MOST_CONNECTIONS;
+    boundConnections(server, CONNECTIONS);
     server.on('connection', (socket) => this.welcome(socket));
     this.closing.addEventListener('abort', () => void this.end(), { once: true });
   }
 
+  /** A whole message has come, whatever it asks for. */
+  hear(socket: Socket): void {
+    clearTimeout(this.peers.get(socket)?.silence);
+  }
+
   /**
    * Answers a message unless there are too many.
+   * @param ids how many it asks for
    * @param answer is told by a signal when nobody waits for it any more
    * @throws ProblemException 429 for too many, 503 when the service ends; what the answer throws
    */
-  async during<T>(socket: Socket, answer: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  async during<T>(socket: Socket, ids: number, answer: (gone: AbortSignal) => Promise<T>): Promise<T> {
     const peer = this.peers.get(socket);
     if (peer === undefined) throw connectionClosed();
-    this.admit(peer, socket.remoteAddress ?? '');
+    this.admit(peer, socket.remoteAddress ?? '', ids);
     peer.pending++;
     this.underWay++;
     try {
       return await answer(peer.gone.signal);
     } finally {
       this.underWay--;
+      const isLast = --peer.pending === 0;
       // The answer is written after this.
-      if (--peer.pending === 0 && peer.onIdle !== undefined) setImmediate(peer.onIdle);
+      setImmediate(() => {
+        this.unread.look(socket);
+        if (isLast) peer.onIdle?.();
+      });
     }
   }
 
@@ -78,15 +96,18 @@ export class TcpDoor {
   }
 
   private welcome(socket: Socket): void {
-    const peer: Peer = { pending: 0, gone: new AbortController(), onIdle: undefined };
+    const { unreadMs = UNREAD_MS, firstMessageMs = FIRST_MESSAGE_MS } = this.deadlines;
+    const silence = setTimeout(() => socket.destroy(), firstMessageMs).unref();
+    const peer: Peer = { pending: 0, gone: new AbortController(), silence, onIdle: undefined };
     setMaxListeners(MOST_ON_A_CONNECTION, peer.gone.signal);
     this.peers.set(socket, peer);
-    // Who is only quiet may stay: clients ask when they need IDs.
-    socket.setTimeout(this.unreadMs, () => {
+    this.unread.watch(socket);
+    socket.setTimeout(unreadMs, () => {
       if (socket.writableLength > 0) socket.destroy();
     });
     socket.once('close', () => {
       this.peers.delete(socket);
+      clearTimeout(silence);
       peer.gone.abort(connectionClosed());
     });
   }
@@ -99,11 +120,11 @@ export class TcpDoor {
     clearTimeout(timer);
   }
 
-  private admit({ pending }: Peer, address: string): void {
+  private admit({ pending }: Peer, address: string, ids: number): void {
     if (this.ending !== undefined) throw shuttingDown();
     if (pending >= MOST_ON_A_CONNECTION) throw tooMany(`${MOST_ON_A_CONNECTION} messages on one connection`);
     if (this.underWay >= MOST_TOGETHER) throw tooMany(`${MOST_TOGETHER} messages`);
-    this.rate.count(address);
+    this.rate.count(address, ids);
   }
 }
 

@@ -127,4 +127,12 @@ describe('an option reader', () => {
     expect(message.split('\n')).toHaveLength(4);
     expect({ errorCode, retryable }).toEqual({ errorCode: 'CONFIGURATION', retryable: false });
   });
+
+  it('names ten unknown options, and counts the others', () => {
+    const raw = Object.fromEntries(Array.from({ length: 26_000 }, (_, index) => [`name${index}`, index]));
+    const problems = problemsOf({ ...raw, known: 1 }, (reader) => reader.value('known'));
+    expect(problems).toHaveLength(11);
+    expect(problems[9]).toBe('name9 = (number): is not an option');
+    expect(problems[10]).toBe('options = 26001 names: more of these are no options: 25990');
+  });
 });

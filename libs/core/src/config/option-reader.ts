@@ -2,6 +2,9 @@ import { showValue } from '../show-value.js';
 import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
 import { nearestName } from './nearest-name.js';
 
+/** So many unknown names are reported one by one; whoever gives more has not made a slip of the pen. */
+const UNKNOWN_NAMED = 10;
+
 /** The legal range of an integer option, and what stands in when it is not given. */
 export interface IntegerRule {
   readonly min: number;
@@ -117,13 +120,18 @@ export class OptionReader {
 
   private reportUnknown(): void {
     const known = [...this.asked];
-    for (const name of Object.keys(this.raw)) {
-      if (this.asked.has(name)) continue;
+    const names = Object.keys(this.raw);
+    const unknown = names.filter((name) => !this.asked.has(name));
+    for (const name of unknown.slice(0, UNKNOWN_NAMED)) {
       const near = nearestName(name, known);
       const message = `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`;
       // Its value stays out of the message: it may be a password that belongs elsewhere.
       this.found.push({ option: name, given: `(${typeof this.raw[name]})`, message });
     }
+    const others = unknown.length - UNKNOWN_NAMED;
+    if (others <= 0) return;
+    const message = `more of these are no options: ${others}`;
+    this.found.push({ option: 'options', given: `${names.length} names`, message });
   }
 }
 
