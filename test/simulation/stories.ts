@@ -142,7 +142,13 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
 
     /** The database forgets the last renewals of a holder, who dies or cannot reach it any more; others want his row. */
     'forgotten renewals': (process) => {
-      tell({ kind: 'kill', process: other(process) }, { kind: 'snapshot' });
+      tell({ kind: 'kill', process: other(process) });
+      if (random.chance(0.5)) {
+        // His lease is nearly over when he renews it: all that is left of it is forgotten.
+        tell({ kind: 'outage', process, fault: 'refused' });
+        pass(leaseMs * 0.9 - heartbeatIntervalMs);
+      }
+      tell({ kind: 'snapshot' }, { kind: 'recover', process });
       live(commitLossWindowMs * 0.9, 4);
       tell(
         { kind: 'restore' },
