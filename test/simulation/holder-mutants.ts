@@ -19,7 +19,7 @@ const insideOf = (lease: unknown): Inside => lease as Inside;
 export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'probation-ends-with-a-late-answer': {
     rule: 'What was sent inside the window does not end the probation, however late its answer comes.',
-    shownBy: 1,
+    shownBy: 240,
     install: () =>
       replace(Admission.prototype, 'confirm', (original) => {
         return function (this: Admission, ...args: Parameters<Admission['confirm']>) {
@@ -31,7 +31,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'deadline-from-the-answer': {
     rule: 'A renewed lease counts from before the write was sent.',
-    shownBy: 1,
+    shownBy: 31,
     install: () =>
       replace(Admission.prototype, 'confirm', (original) => {
         return function (this: Admission, ...args: Parameters<Admission['confirm']>) {
@@ -46,7 +46,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'deadline-from-the-answer-of-an-acquire': {
     rule: 'A fresh lease counts from before the write was sent.',
-    shownBy: 1,
+    shownBy: 3,
     install: () =>
       replace(LeaseHolding.prototype, 'acquire', (original) => {
         return async function (this: LeaseHolding) {
@@ -71,7 +71,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'expired-row-revived': {
     rule: 'A row whose lease is over by the database is given back, not renewed.',
-    shownBy: 1,
+    shownBy: 88,
     install: () =>
       replace(HeldRow.prototype, 'judge', (original) => {
         return function (this: HeldRow, ...args: Parameters<HeldRow['judge']>) {
@@ -83,7 +83,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'regression-does-not-bar': {
     rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
-    shownBy: 1,
+    shownBy: 274,
     install: () =>
       replace(Admission.prototype, 'barWith', (original) => {
         return function (this: Admission, error: Parameters<Admission['barWith']>[0]) {
@@ -93,7 +93,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'skew-unchecked-while-running': {
     rule: 'A renewal holds the clock against the database.',
-    shownBy: 1,
+    shownBy: 3,
     install: () =>
       replace(HeldLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
         return function (this: unknown) {
@@ -101,12 +101,12 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
           const wallMs = ctx.ports.clock.refresh();
           admission.trustClock(wallMs);
           return wallMs;
-        } as (databaseMs: number) => number;
+        };
       }),
   },
   'release-forgets-an-executed-attempt': {
     rule: 'A release counts what was granted by writes whose answer was lost.',
-    shownBy: 1,
+    shownBy: 3,
     install: () =>
       replace(HeldLease.prototype, 'release', (original) => {
         return function (this: HeldLease) {
@@ -118,7 +118,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'batch-across-grants': {
     rule: 'A batch that goes on under another grant begins anew.',
-    shownBy: 1,
+    shownBy: 280,
     install: () => replaceGetter(Issuer.prototype, 'grant', () => ''),
   },
 };

@@ -96,6 +96,7 @@ export class Invariants implements Witness {
 
   sent(store: WitnessedStore, token: string): void {
     this.senderOf(store).sentMs.set(token, this.now());
+    this.together.sent(store, token);
   }
 
   executed(store: WitnessedStore, write: WorkerWrite, before: WorkerRow): void {

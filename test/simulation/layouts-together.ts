@@ -21,12 +21,18 @@ interface Times {
 export class LayoutsTogether {
   private readonly held = new Map<number, Held>();
   private readonly lookedMs = new Map<object, number>();
+  /** When the sender of a write had looked, by its token: it may be executed long after he has looked again. */
+  private readonly lookedBefore = new Map<string, number>();
 
   constructor(private readonly layoutOf: (fingerprint: string) => Layout) {}
 
   /** Somebody is about to read the workers. */
   looked(owner: object, nowMs: number): void {
     this.lookedMs.set(owner, nowMs);
+  }
+
+  sent(owner: object, token: string): void {
+    this.lookedBefore.set(token, this.lookedMs.get(owner) ?? Number.NEGATIVE_INFINITY);
   }
 
   /** @returns the worker ids whose layouts are in the way */
@@ -42,7 +48,7 @@ export class LayoutsTogether {
       return [];
     }
     this.held.set(write.id, { layout: write.layout, owner, sinceMs: times.nowMs, leaseUntilMs });
-    const lookedMs = this.lookedMs.get(owner) ?? Number.NEGATIVE_INFINITY;
+    const lookedMs = this.lookedBefore.get(write.token) ?? Number.NEGATIVE_INFINITY;
     const inTheWay = ([id, other]: [number, Held]): boolean =>
       id !== write.id &&
       other.sinceMs < lookedMs &&

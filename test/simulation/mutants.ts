@@ -18,7 +18,7 @@ const isWrite = (what: string): boolean => what === 'acquiring a worker' || what
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'reserve-after-issuing': {
     rule: 'A grant is written to the row before anything in it is issued.',
-    shownBy: 10,
+    shownBy: 21,
     install: () =>
       replace(Reservation.prototype, 'planRenewal', (original) => {
         return function (this: Reservation, ...args: Parameters<Reservation['planRenewal']>) {
@@ -30,7 +30,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'cas-without-version': {
     rule: 'A row is written only as it was read.',
-    shownBy: 170,
+    shownBy: 252,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'write', (original) => {
         return function (this: MemoryWorkerStore, write: Parameters<MemoryWorkerStore['write']>[0]) {
@@ -53,7 +53,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'ambiguous-is-success': {
     rule: 'A write without an answer is not taken for executed.',
-    shownBy: 3,
+    shownBy: 1,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
         const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
@@ -82,7 +82,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'adopt-on-0-rows': {
     rule: 'A write that changed no row grants nothing.',
-    shownBy: 13,
+    shownBy: 35,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
         const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
@@ -94,23 +94,23 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'constant-token-with-clones': {
     rule: 'The token changes with every write: copies of one memory must not adopt each other’s grants.',
-    shownBy: 45,
+    shownBy: 88,
     constantTokens: true,
     install: () => () => undefined,
   },
   'unlimited-grant': {
     rule: 'Nothing is issued past the limit.',
-    shownBy: 3,
+    shownBy: 2,
     install: () => replaceGetter(LeaseKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
   },
   'deadline-ignored': {
     rule: 'Nothing is issued once the lease has run out.',
-    shownBy: 5,
+    shownBy: 1,
     install: () => replaceGetter(Admission.prototype, 'isLapsed', () => false),
   },
   'copies-ignored': {
     rule: 'A copy of a process gives up what was granted before.',
-    shownBy: 1,
+    shownBy: 5,
     install: () =>
       replace(ClockWatch.prototype, 'look', (original) => {
         return function (this: ClockWatch, ...args: Parameters<ClockWatch['look']>) {
@@ -121,7 +121,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'no-probation': {
     rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
-    shownBy: 4,
+    shownBy: 61,
     install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
   },
   'layouts-not-judged': {
@@ -131,7 +131,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'layouts-hidden-by-a-sample': {
     rule: 'A look at a few rows tells of the layouts of all.',
-    shownBy: 20,
+    shownBy: 8,
     install: () => {
       const hide = <K extends 'readSample' | 'readRowAndLayouts'>(name: K): (() => void) =>
         replace(MemoryWorkerStore.prototype, name, (original) => {

@@ -144,7 +144,12 @@ class Planner {
           this.do(this.start(process));
         }
         return this.failover(process);
-      default:
+      case 'cut off':
+      case 'adopted':
+      case 'overtaken':
+      case 'buried':
+      case 'late answer':
+      case 'forgotten renewals':
         return this.stories[event](process);
     }
   }

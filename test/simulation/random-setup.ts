@@ -67,7 +67,8 @@ export function randomSetup(random: SeededRandom): Setup {
 
 function layoutsOf(family: Family, random: SeededRandom): LayoutChoice[] {
   // What a database forgets is hardest to tell where a tick outlasts the forgetting.
-  const unit = family === 'lost-commits' && random.chance(0.6) ? random.pick<TimeUnit>(['minute', 'hour']) : random.pick(UNITS);
+  const unit =
+    family === 'lost-commits' && random.chance(0.6) ? random.pick<TimeUnit>(['minute', 'hour']) : random.pick(UNITS);
   const endBits = family === 'disjoint-layouts' ? 1 + random.below(2) : random.pick([0, 0, 1]);
   const first: LayoutChoice = {
     unit,

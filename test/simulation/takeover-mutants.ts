@@ -40,22 +40,22 @@ function reads(change: (row: WorkerRow) => WorkerRow): () => void {
 export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'grace-ignored': {
     rule: 'A row is left to its holder for some time after its lease.',
-    shownBy: 1,
+    shownBy: 257,
     install: () => takesWith({ graceMs: 0 }),
   },
   'unclean-takeover-in-the-same-tick': {
     rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
-    shownBy: 1,
+    shownBy: 4,
     install: () => takesWith({ commitLossWindowMs: 0 }),
   },
   'foreign-end-ignored': {
     rule: 'A program of the original may have issued for a minute after its last heartbeat.',
-    shownBy: 1,
+    shownBy: 132,
     install: () => reads((row) => (isForeign(row) ? { ...row, heartbeatMs: row.heartbeatMs - 60_000 } : row)),
   },
   'sample-ignores-layouts': {
     rule: 'A look at a few rows is not enough where a layout could repeat our IDs.',
-    shownBy: 1,
+    shownBy: 8,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readSample', (original) => {
         return async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore['readSample']>) {

@@ -1,3 +1,4 @@
+import { ReservationExhaustedError, SequenceExhaustedError } from '../generator/generator-errors.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 
@@ -72,7 +73,7 @@ describe('a worker of an hour layout', () => {
       const bench = await KeeperBench.started({ layout: { ...HOURS, workIdLength: 7 } });
       const { generator } = bench;
       if (count === 1_000) {
-        expect(() => generator.nextIds(count)).toThrow(expect.objectContaining({ errorCode: 'RESERVATION_EXHAUSTED' }));
+        expect(() => generator.nextIds(count)).toThrow(ReservationExhaustedError);
         await bench.advance(20);
         expect(generator.nextIds(count)).toHaveLength(count);
         return;
@@ -94,11 +95,9 @@ describe('a worker of an hour layout', () => {
 
   it('refuses a sync batch that the hour has no room for', async () => {
     const bench = await KeeperBench.started({ layout: { ...HOURS, workIdLength: 7 } });
-    expect(() => bench.generator.nextIds(1_025)).toThrow(
-      expect.objectContaining({ errorCode: 'RESERVATION_EXHAUSTED' }),
-    );
+    expect(() => bench.generator.nextIds(1_025)).toThrow(ReservationExhaustedError);
     await bench.advance(20);
-    expect(() => bench.generator.nextIds(1_025)).toThrow(expect.objectContaining({ errorCode: 'SEQUENCE_EXHAUSTED' }));
+    expect(() => bench.generator.nextIds(1_025)).toThrow(SequenceExhaustedError);
   });
 
   it('gets larger blocks the faster it issues, so that an async batch goes through in a few writes', async () => {
