@@ -30,7 +30,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   'hangs write': 0.5,
   'ghost write': 1,
   'slow write': 0.5,
-  'ghost readRow': 0.4,
+  'ghost readRow': 0.25,
   'slow readRow': 0.2,
   'answer-lost readSample': 0.1,
   'answer-lost readRowAndLayouts': 0.04,
