@@ -12,6 +12,7 @@ export type Invariant =
   | 'grants are disjoint'
   | 'issued inside a grant'
   | 'nothing issued after closed or lost'
+  | 'nothing issued before a regression is healed'
   | 'the deadline holds'
   | 'no ID is of the far future'
   | 'layouts in the way of each other do not live together'
@@ -32,6 +33,8 @@ interface Sender {
   confirmedMs: number;
   /** The longest time in this tenure from the sending of a write to the knowledge of the next one. */
   longestGapMs: number;
+  /** When it last saw that the database had gone back, until it learns of a write that it sent since. */
+  regressedMs: number | undefined;
 }
 
 /** Checks every write that is executed and every ID that is issued, from outside: by the database and the IDs alone. */
@@ -87,7 +90,14 @@ export class Invariants implements Witness {
 
   /** A process begins a tenure. */
   began(store: WitnessedStore): void {
-    this.senderOf(store).longestGapMs = 0;
+    const sender = this.senderOf(store);
+    sender.longestGapMs = 0;
+    sender.regressedMs = undefined;
+  }
+
+  /** A process has seen that the database went back. */
+  sawRegression(store: WitnessedStore): void {
+    this.senderOf(store).regressedMs = this.now();
   }
 
   looked(store: WitnessedStore): void {
@@ -137,7 +147,9 @@ export class Invariants implements Witness {
     // What a copy was granted before it was one is not known here.
     const gapMs = Number.isFinite(sender.confirmedMs) ? this.now() - sender.confirmedMs : 0;
     sender.longestGapMs = Math.max(sender.longestGapMs, gapMs);
-    sender.confirmedMs = Math.max(sender.confirmedMs, sender.sentMs.get(token) ?? Number.NEGATIVE_INFINITY);
+    const sentMs = sender.sentMs.get(token) ?? Number.NEGATIVE_INFINITY;
+    sender.confirmedMs = Math.max(sender.confirmedMs, sentMs);
+    if (sender.regressedMs !== undefined && sentMs >= sender.regressedMs) sender.regressedMs = undefined;
   }
 
   /** @param atOnce false when some time may lie between taking the ID and this */
@@ -164,7 +176,8 @@ export class Invariants implements Witness {
     }
     if (!atOnce) return;
     if (process.mustNotIssue) this.fail('nothing issued after closed or lost', where());
-    const { confirmedMs, longestGapMs } = this.senderOf(process.store);
+    const { confirmedMs, longestGapMs, regressedMs } = this.senderOf(process.store);
+    if (regressedMs !== undefined) this.fail('nothing issued before a regression is healed', where());
     if (longestGapMs > process.leaseMs) {
       this.fail('the deadline holds', `${where()}, with a lease that had run out before it was renewed`);
     }
@@ -229,7 +242,13 @@ export class Invariants implements Witness {
   private senderOf(store: WitnessedStore): Sender {
     let sender = this.senders.get(store);
     if (sender === undefined) {
-      sender = { sentMs: new Map(), raised: new Map(), confirmedMs: Number.NEGATIVE_INFINITY, longestGapMs: 0 };
+      sender = {
+        sentMs: new Map(),
+        raised: new Map(),
+        confirmedMs: Number.NEGATIVE_INFINITY,
+        longestGapMs: 0,
+        regressedMs: undefined,
+      };
       this.senders.set(store, sender);
     }
     return sender;

@@ -181,9 +181,10 @@ export class SimulatedProcess {
 
   private heard(event: LeaseEvent): void {
     const { type } = event;
-    if (type === 'lease-lost' || type === 'database-regression') this.hasLost = true;
+    if (type === 'lease-lost') this.hasLost = true;
+    if (type === 'database-regression') this.birth.invariants.sawRegression(this.store);
     if (type === 'lease-acquired' || type === 'lease-regained') this.birth.invariants.began(this.store);
-    if (type === 'lease-acquired' || type === 'lease-regained' || type === 'lease-renewed') this.hasLost = false;
+    if (type === 'lease-acquired' || type === 'lease-regained') this.hasLost = false;
     if (!this.isShadow && type !== 'lease-renewed') this.birth.onEvent(type);
     if (this.birth.say !== undefined && !this.isShadow) this.birth.say(`  ${this.name}: ${inWords(event)}`);
   }
