@@ -17,12 +17,13 @@ export interface WorkerFence {
 }
 
 /**
- * Makes a worker table, or what `redisWorkers()` keeps, safe whose odometers cannot be believed: one restored from a backup, or changed by hand, while
- * processes went on issuing. Every odometer rises past all that a running process can have been granted, and every
- * token is cleared: holders lose their rows at their next renewal and acquire anew once the clock has got there.
+ * Makes a worker table, or what `redisWorkers()` keeps, safe whose odometers cannot be believed: one restored from a
+ * backup, or changed by hand, while processes went on issuing. Every odometer rises past all that a running process can
+ * have been granted, and every token is cleared: holders lose their rows at their next renewal and acquire anew once the
+ * clock has got there.
  *
- * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them. Their
- * rows rise as well, and are not counted as freed.
+ * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them.
+ * Their rows rise as well, and are not counted as freed.
  *
  * @param options the module's own; where several services share the table, those with the longest `horizonMs` and
  * `maxClockSkewMs`
