@@ -56,7 +56,7 @@ describe('The service', () => {
     });
 
     it.each<[string, string]>([
-      ['startTimeStamp', JSON.stringify('x'.repeat(200_000))],
+      ['startTimeStamp', JSON.stringify('x'.repeat(3_900))],
       ['startTimeStamp', '"2999-01-01"'],
       ['startTimeStamp', '{"toString":1}'],
       ['timeStampLength', '1e309'],
