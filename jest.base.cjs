@@ -25,10 +25,9 @@ module.exports = {
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   moduleNameMapper: {
-    '^@raindrop/core$': '<rootDir>/libs/core/src/index.ts',
-    '^@raindrop/nestjs$': '<rootDir>/libs/nestjs/src/index.ts',
-    '^@raindrop/nestjs/(class-validator|opentelemetry|public-ids|redis|remote|swagger|terminus|testing|threads)$':
-      '<rootDir>/libs/nestjs/src/$1/index.ts',
+    '^@raindrop/(core|node|typeorm|nestjs)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@raindrop/(node|typeorm)/internal$': '<rootDir>/libs/$1/src/internal.ts',
+    '^@raindrop/(node|nestjs)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/[^/]+/dist/'],

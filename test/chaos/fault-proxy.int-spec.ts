@@ -1,4 +1,4 @@
-import type { TypeormWorkerStore } from '../../libs/nestjs/src/typeorm/worker-store/typeorm-worker-store.js';
+import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
@@ -10,9 +10,9 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   let database: TestDatabase;
   let proxy: FaultProxy;
   /** Through the proxy. */
-  let client: TypeormWorkerStore;
+  let client: SqlWorkerStore;
   /** Straight to the server. */
-  let admin: TypeormWorkerStore;
+  let admin: SqlWorkerStore;
   let fired: ProxyFault[];
 
   beforeAll(async () => {

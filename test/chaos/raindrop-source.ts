@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
-import type { DataSourceOptions } from 'typeorm';
+import { PORTS, sqlDatabase } from '../ports/sql-database.js';
 import { quickRedisWorkers } from './quick-redis-workers.js';
 import type { IdSource, IdSourceEvents } from './id-source.js';
 import type { IssuingOrders } from './issuing-messages.js';
@@ -39,8 +39,8 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
   return ids;
 }
 
-/** Where the worker ids are kept. */
+/** Where the worker ids are kept. Half of the processes reach it by the driver, half by TypeORM. */
 function memoryOf({ database: { type, ...connection } }: IssuingOrders): Partial<SnowflakeModuleOptions> {
   if (type === 'redis') return { workerIdAssigner: quickRedisWorkers({ connection }) };
-  return { dbConfig: { type, ...connection } as unknown as DataSourceOptions };
+  return { dbConfig: sqlDatabase({ type, ...connection }, PORTS[process.pid % 2]) };
 }

@@ -1,4 +1,4 @@
-import { workerScripts } from '../../libs/nestjs/src/redis/worker-store/worker-scripts.js';
+import { workerScripts } from '../../libs/node/src/redis/worker-store/worker-scripts.js';
 
 /** How the writes that matter are told from everything else on a connection. */
 export interface WriteTraffic {

@@ -1,4 +1,4 @@
-import { GeneratedSnowflake } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { Column, Entity, Index, ManyToOne, OneToMany, PrimaryGeneratedColumn, Relation } from 'typeorm';
 
 /** As they were: the database counts. */

@@ -14,9 +14,9 @@ import { runs } from '../tier.js';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
-import type { SourcedEngine } from '../../libs/nestjs/src/id-source/sourced-engine.js';
-import { ClusterIdBroker, type BrokeredIds } from '../../libs/nestjs/src/threads/cluster/cluster-id-broker.js';
-import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
+import type { SourcedEngine } from '../../libs/node/src/engines/sourced-engine.js';
+import { ClusterIdBroker, type BrokeredIds } from '../../libs/node/src/cluster/cluster-id-broker.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
 import { ClusterPair } from './cluster-pair.js';
 
 const LAYOUT = createLayout(

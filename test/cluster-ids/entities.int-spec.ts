@@ -1,9 +1,10 @@
 import { createLayout, type LayoutOptions } from '@raindrop/core';
-import { GeneratedSnowflake, IdService, RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
-import { ClusterIdBroker } from '../../libs/nestjs/src/threads/cluster/cluster-id-broker.js';
-import { clusterPrimary } from '../../libs/nestjs/src/threads/cluster/cluster-primary.js';
-import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
+import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
+import { clusterPrimary } from '../../libs/node/src/cluster/cluster-primary.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
 import { startApp } from '../module/module-fixture.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';

@@ -4,7 +4,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { ClusterIdBroker } from '../../libs/nestjs/src/threads/cluster/cluster-id-broker.js';
+import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
 /** A primary that holds a worker id, and lets its workers take IDs from it. */

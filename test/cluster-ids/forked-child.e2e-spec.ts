@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { ClusterIdBroker } from '../../libs/nestjs/src/threads/cluster/cluster-id-broker.js';
+import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
 import { startApp } from '../module/module-fixture.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';

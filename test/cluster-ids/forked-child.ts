@@ -1,5 +1,5 @@
 import { createLayout, type LayoutOptions, type RaindropError } from '@raindrop/core';
-import { openClusterEngine } from '../../libs/nestjs/src/threads/cluster/open-cluster-engine.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
 
 /** What a child did with the IDs of its parent. */
 export interface ForkedReport {

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLayout, SnowflakeGenerator, StaticTenure, type LayoutOptions } from '@raindrop/core';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilySetup } from './family-messages.js';
 
 const { options, directory } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;

@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3';
-import { DatabaseConnection } from '../../libs/nestjs/src/typeorm/database/database-connection.js';
-import { sqliteDialect } from '../../libs/nestjs/src/typeorm/database/sqlite-dialect.js';
+import type { DataSource } from 'typeorm';
+import { DatabaseConnection } from '../../libs/node/src/database/database-connection.js';
+import { sqliteDialect } from '../../libs/node/src/database/sqlite-dialect.js';
 
 /** An attempt of ours that found SQLite busy. */
 export interface BusyAttempt {
@@ -18,9 +19,8 @@ export function noteBusyAttempts(): readonly BusyAttempt[] {
   const runs = jest.spyOn(DatabaseConnection.prototype, 'run');
   jest.spyOn(sqliteDialect, 'isBusy').mockImplementation((code) => {
     if (!isBusy(code)) return false;
-    const { driver } = (runs.mock.contexts.at(-1) as DatabaseConnection)['dataSource'];
-    const { databaseConnection } = driver as unknown as { databaseConnection: Sqlite.Database };
-    attempts.push({ waitedMs: Number(databaseConnection.pragma('busy_timeout', { simple: true })), turn });
+    const ours = openedBy(runs.mock.contexts.at(-1) as DatabaseConnection);
+    attempts.push({ waitedMs: Number(ours.pragma('busy_timeout', { simple: true })), turn });
     setImmediate(() => turn++);
     return true;
   });
@@ -31,4 +31,10 @@ export function noteBusyAttempts(): readonly BusyAttempt[] {
 export function expectOffTheEventLoop(attempts: readonly BusyAttempt[]): void {
   expect(attempts.map(({ waitedMs }) => waitedMs)).toEqual(attempts.map(() => 0));
   expect(new Set(attempts.map(({ turn }) => turn)).size).toBe(attempts.length);
+}
+
+/** What a connection of ours has opened, by either port. */
+function openedBy(connection: DatabaseConnection): Sqlite.Database {
+  const { opened, dataSource } = connection['driver'] as { opened?: Sqlite.Database; dataSource?: DataSource };
+  return opened ?? (dataSource!.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
 }

@@ -1,19 +1,17 @@
 import type { DataSourceOptions } from 'typeorm';
 import {
-  TypeormAppSegmentStore,
-  type TypeormAppSegmentStoreOptions,
-} from '../../libs/nestjs/src/typeorm/segment-store/typeorm-app-segment-store.js';
-import {
-  TypeormSegmentStore,
-  type TypeormSegmentStoreOptions,
-} from '../../libs/nestjs/src/typeorm/segment-store/typeorm-segment-store.js';
+  SqlAppSegmentStore,
+  type SqlAppSegmentStoreOptions,
+} from '../../libs/node/src/segment-table/sql-app-segment-store.js';
+import { SqlSegmentStore, type SqlSegmentStoreOptions } from '../../libs/node/src/segment-table/sql-segment-store.js';
+import { sqlDatabase } from '../ports/sql-database.js';
 
 /** A store of codes with everything that a test does not care about. */
 export function openSegmentStore(
   dataSource: DataSourceOptions,
-  options: Partial<TypeormSegmentStoreOptions> = {},
-): TypeormSegmentStore {
-  return new TypeormSegmentStore(dataSource, {
+  options: Partial<SqlSegmentStoreOptions> = {},
+): SqlSegmentStore {
+  return new SqlSegmentStore(sqlDatabase(dataSource), {
     tableName: 'raindrop_segment',
     autoCreateTable: true,
     autoCreateCode: true,
@@ -26,9 +24,9 @@ export function openSegmentStore(
 /** The same for apps. */
 export function openAppSegmentStore(
   dataSource: DataSourceOptions,
-  options: Partial<TypeormAppSegmentStoreOptions> = {},
-): TypeormAppSegmentStore {
-  return new TypeormAppSegmentStore(dataSource, {
+  options: Partial<SqlAppSegmentStoreOptions> = {},
+): SqlAppSegmentStore {
+  return new SqlAppSegmentStore(sqlDatabase(dataSource), {
     tableName: 'raindrop_app_segment',
     autoCreateTable: true,
     opTimeoutMs: 5_000,

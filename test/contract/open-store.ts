@@ -1,16 +1,11 @@
 import type { WorkerStore } from '@raindrop/core';
 import type { DataSourceOptions } from 'typeorm';
-import {
-  TypeormWorkerStore,
-  type TypeormWorkerStoreOptions,
-} from '../../libs/nestjs/src/typeorm/worker-store/typeorm-worker-store.js';
+import { SqlWorkerStore, type SqlWorkerStoreOptions } from '../../libs/node/src/worker-table/sql-worker-store.js';
+import { sqlDatabase } from '../ports/sql-database.js';
 
 /** A store with everything that a test does not care about. */
-export function openStore(
-  dataSource: DataSourceOptions,
-  options: Partial<TypeormWorkerStoreOptions> = {},
-): TypeormWorkerStore {
-  return new TypeormWorkerStore(dataSource, {
+export function openStore(dataSource: DataSourceOptions, options: Partial<SqlWorkerStoreOptions> = {}): SqlWorkerStore {
+  return new SqlWorkerStore(sqlDatabase(dataSource), {
     tableName: 'soc_raindrop_worker',
     autoCreateTable: true,
     opTimeoutMs: 5_000,

@@ -6,7 +6,7 @@ import {
   StoreSession,
   type WorkerStore,
 } from '@raindrop/core';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** One process, as far as a worker table can tell: a keeper and a generator over a store of their own. */
 interface Member {

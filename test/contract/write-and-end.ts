@@ -1,9 +1,10 @@
-import { TypeormWorkerStore } from '../../libs/nestjs/src/typeorm/worker-store/typeorm-worker-store.js';
+import { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
+import { sqlDatabase } from '../ports/sql-database.js';
 
 /** A script that uses a store and forgets to close it. */
 async function main(): Promise<void> {
-  const dataSource = JSON.parse(process.env['RAINDROP_TEST_DATABASE']!) as { type: 'postgres' };
-  const store = new TypeormWorkerStore(dataSource, {
+  const dataSource = JSON.parse(process.env['RAINDROP_TEST_DATABASE']!) as object;
+  const store = new SqlWorkerStore(sqlDatabase(dataSource), {
     tableName: 'soc_raindrop_worker',
     autoCreateTable: true,
     opTimeoutMs: 600_000,

@@ -3,8 +3,9 @@ import type { DataSourceOptions } from 'typeorm';
 import {
   DisposableAssigner,
   type DisposableAssignerOptions,
-} from '../../libs/nestjs/src/typeorm/disposable/disposable-assigner.js';
-import { DEFAULT_DISPOSABLE_TABLE } from '../../libs/nestjs/src/typeorm/disposable/disposable-limits.js';
+} from '../../libs/node/src/worker-node-table/disposable-assigner.js';
+import { DEFAULT_DISPOSABLE_TABLE } from '../../libs/node/src/worker-node-table/disposable-limits.js';
+import { sqlDatabase } from '../ports/sql-database.js';
 
 const layout = presets.uidGenerator({ startTimeStamp: '2026-01-01' });
 const workers = { min: 1, max: layout.maxWorkerId };
@@ -17,7 +18,7 @@ export function openDisposable(
   dataSource: DataSourceOptions,
   options: Partial<DisposableAssignerOptions> = {},
 ): DisposableAssigner {
-  return new DisposableAssigner(dataSource, {
+  return new DisposableAssigner(sqlDatabase(dataSource), {
     ...{
       tableName: DEFAULT_DISPOSABLE_TABLE,
       autoCreateTable: true,

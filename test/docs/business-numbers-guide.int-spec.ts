@@ -1,9 +1,9 @@
 import * as typeorm from 'typeorm';
-import { businessNumberTableMigration } from '../../libs/nestjs/src/typeorm/business-number/business-number-table-migration.js';
-import { businessNumber } from '../../libs/nestjs/src/typeorm/business-number/business-number.js';
-import { businessNumberTableSql } from '../../libs/nestjs/src/typeorm/business-number/number-table.js';
-import { prepareBusinessNumbers } from '../../libs/nestjs/src/typeorm/business-number/prepare-business-numbers.js';
-import { transactionWithRetries } from '../../libs/nestjs/src/typeorm/business-number/transaction-with-retries.js';
+import { businessNumberTableMigration } from '../../libs/typeorm/src/migrations/business-number-table-migration.js';
+import { businessNumber } from '../../libs/typeorm/src/business-number/business-number.js';
+import { businessNumberTableSql } from '../../libs/typeorm/src/business-number/number-table.js';
+import { prepareBusinessNumbers } from '../../libs/typeorm/src/business-number/prepare-business-numbers.js';
+import { transactionWithRetries } from '../../libs/typeorm/src/business-number/transaction-with-retries.js';
 import { databaseKinds, testDatabase } from '../servers/test-databases.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 

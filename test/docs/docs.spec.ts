@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import {
   resolveSegmentModuleOptions,
   type SegmentModuleOptions,
-} from '../../libs/nestjs/src/segment/segment.options.js';
-import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
+} from '../../libs/node/src/options/segment-mode-options.js';
+import { resolveSnowflakeOptions } from '../../libs/node/src/options/snowflake-options.js';
 
 const root = join(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

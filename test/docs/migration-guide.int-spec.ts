@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLayout, parseId, type Layout } from '@raindrop/core';
-import { GeneratedSnowflake, IdService, RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity, EntitySchema, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../servers/test-databases.js';

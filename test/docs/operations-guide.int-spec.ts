@@ -1,9 +1,16 @@
 import { createLayout, resolveLeaseOptions } from '@raindrop/core';
-import { IdService, RaindropModule, workerTableMigration, workerTableSql } from '@raindrop/nestjs';
+import { IdService, RaindropModule, workerTableSql } from '@raindrop/nestjs';
+import { workerTableMigration } from '@raindrop/nestjs/typeorm';
 import { randomBytes } from 'node:crypto';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
-import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
+import {
+  databaseKinds,
+  testDatabase,
+  type DatabaseKind,
+  type TestDatabase,
+  type TestOptions,
+} from '../servers/test-databases.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/operations.md');
@@ -54,7 +61,7 @@ describe('The statements of docs/operations.md', () => {
         isPostgres(kind) ? `CREATE USER ${name} PASSWORD 'p'` : `CREATE USER ${account} IDENTIFIED BY 'p'`,
       );
       for (const statement of workerTableSql(kind, 'soc_raindrop_worker')) await admin.query(statement);
-      const dbConfig = { ...options, username: name, password: 'p' } as DataSourceOptions;
+      const dbConfig = { ...options, username: name, password: 'p' } as TestOptions;
       const start = () => startApp([RaindropModule.forRoot({ ...OPTIONS, dbConfig, autoCreateTable: false })]);
 
       const grants = (isPostgres(kind) ? grantsOnPostgres! : grantsOnMysql!)

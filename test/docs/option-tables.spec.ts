@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRingOptions } from '../../libs/core/src/ring/ring-options.js';
 import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
-import { resolveRedisBufferOptions } from '../../libs/nestjs/src/redis/redis-options.js';
+import { resolveRedisBufferOptions } from '../../libs/node/src/redis/redis-options.js';
 import { optionDocs, type OptionDoc } from './option-docs';
 import { withOptionTables } from './option-tables';
 

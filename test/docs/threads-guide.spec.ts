@@ -3,7 +3,8 @@ import { Test } from '@nestjs/testing';
 import { SharedIds, type SharedIdRing, type SharedIdRingHandle } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { createTestIdService } from '@raindrop/nestjs/testing';
-import { openSharedIds, RaindropThreadModule, sharedIdRing } from '@raindrop/nestjs/threads';
+import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
+import { RaindropThreadModule } from '@raindrop/nestjs';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const [producer, plain, nest] = typescriptBlocks(readDocument('docs/threads.md'));

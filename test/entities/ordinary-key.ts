@@ -7,9 +7,9 @@ import {
   type EntitySubscriberInterface,
   type ObjectLiteral,
 } from 'typeorm';
-import { ownsColumn } from '../../libs/nestjs/src/typeorm/generated-snowflake/generated-column.js';
-import type { ColumnMetadata } from '../../libs/nestjs/src/typeorm/generated-snowflake/column-values.js';
-import type { GeneratedSnowflakeOptions } from '../../libs/nestjs/src/typeorm/generated-snowflake/snowflake-column-options.js';
+import { ownsColumn } from '../../libs/typeorm/src/generated-snowflake/generated-column.js';
+import type { ColumnMetadata } from '../../libs/typeorm/src/generated-snowflake/column-values.js';
+import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
 import type { PropertyForm } from './property-form.js';
 
 const ASSIGNED = 'assigned by the application';

@@ -1,10 +1,10 @@
 import { createLayout, Layout, SnowflakeGenerator, StaticTenure, typedId } from '@raindrop/core';
 import type { DataSource } from 'typeorm';
-import { attachSnowflakes } from '../../libs/nestjs/src/typeorm/generated-snowflake/attach-snowflakes.js';
-import { GeneratedSnowflake } from '../../libs/nestjs/src/typeorm/generated-snowflake/generated-snowflake.decorator.js';
-import { snowflakeColumn } from '../../libs/nestjs/src/typeorm/generated-snowflake/snowflake-column.js';
-import type { GeneratedSnowflakeOptions } from '../../libs/nestjs/src/typeorm/generated-snowflake/snowflake-column-options.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { attachSnowflakes } from '../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
+import { GeneratedSnowflake } from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
+import { snowflakeColumn } from '../../libs/typeorm/src/generated-snowflake/snowflake-column.js';
+import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import type { ColumnMaker } from './entity-family.js';
 
 /** What the property of a generated column holds, as far as the compiler is concerned. */

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { attachSnowflakes } from '../../libs/nestjs/src/typeorm/generated-snowflake/attach-snowflakes.js';
+import { attachSnowflakes } from '../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
 import { pathsOf, rows, type PathSetting } from './entity-path.js';
 import { idSource, wideLayout } from './property-form.js';
 import { lonelyEntities, sharedKeyEntities } from './refused-entities.js';

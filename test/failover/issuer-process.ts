@@ -11,7 +11,7 @@ import {
 } from '@raindrop/core';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { openStore } from '../contract/open-store.js';
 
 /** What a process is started with. */

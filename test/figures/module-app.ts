@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
+import type { TestOptions } from '../servers/test-databases.js';
 
 /** An application with the module, and how to end it. */
 export interface ModuleApp {
@@ -11,7 +12,7 @@ export interface ModuleApp {
 }
 
 /** Starts an application that has the module and nothing else, with a database of the lease's. */
-export function startModule(dbConfig: DataSourceOptions, options: Partial<SnowflakeModuleOptions>): Promise<ModuleApp> {
+export function startModule(dbConfig: TestOptions, options: Partial<SnowflakeModuleOptions>): Promise<ModuleApp> {
   return start([RaindropModule.forRoot({ ...OPTIONS, ...options, dbConfig })]);
 }
 

@@ -1,9 +1,9 @@
 import { SnowflakeGenerator, type LeaseEvent, type WorkerStore } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
-import { LeasedWorker } from '../../libs/nestjs/src/lease/leased-worker.js';
-import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
-import { openWorkerStore } from '../../libs/nestjs/src/typeorm/open-worker-store.js';
+import { LeasedWorker } from '../../libs/node/src/workers/leased-worker.js';
+import { resolveSnowflakeOptions } from '../../libs/node/src/options/snowflake-options.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
+import { openWorkerStore } from '../../libs/node/src/workers/open-worker-store.js';
 
 /** A worker as the module makes it, with its parts in sight. */
 export interface OpenedWorker {

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import type { DataSourceOptions } from 'typeorm';
+import type { TestOptions } from '../servers/test-databases.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FlakyProxy } from '../contract/flaky-proxy.js';
 import type { SqlServerKind } from '../servers/database-admin.js';
@@ -12,7 +12,7 @@ export type OutageKind = 'killed' | 'silent' | 'locked';
 
 /** A database that can be taken away and given back. */
 export interface Outage {
-  readonly options: DataSourceOptions;
+  readonly options: TestOptions;
   /** Takes the database away for about `ms`; answers how long it was away, and since when it is back (monotonic ms). */
   happen(ms: number): Promise<{ readonly lastedMs: number; readonly backAtMs: number }>;
   end(): Promise<void>;
@@ -79,7 +79,7 @@ async function silentNetwork(kind: SqlServerKind, bench: Bench): Promise<Outage>
   const { host, port } = options as { host: string; port: number };
   const proxy = await FlakyProxy.start({ host, port });
   return {
-    options: { ...options, host: '127.0.0.1', port: proxy.port } as DataSourceOptions,
+    options: { ...options, host: '127.0.0.1', port: proxy.port } as TestOptions,
     async happen(ms) {
       const beganMs = performance.now();
       proxy.silenceAfter(0);

@@ -1,11 +1,5 @@
-import {
-  IdService,
-  getIdServiceToken,
-  GeneratedSnowflake,
-  RaindropModule,
-  snowflakeColumn,
-  UnknownEntityError,
-} from '@raindrop/nestjs';
+import { IdService, getIdServiceToken, RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake, snowflakeColumn, UnknownEntityError } from '@raindrop/nestjs/typeorm';
 import { typedId } from '@raindrop/core';
 import {
   DataSource,

@@ -1,7 +1,7 @@
 import { MemoryWorkerStore, MemoryWorkerTable, SnowflakeGenerator, type LeaseEvent } from '@raindrop/core';
 import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { resolveSnowflakeOptions } from '../../libs/nestjs/src/snowflake.options.js';
-import { LeasedWorker } from '../../libs/nestjs/src/lease/leased-worker.js';
+import { resolveSnowflakeOptions } from '../../libs/node/src/options/snowflake-options.js';
+import { LeasedWorker } from '../../libs/node/src/workers/leased-worker.js';
 
 const DAY_MS = 86_400_000;
 

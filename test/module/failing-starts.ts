@@ -96,7 +96,6 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
       'a database type with a slip',
       { dbConfig: { type: 'postgress', password: SECRET } },
       ["'postgress'", "'postgres'"],
-      'UNSUPPORTED_DATABASE',
     ),
     wrong(
       'a URL that the driver cannot read',

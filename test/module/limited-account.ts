@@ -1,9 +1,10 @@
+import type { DatabaseSettings } from '../../libs/node/src/drivers/database-settings.js';
 import { randomBytes } from 'node:crypto';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { SqlServerKind } from '../servers/database-admin.js';
 
 /** Connection options of a server's database. */
-export type ServerOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' | 'postgres' }>;
+export type ServerOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' | 'postgres' }> & DatabaseSettings;
 
 /** An account on a server that may read one database, and nothing more until it is told so. */
 export interface LimitedAccount {

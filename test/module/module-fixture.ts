@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
+import { testDatabase, type DatabaseKind, type TestDatabase, type TestOptions } from '../servers/test-databases.js';
 
 /** A layout and a lease for tests: few workers, so that a table is filled at once. */
 export const OPTIONS: SnowflakeModuleOptions = {
@@ -52,7 +52,7 @@ async function closeDataSources(): Promise<void> {
 }
 
 /** A database that lives as long as the suite, or anew for every test. */
-export function useDatabase(kind: DatabaseKind, every: 'suite' | 'test'): { readonly options: DataSourceOptions } {
+export function useDatabase(kind: DatabaseKind, every: 'suite' | 'test'): { readonly options: TestOptions } {
   let database: TestDatabase;
   const [begin, end] = every === 'suite' ? [beforeAll, afterAll] : [beforeEach, afterEach];
   begin(async () => {

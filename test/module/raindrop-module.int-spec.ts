@@ -5,11 +5,11 @@ import {
   IdService,
   InjectIdService,
   RaindropModule,
-  snowflakeColumn,
   type SegmentModuleOptions,
   type SnowflakeModuleOptions,
   type RaindropOptionsFactory,
 } from '@raindrop/nestjs';
+import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { hostname } from 'node:os';
 import { DataSource, EntitySchema } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';

@@ -15,10 +15,10 @@ import {
   NoLayoutError,
   NoShardedIdsError,
   RaindropModule,
-  snowflakeColumn,
   type SegmentBuffer,
   type SegmentModuleOptions,
 } from '@raindrop/nestjs';
+import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { redisBuffer } from '@raindrop/nestjs/redis';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { RaindropModule, type RaindropModuleOptions } from '@raindrop/nestjs';
 import { OPTIONS, startApp, typeorm } from './module-fixture.js';
 
 describe("Nest's shutdown hooks", () => {
@@ -21,7 +21,7 @@ describe("Nest's shutdown hooks", () => {
     });
   });
 
-  const start = (options: SnowflakeModuleOptions = {}): Promise<INestApplicationContext> => {
+  const start = (options: RaindropModuleOptions = {}): Promise<INestApplicationContext> => {
     const logger = { ...OPTIONS.logger!, warn };
     const memory = typeorm({ type: 'better-sqlite3', database: ':memory:' });
     return startApp([memory, RaindropModule.forRoot({ ...OPTIONS, allowVolatile: true, logger, ...options })]);
@@ -34,7 +34,7 @@ describe("Nest's shutdown hooks", () => {
     await app.close();
   });
 
-  it.each<[string, SnowflakeModuleOptions, (app: INestApplicationContext) => unknown]>([
+  it.each<[string, RaindropModuleOptions, (app: INestApplicationContext) => unknown]>([
     ['they are enabled', {}, (app) => app.enableShutdownHooks()],
     ['somebody listens to SIGTERM', {}, () => process.once('SIGTERM', () => {})],
     ['somebody listens to SIGINT', {}, () => process.once('SIGINT', () => {})],

@@ -1,6 +1,6 @@
 import { createLayout, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
-import type { SnowflakeSource } from '../../libs/nestjs/src/typeorm/generated-snowflake/snowflake-source.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-source.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** Past 2^53 since long ago. */
 const layout = createLayout(

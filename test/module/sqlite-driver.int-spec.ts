@@ -1,15 +1,13 @@
 import { RaindropModule } from '@raindrop/nestjs';
-import type * as SqliteDriver from '../../libs/nestjs/src/typeorm/database/sqlite-driver.js';
+import type * as SqliteVersions from '../../libs/node/src/database/sqlite-versions.js';
 import { OPTIONS, startApp, typeorm } from './module-fixture.js';
 
 /** What is found instead of the versions that this run has. */
 const mockVersions = { driver: '12.11.1', node: '24.21.0' };
 
-jest.mock('../../libs/nestjs/src/typeorm/database/sqlite-driver.js', (): typeof SqliteDriver => {
-  const real = jest.requireActual<typeof SqliteDriver>('../../libs/nestjs/src/typeorm/database/sqlite-driver.js');
-  const sqliteVersionsOf: typeof real.sqliteVersionsOf = (options) =>
-    real.sqliteVersionsOf(options) === undefined ? undefined : mockVersions;
-  return { ...real, sqliteVersionsOf };
+jest.mock('../../libs/node/src/database/sqlite-versions.js', (): typeof SqliteVersions => {
+  const real = jest.requireActual<typeof SqliteVersions>('../../libs/node/src/database/sqlite-versions.js');
+  return { ...real, sqliteVersions: () => mockVersions };
 });
 
 it('is warned of once in a process, with the cure, when it is better-sqlite3 12 on Node 24.19 or later', async () => {

@@ -79,9 +79,9 @@ void keeper.start().then(() => {
 
 startupSnapshot.setDeserializeMainFunction(async () => {
   const fromHere = require('node:module').createRequire(resolve(libs, 'nestjs/package.json'));
-  const { TypeormWorkerStore } = fromHere('./dist/typeorm/worker-store/typeorm-worker-store.js');
+  const { SqlWorkerStore } = fromHere('./dist/typeorm/worker-store/typeorm-worker-store.js');
   const options = { tableName: 'soc_raindrop_worker', autoCreateTable: true, opTimeoutMs: 3_000 };
-  store = new TypeormWorkerStore(JSON.parse(process.argv[2]), options);
+  store = new SqlWorkerStore(JSON.parse(process.argv[2]), options);
   writes.length = 0;
   let refusal;
   try {

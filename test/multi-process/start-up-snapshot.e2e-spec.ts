@@ -62,7 +62,7 @@ describe('Two processes from one start-up snapshot that holds a worker', () => {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     running.push(child);
-    const ended = once(child, 'exit');
+    const ended = once(child, 'close');
     const line = once(createInterface(child.stdout), 'line') as Promise<[string]>;
     const silent = ended.then(([code]) => Promise.reject(new Error(`the process ended with ${code} and said nothing`)));
     silent.catch(() => undefined);

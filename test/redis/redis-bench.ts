@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import type { SegmentSource } from '../../libs/core/src/segment/segment-store.js';
-import type { RedisBufferOptions } from '../../libs/nestjs/src/redis/redis-options.js';
-import { RedisSegmentBuffer } from '../../libs/nestjs/src/redis/redis-segment-buffer.js';
-import type { RedisSegmentSource } from '../../libs/nestjs/src/redis/redis-segment-source.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import type { RedisBufferOptions } from '../../libs/node/src/redis/redis-options.js';
+import { RedisSegmentBuffer } from '../../libs/node/src/redis/redis-segment-buffer.js';
+import type { RedisSegmentSource } from '../../libs/node/src/redis/redis-segment-source.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../waiting/until.js';
 import { PoppedNumbers } from './popped-numbers.js';

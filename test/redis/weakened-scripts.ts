@@ -1,4 +1,4 @@
-import { redisScripts, script, type RedisScriptName } from '../../libs/nestjs/src/redis/redis-scripts.js';
+import { redisScripts, script, type RedisScriptName } from '../../libs/node/src/redis/redis-scripts.js';
 
 /** Replaces a safeguard in all scripts that have it; `jest.restoreAllMocks` puts it back. */
 export function weakenScripts(safeguard: string, replacement: string): void {

@@ -1,5 +1,5 @@
-import { script } from '../../libs/nestjs/src/redis/redis-scripts.js';
-import { workerScripts, type WorkerScriptName } from '../../libs/nestjs/src/redis/worker-store/worker-scripts.js';
+import { script } from '../../libs/node/src/redis/redis-scripts.js';
+import { workerScripts, type WorkerScriptName } from '../../libs/node/src/redis/worker-store/worker-scripts.js';
 
 /** Replaces a safeguard in all scripts that have it; `jest.restoreAllMocks` puts it back. */
 export function weakenWorkerScripts(safeguard: string, replacement: string): void {

@@ -9,11 +9,11 @@ import {
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
 import { Redis } from 'ioredis';
-import { initRedisWorkers } from '../../libs/nestjs/src/redis/worker-store/init-redis-workers.js';
-import type { RedisWorkerCallsOptions } from '../../libs/nestjs/src/redis/worker-store/redis-worker-calls.js';
-import { RedisWorkerStore } from '../../libs/nestjs/src/redis/worker-store/redis-worker-store.js';
-import { reachOf } from '../../libs/nestjs/src/redis/worker-store/redis-workers.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
+import type { RedisWorkerCallsOptions } from '../../libs/node/src/redis/worker-store/redis-worker-calls.js';
+import { RedisWorkerStore } from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
+import { reachOf } from '../../libs/node/src/redis/worker-store/redis-workers.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../waiting/until.js';
 import { IssuedIds } from './issued-ids.js';

@@ -1,5 +1,5 @@
-import { RedisWorkerStore } from '../../libs/nestjs/src/redis/worker-store/redis-worker-store.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { RedisWorkerStore } from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { takeRow } from '../contract/open-store.js';
 
 /** A script that uses a store and forgets to close it. */

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
-import { remoteIds } from '../../libs/nestjs/src/remote/http/remote-ids.js';
-import { HttpTransport } from '../../libs/nestjs/src/remote/http/http-transport.js';
-import { clusterPrimary } from '../../libs/nestjs/src/threads/cluster/cluster-primary.js';
-import { remoteIdsHeaders } from '../../libs/nestjs/src/remote/http/remote-headers.js';
-import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
+import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
+import { HttpTransport } from '../../libs/node/src/remote/http/http-transport.js';
+import { clusterPrimary } from '../../libs/node/src/cluster/cluster-primary.js';
+import { remoteIdsHeaders } from '../../libs/node/src/remote/http/remote-headers.js';
+import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { freePorts } from './service-process.js';
 
 const KEY = 'a-key-that-nobody-may-see';

@@ -1,10 +1,11 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { GeneratedSnowflake, IdService, RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
 import { demoLayout } from '../../apps/demo/src/demo-layout.js';
-import { remoteIds, type RemoteIdsOptions } from '../../libs/nestjs/src/remote/http/remote-ids.js';
-import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/nestjs/src/remote/remote-id-source.js';
-import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
+import { remoteIds, type RemoteIdsOptions } from '../../libs/node/src/remote/http/remote-ids.js';
+import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/node/src/remote/remote-id-source.js';
+import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';

@@ -1,8 +1,8 @@
 import { createLayout, Layout, PrefetchedIds, resolvePrefetchOptions, type PrefetchOptions } from '@raindrop/core';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { RemoteBatchSource } from '../../libs/nestjs/src/remote/remote-batch-source.js';
-import { RemoteIdsRefusedError } from '../../libs/nestjs/src/remote/remote-errors.js';
-import type { RemoteAnswer, RemoteTransport } from '../../libs/nestjs/src/remote/remote-transport.js';
+import { RemoteBatchSource } from '../../libs/node/src/remote/remote-batch-source.js';
+import { RemoteIdsRefusedError } from '../../libs/node/src/remote/remote-errors.js';
+import type { RemoteAnswer, RemoteTransport } from '../../libs/node/src/remote/remote-transport.js';
 
 const NOW = Date.parse('2026-01-01');
 const at = (startTimeStamp: string): Layout =>

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { remoteIds } from '../../libs/nestjs/src/remote/http/remote-ids.js';
-import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
+import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
+import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { freePorts, startService } from './service-process.js';

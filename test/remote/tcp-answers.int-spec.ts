@@ -8,10 +8,10 @@ import { MessagePattern, Payload, RpcException, Transport } from '@nestjs/micros
 import { createLayout } from '@raindrop/core';
 import { generate } from 'selfsigned';
 import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
-import { RemoteIdService } from '../../libs/nestjs/src/remote/remote-id.service.js';
+import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
-import type { RemoteAnswer } from '../../libs/nestjs/src/remote/remote-transport.js';
+import type { RemoteAnswer } from '../../libs/node/src/remote/remote-transport.js';
 
 const KEY = 'a-key-that-nobody-may-see';
 const LAYOUT = createLayout(

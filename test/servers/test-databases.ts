@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSettings } from '../../libs/node/src/drivers/database-settings.js';
 import type { DataSourceOptions } from 'typeorm';
 import { createDatabase, dropDatabases, SqlServerKind } from './database-admin';
 import { noteDatabase } from './run-ledger';
@@ -20,13 +21,16 @@ export const databaseKinds: readonly DatabaseKind[] = [
   ...(process.env[serverFacts.mysql.variable] ? (['mysql'] as const) : []),
 ];
 
+/** What means the same to TypeORM and to the drivers. */
+export type TestOptions = DataSourceOptions & DatabaseSettings;
+
 /** An empty database that belongs to one test (file). */
 export interface TestDatabase {
   readonly kind: DatabaseKind;
   /** As the server says it: `10.11.19-MariaDB-0+deb12u1`. */
   readonly version: string;
   /** For `new DataSource({ ...options, entities: [...] })`; names no entities. */
-  readonly options: DataSourceOptions;
+  readonly options: TestOptions;
   /** Removes the database with everything in it. Safe to call twice. */
   drop(): Promise<void>;
 }
@@ -52,7 +56,7 @@ export async function testDatabase(kind: DatabaseKind, url?: string): Promise<Te
   return {
     kind,
     version,
-    options: { type: kind, host, port, username: user, password, database: name },
+    options: { type: kind, host, port, username: user, password, database: name } as TestOptions,
     drop: () => dropDatabases(kind, server, [name]),
   };
 }
@@ -73,7 +77,7 @@ function sqliteDatabase(): TestDatabase {
   return {
     kind: 'sqlite',
     version: sqliteVersion(),
-    options: { type: 'better-sqlite3', database: join(directory, 'raindrop.sqlite') },
+    options: { type: 'better-sqlite3', database: join(directory, 'raindrop.sqlite') } as TestOptions,
     drop: () => {
       rmSync(directory, { recursive: true, force: true });
       return Promise.resolve();

@@ -1,6 +1,6 @@
 import { RaindropError, type LeaseEvent } from '@raindrop/core';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
-import { TurnClock } from '../../libs/nestjs/src/system/system-clock.js';
+import { TurnClock } from '../../libs/node/src/system/system-clock.js';
 import type { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Asking, Notice } from './actions.js';
 import type { Invariants } from './invariants.js';

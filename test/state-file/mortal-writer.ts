@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { WorkerWrite } from '@raindrop/core';
-import { FileWorkerStore } from '../../libs/nestjs/src/state-file/file-worker-store.js';
-import { StateDirectory } from '../../libs/nestjs/src/state-file/state-directory.js';
+import { FileWorkerStore } from '../../libs/node/src/state-file/file-worker-store.js';
+import { StateDirectory } from '../../libs/node/src/state-file/state-directory.js';
 import { gatedFiles } from './gated-files.js';
 
 /** Writes a row over and over, says so each time, and kills itself before one of its calls of the file system. */

@@ -11,8 +11,8 @@ import {
 } from '@raindrop/core';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
-import { FileWorkerStore } from '../../libs/nestjs/src/state-file/file-worker-store.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
+import { FileWorkerStore } from '../../libs/node/src/state-file/file-worker-store.js';
 
 /** What a process is started with. */
 export interface IssuerSetup {

@@ -1,6 +1,6 @@
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { openSharedIds } from '../../libs/nestjs/src/threads/open-shared-ids.js';
-import { sharedIdRing } from '../../libs/nestjs/src/threads/shared-id-ring.js';
+import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
+import { sharedIdRing } from '../../libs/node/src/threads/shared-id-ring.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { isAscending, repeatedAmong, takeWithThreads } from './real-ring.js';

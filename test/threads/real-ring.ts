@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createLayout, SharedIdRing, SnowflakeGenerator, StaticTenure, type SharedIdRingOptions } from '@raindrop/core';
-import { systemPorts } from '../../libs/nestjs/src/system/system-ports.js';
-import { threadPorts } from '../../libs/nestjs/src/threads/thread-ports.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
+import { threadPorts } from '../../libs/node/src/threads/thread-ports.js';
 import type { TakerTask } from './taker-messages.js';
 
 const HOOK = resolve(__dirname, '../typescript-hook.cjs');

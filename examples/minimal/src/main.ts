@@ -3,7 +3,8 @@ import { Body, Controller, Get, Module, NotFoundException, Param, Post } from '@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { GeneratedSnowflake, ParseIdPipe, RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
+import { ParseIdPipe, RaindropModule } from '@raindrop/nestjs';
 import { Column, Entity, Repository } from 'typeorm';
 
 @Entity()

@@ -1,4 +1,4 @@
-import { GeneratedSnowflake } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import type { TypedId } from '@raindrop/core';
 import { Column, Entity, Unique } from 'typeorm';
 

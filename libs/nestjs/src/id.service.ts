@@ -1,23 +1,8 @@
-import { EventEmitter } from 'node:events';
-import { inspect } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import {
-  parseId,
-  type Layout,
-  type ParsedId,
-  type ShardedGenerator,
-  type ShardedIdRequest,
-  type WaitOptions,
-} from '@raindrop/core';
-import type { IdEngine } from './id-engine.js';
-import type { IdServiceEvents, IdServiceStatus } from './id-service-status.js';
-import { IssuingCalls } from './issuing-calls.js';
-import { NoLayoutError } from './no-layout-error.js';
-import { NoShardedIdsError } from './no-sharded-ids-error.js';
-import { AttachedSnowflakes, type SnowflakeTarget } from './typeorm/generated-snowflake/attached-snowflakes.js';
-import type { EntityLint } from './typeorm/generated-snowflake/entity-lint.js';
-import type { SnowflakeSource } from './typeorm/generated-snowflake/snowflake-source.js';
-import type { AppDataSource } from './typeorm/application-database.js';
+import { IdService as IssuingService, type IdEngine } from '@raindrop/node';
+import type { AppDataSource, SnowflakeTarget } from './orm/app-data-source.js';
+import type { ColumnLint, ColumnSource, SnowflakeColumns } from './orm/snowflake-columns.js';
+import { typeormBridge } from './orm/typeorm-bridge.js';
 
 /**
  * Issues IDs, from the moment it can be injected until the application has shut down.
@@ -27,86 +12,15 @@ import type { AppDataSource } from './typeorm/application-database.js';
  * with a sequence of its own: the same ID may appear under two codes.
  */
 @Injectable()
-export class IdService extends IssuingCalls implements OnApplicationBootstrap, OnApplicationShutdown {
-  /**
-   * Events of the lease, from the moment the service can be injected; what happens during the start is in the log. A
-   * listener that throws or rejects is reported as a process warning; the others are told all the same.
-   */
-  readonly events = new EventEmitter<IdServiceEvents>();
-
-  private readonly attached: AttachedSnowflakes;
+export class IdService extends IssuingService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private attached: SnowflakeColumns<SnowflakeTarget> | undefined;
 
   constructor(
-    /** The service's name; `default` when it has none. */
-    readonly name: string,
-    private readonly engine: IdEngine,
-    lint?: EntityLint,
+    name: string,
+    engine: IdEngine,
+    private readonly lint?: ColumnLint,
   ) {
-    super(engine.calls);
-    this.attached = new AttachedSnowflakes(this.asSource(), lint);
-    engine.tell(this.events);
-  }
-
-  /** The worker id of now; undefined while none is held, and for numbers from segments. It changes when a lost one is replaced. */
-  get workerId(): number | undefined {
-    const status = this.status();
-    return status.idMode === 'snowflake' ? status.workerId : undefined;
-  }
-
-  /** @throws NoLayoutError for numbers from segments */
-  get layout(): Layout {
-    const { layout } = this.engine;
-    if (layout === undefined) throw new NoLayoutError(this.name);
-    return layout;
-  }
-
-  /**
-   * A number for the public, whose steps are blurred: sharded by who asks. Needs `sharded`.
-   * @param request the app, 0-255, and a user name, a phone number or the like
-   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextAsync}
-   */
-  next(request: ShardedIdRequest): bigint {
-    return this.sharded().next(request);
-  }
-
-  /** As {@link next}, but waits for numbers to come. */
-  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
-    return this.sharded().nextAsync(request, wait);
-  }
-
-  /**
-   * Makes an app known for {@link next}: here at once, in other processes within two minutes. Its numbers go on when it
-   * was known before.
-   * @param app 0-255
-   * @throws NoShardedIdsError; InvalidAppError; SegmentStoreUnavailableError
-   */
-  async registerApp(app: number, name: string, description?: string): Promise<void> {
-    await this.sharded().registerApp(app, name, description);
-  }
-
-  /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError; NoLayoutError */
-  parse(id: bigint | string | number): ParsedId {
-    return parseId(this.layout, id);
-  }
-
-  /** What it issues with, its health and counters. */
-  status(): IdServiceStatus {
-    return this.engine.status(this.name);
-  }
-
-  /** What a log shows of it, in either form: its status, and nothing of the databases behind it and their passwords. */
-  toJSON(): IdServiceStatus {
-    return this.status();
-  }
-
-  /** What `console.log` shows of it. */
-  [inspect.custom](): IdServiceStatus {
-    return this.status();
-  }
-
-  /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
-  afterRestore(): void {
-    this.engine.afterRestore();
+    super(name, engine);
   }
 
   /**
@@ -115,17 +29,21 @@ export class IdService extends IssuingCalls implements OnApplicationBootstrap, O
    */
   async onApplicationBootstrap(): Promise<void> {
     try {
-      this.attached.lintServices();
+      this.attached?.lintServices();
     } catch (error) {
-      await Promise.all([...this.attached.services()].map(async (each) => each.onApplicationShutdown?.()));
+      await Promise.all([...this.columns().services()].map((each) => each.close()));
       throw error;
     }
   }
 
   /** Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`. */
   async onApplicationShutdown(): Promise<void> {
-    await this.engine.close();
-    this.attached.detachAll();
+    await this.close();
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.attached?.detachAll();
   }
 
   /**
@@ -136,7 +54,7 @@ export class IdService extends IssuingCalls implements OnApplicationBootstrap, O
    * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
    */
   attach(dataSource: AppDataSource): () => void {
-    return this.attached.attach(dataSource);
+    return this.columns().attach(dataSource);
   }
 
   /**
@@ -147,25 +65,25 @@ export class IdService extends IssuingCalls implements OnApplicationBootstrap, O
    * @throws UnknownEntityError when no attached DataSource has the entity, or it has no column of this service
    */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
-    return this.attached.assign(entity, target);
+    return this.columns().assign(entity, target);
   }
 
-  private sharded(): ShardedGenerator {
-    const { sharded } = this.engine;
-    if (sharded === undefined) throw new NoShardedIdsError(this.name);
-    return sharded;
+  private columns(): SnowflakeColumns<SnowflakeTarget> {
+    const { AttachedSnowflakes } = typeormBridge();
+    this.attached ??= new AttachedSnowflakes(this.asSource(), this.lint);
+    return this.attached;
   }
 
-  /** For the columns: straight to the generator, a layer less for each row. */
-  private asSource(): SnowflakeSource {
-    const { calls, name } = this;
+  private asSource(): ColumnSource {
+    const { name } = this;
+    const { calls, layout } = this.engine;
     return {
       name,
-      layout: this.engine.layout,
+      layout,
       nextId: (code) => calls.nextId(code),
       nextString: (code) => calls.nextString(code),
       nextIdAsync: (code) => calls.nextIdAsync(code),
-      onApplicationShutdown: () => this.onApplicationShutdown(),
+      close: () => this.close(),
     };
   }
 }

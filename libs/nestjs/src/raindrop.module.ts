@@ -1,9 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { wayOf, withReadableFailures } from './options/options-factory.js';
-import { refuseNonObject } from './options/options-object.js';
-import { ConfigurableModuleClass, type ASYNC_OPTIONS_TYPE, type OPTIONS_TYPE } from './raindrop.module-definition.js';
+import { wayOf, withReadableFailures } from './module/options-factory.js';
+import { refuseNonObject, guardSqliteDriver } from '@raindrop/node/internal';
+import {
+  ConfigurableModuleClass,
+  type ASYNC_OPTIONS_TYPE,
+  type OPTIONS_TYPE,
+} from './module/raindrop.module-definition.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
-import { guardSqliteDriver } from './typeorm/database/sqlite-driver-guard.js';
 
 // Before any DataSource of the application is opened.
 guardSqliteDriver(process);

@@ -1,17 +1,26 @@
-import {
-  isSegmentMode,
-  resolveSegmentModuleOptions,
-  type ResolvedSegmentModuleOptions,
-  type SegmentModuleOptions,
-} from './segment/segment.options.js';
-import {
-  resolveSnowflakeOptions,
-  type ResolvedSnowflakeOptions,
-  type SnowflakeModuleOptions,
-} from './snowflake.options.js';
+import type { OptionReader } from '@raindrop/core';
+import type { SegmentModuleOptions, ServiceOptions, SnowflakeModuleOptions } from '@raindrop/node';
+import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@raindrop/node/internal';
+
+/** The options that only an application has. */
+export interface ApplicationOptions {
+  /**
+   * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
+   * False where something else calls `app.close()`.
+   * @range true, false
+   * @defaultValue true
+   */
+  checkShutdownHooks?: boolean;
+  /**
+   * Entities that cannot work with their driver, layout or services: do not start, log it, do not look.
+   * @range `error`, `warn`, `off`
+   * @defaultValue `error`
+   */
+  lint?: 'error' | 'warn' | 'off';
+}
 
 /** Everything `RaindropModule.forRoot` takes, besides `name`, `isGlobal` and `dataSource`; `idMode` tells which. */
-export type RaindropModuleOptions = SnowflakeModuleOptions | SegmentModuleOptions;
+export type RaindropModuleOptions = (SnowflakeModuleOptions | SegmentModuleOptions) & ApplicationOptions;
 
 /** What is said where the module is imported, apart from the options themselves. */
 export interface RaindropModuleExtras {
@@ -36,12 +45,24 @@ export interface RaindropModuleExtras {
 }
 
 /** The options, checked and complete. Nothing downstream reads raw options. */
-export type ResolvedRaindropOptions = ResolvedSnowflakeOptions | ResolvedSegmentModuleOptions;
+export type ResolvedRaindropOptions = ResolvedServiceOptions & Required<ApplicationOptions>;
 
 /**
  * Checks all options at once.
  * @throws ConfigurationError naming every option that is wrong
  */
 export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: number): ResolvedRaindropOptions {
-  return isSegmentMode(options) ? resolveSegmentModuleOptions(options) : resolveSnowflakeOptions(options, nowMs);
+  return resolveServiceOptions(options as ServiceOptions, nowMs, readApplicationOptions);
+}
+
+/** Reads them with the reader of all options. */
+export function readApplicationOptions(reader: OptionReader): Required<ApplicationOptions> {
+  for (const option of ['name', 'isGlobal', 'dataSource']) {
+    const place = `forRootAsync({ ${option}: ..., useFactory })`;
+    refuse(reader, option, `belongs beside useFactory, not into what it returns: ${place}`);
+  }
+  return {
+    checkShutdownHooks: reader.boolean('checkShutdownHooks', true),
+    lint: reader.oneOf('lint', ['error', 'warn', 'off'], 'error'),
+  };
 }

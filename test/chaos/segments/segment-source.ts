@@ -3,7 +3,7 @@ import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AppSegmentStore, SegmentSource, SegmentStore } from '@raindrop/core';
 import { IdService, RaindropModule, type SegmentBuffer } from '@raindrop/nestjs';
-import type { DataSourceOptions } from 'typeorm';
+import { PORTS, sqlDatabase } from '../../ports/sql-database.js';
 import { BrokenSources } from './broken-sources.js';
 import type { Journal } from './journal.js';
 import { openRedis } from './open-redis.js';
@@ -38,7 +38,8 @@ export async function openSegments(orders: SegmentOrders, journal: Journal): Pro
         opTimeoutMs: OP_TIMEOUT_MS,
         retryBaseMs: 20,
         retryMaxMs: 300,
-        dbConfig: orders.database as unknown as DataSourceOptions,
+        // Half of the processes reach it by the driver, half by TypeORM.
+        dbConfig: sqlDatabase(orders.database, PORTS[process.pid % 2]),
         redis: witnessedBuffer(orders, journal),
         logger: SILENT,
       }),

@@ -1,4 +1,4 @@
-import { databaseOptionsOf } from '@raindrop/nestjs';
+import { databaseSettingsOf } from '@raindrop/nestjs';
 
 /** The database, as TypeORM's options name it. */
 export type DemoDatabase =
@@ -12,7 +12,7 @@ const LEGAL =
 /** Reads DATABASE_URL; the answer to a wrong one is a text that says what is legal. */
 export function readDatabaseUrl(given: string | undefined): DemoDatabase | string {
   if (given === undefined) return { type: 'better-sqlite3', database: 'data/raindrop.sqlite' };
-  const database = databaseOptionsOf(given) as DemoDatabase | undefined;
+  const database = databaseSettingsOf(given) as DemoDatabase | undefined;
   if (database === undefined) return LEGAL;
   if (database.type === 'better-sqlite3') return database;
   const { hostname, pathname } = new URL(database.url);

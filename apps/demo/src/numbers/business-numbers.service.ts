@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs';
+import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { SERIES } from './new-business-number.js';
 

@@ -1,4 +1,4 @@
-import { GeneratedSnowflake } from '@raindrop/nestjs';
+import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { Column, Entity, Index, JoinColumn, ManyToOne, type Relation } from 'typeorm';
 import { Order } from './order.entity.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { SnowflakeBetween, transactionWithRetries } from '@raindrop/nestjs';
+import { SnowflakeBetween, transactionWithRetries } from '@raindrop/nestjs/typeorm';
 import { And, LessThan, Repository, type FindOptionsWhere } from 'typeorm';
 import { readMoment } from '../http/is-moment.js';
 import type { NewOrder } from './new-order.js';

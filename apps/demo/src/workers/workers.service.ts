@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { readWorkers, type WorkersView } from '@raindrop/nestjs';
+import { dataSourceDatabase } from '@raindrop/nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DemoConfig } from '../demo-config.js';
 import { DEMO_CONFIG } from '../demo-config.token.js';
@@ -22,7 +23,7 @@ export class WorkersService {
   read(): Promise<WorkersView> {
     const now = performance.now();
     if (this.last !== undefined && now - this.last.at < FRESH_MS) return this.last.view;
-    const view = readWorkers(snowflakeOptions(this.config), this.dataSource);
+    const view = readWorkers(snowflakeOptions(this.config), dataSourceDatabase(this.dataSource.options));
     this.last = { at: now, view };
     return view;
   }

@@ -1,4 +1,4 @@
-import type { SupportedDatabase } from '@raindrop/nestjs';
+import type { SupportedDatabase } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 
 /** A column, and the type that the database says it has. */
@@ -41,7 +41,7 @@ export interface RebuiltColumn {
 }
 
 /** Runs a statement and answers with its records. */
-export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+export type Query = (sql: string, values?: readonly string[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 /** `schema.table` or `table`, as it was given. */
 export interface TablePath {

@@ -1,5 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import type { IdService, SnowflakeModuleOptions } from '@raindrop/nestjs';
+import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';

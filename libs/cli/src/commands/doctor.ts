@@ -1,4 +1,4 @@
-import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';

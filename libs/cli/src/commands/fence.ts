@@ -1,4 +1,4 @@
-import { fenceWorkers } from '@raindrop/nestjs';
+import { fenceWorkers } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { showDuration } from '../io/show-number.js';

@@ -1,5 +1,5 @@
 import type { WorkerStore } from '@raindrop/core';
-import { databaseOptionsOf, workerRowsSql, workerTableSql, type SupportedDatabase } from '@raindrop/nestjs';
+import { workerRowsSql, workerTableSql, type SqlDatabase, type SupportedDatabase } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
 import { requireRows } from '../service/assigners.js';
@@ -13,7 +13,7 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
   const { workers } = options.layout;
   const { tableName } = options;
   if (flags['dryRun'] === true) {
-    const { type, schema } = databaseOptionsOf(given.dbConfig) as { type: SupportedDatabase; schema?: string };
+    const { type, schema } = options.dbConfig as SqlDatabase & { readonly type: SupportedDatabase };
     const place = schema === undefined || tableName.includes('.') ? tableName : `${schema}.${tableName}`;
     const statements = [...workerTableSql(type, place), ...workerRowsSql(type, place, workers)];
     await output.result({ table: tableName, workers, statements }, () => statements.map((each) => `${each};`));

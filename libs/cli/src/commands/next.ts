@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { codecs, isCodecName, type CodecName } from '@raindrop/core';
-import { databaseOptionsOf, type IdService, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
+import { databaseSettingsOf } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
 import { showNumber } from '../io/show-number.js';
@@ -71,10 +72,9 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
 
 /** SQLite makes a file of every name that is mistyped, and rows that know nothing of other IDs. */
 function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
-  const database = databaseOptionsOf(options.dbConfig);
-  if (database?.type !== 'better-sqlite3' || /^file:|:memory:/.test(database.database)) return;
-  if (existsSync(database.database)) return;
-  output.warn(`${database.database} is not there and is made: IDs of another worker table may come again`);
+  const { type, database: file = '' } = databaseSettingsOf(options.dbConfig) ?? {};
+  if (type !== 'better-sqlite3' || /^file:|:memory:/.test(file) || existsSync(file)) return;
+  output.warn(`${file} is not there and is made: IDs of another worker table may come again`);
 }
 
 function countOf(text: string): number {

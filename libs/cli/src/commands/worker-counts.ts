@@ -1,4 +1,4 @@
-import type { WorkerState, WorkerView } from '@raindrop/nestjs';
+import type { WorkerState, WorkerView } from '@raindrop/node';
 
 /** How many rows there are in each state. */
 export function countsOf(workers: readonly WorkerView[]): Record<WorkerState, number> {

@@ -1,4 +1,4 @@
-import type { WorkerState, WorkerView } from '@raindrop/nestjs';
+import type { WorkerState, WorkerView } from '@raindrop/node';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { showDuration } from '../io/show-number.js';
 import { textTable } from '../io/text-table.js';

@@ -1,5 +1,5 @@
 import { ForeignTimeZoneError, type ResolvedLeaseOptions, type WorkerStore, type WorkerTable } from '@raindrop/core';
-import { describeWorker } from '@raindrop/nestjs';
+import { describeWorker } from '@raindrop/node/internal';
 import { fail, ok, type Finding } from './finding.js';
 
 /** Whether other programs, the Go original's above all, use the table, and whether that was agreed to. */

@@ -1,5 +1,5 @@
 import type { WorkerStore, WorkerTable } from '@raindrop/core';
-import { DatabaseRefusedError } from '@raindrop/nestjs';
+import { DatabaseRefusedError } from '@raindrop/node';
 import { fail, ok, type Finding } from './finding.js';
 
 /** No row was ever written so: the statement is executed, and changes nothing. */

@@ -1,5 +1,6 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { describeWorker, type WorkerState } from '@raindrop/nestjs';
+import { describeWorker } from '@raindrop/node/internal';
+import type { WorkerState } from '@raindrop/node';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** Whether the range has its rows, and enough of them that a start can take. */

@@ -1,5 +1,5 @@
 import { RaindropError, type WorkerStore } from '@raindrop/core';
-import type { ResolvedSnowflakeOptions } from '@raindrop/nestjs';
+import type { ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import { isMissingTable } from '../service/missing-table.js';
 import { checkClock } from './check-clock.js';
 import { checkForeign } from './check-foreign.js';

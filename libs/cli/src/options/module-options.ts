@@ -1,5 +1,5 @@
 import { Layout, shapeOfFingerprint, type LayoutOptions } from '@raindrop/core';
-import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
+import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
 import { layoutOfAnyLife } from './layout-of-any-life.js';

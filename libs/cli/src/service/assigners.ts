@@ -1,4 +1,4 @@
-import type { ResolvedSnowflakeOptions } from '@raindrop/nestjs';
+import type { ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 
 /** Of these another process may have the same worker id, or have had it a moment ago: nobody reserves. */

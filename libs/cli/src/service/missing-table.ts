@@ -1,4 +1,4 @@
-import { DatabaseCallError } from '@raindrop/nestjs';
+import { DatabaseCallError } from '@raindrop/node';
 
 /** No file, no table, no column, in the words of the three databases; for the latter two SQLite has no code. */
 const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P01', '42703'];

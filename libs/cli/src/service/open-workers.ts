@@ -1,13 +1,7 @@
 import { presets, type WorkerStore } from '@raindrop/core';
-import {
-  databaseOptionsOf,
-  openWorkerStore,
-  readWorkers,
-  resolveSnowflakeOptions,
-  type ResolvedSnowflakeOptions,
-  type SnowflakeModuleOptions,
-  type WorkersView,
-} from '@raindrop/nestjs';
+import { readWorkers, type SnowflakeModuleOptions, type WorkersView } from '@raindrop/node';
+import { databaseSettingsOf } from '@raindrop/node';
+import { openWorkerStore, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { namesLayout, NO_LAYOUT } from '../options/module-options.js';
 import { usesDatabase } from './assigners.js';
@@ -41,8 +35,9 @@ export function withStandInLayout(options: SnowflakeModuleOptions): SnowflakeMod
  * the option.
  */
 export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
-  const database = databaseOptionsOf(options.dbConfig);
-  return database?.type === 'better-sqlite3' ? { ...options, dbConfig: { ...database, fileMustExist: true } } : options;
+  const settings = databaseSettingsOf(options.dbConfig);
+  if (settings?.type !== 'better-sqlite3') return options;
+  return { ...options, dbConfig: { ...settings, extra: { ...settings.extra, fileMustExist: true } } };
 }
 
 /**

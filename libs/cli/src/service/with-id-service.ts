@@ -1,7 +1,4 @@
-import 'reflect-metadata';
-import type { INestApplicationContext, LoggerService } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { openIdService, type IdService, type Logger, type SnowflakeModuleOptions } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 
 /** For a start that is under way, which gives back what it gets. */
@@ -19,19 +16,18 @@ export async function withIdService<T>(
   output.interruption.check();
   // From here on there may be a worker id to give back.
   output.interruption.hold();
-  const imported = RaindropModule.forRoot({ ...options, logger: loggerOf(output), checkShutdownHooks: false });
-  const starting = NestFactory.createApplicationContext(imported, { logger: false, abortOnError: false });
-  const app = await orGivenUp(starting, output.interruption.signal);
+  const starting = openIdService({ ...options, logger: loggerOf(output) });
+  const ids = await orGivenUp(starting, output.interruption.signal);
   try {
     output.interruption.check();
-    return await work(app.get(IdService));
+    return await work(ids);
   } finally {
-    await app.close();
+    await ids.close();
   }
 }
 
 /** A start can wait for minutes, and cannot be called off: one that is ended before has some seconds left. */
-function orGivenUp(starting: Promise<INestApplicationContext>, signal: AbortSignal): Promise<INestApplicationContext> {
+function orGivenUp(starting: Promise<IdService>, signal: AbortSignal): Promise<IdService> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const giveUp = (): void => {
@@ -42,7 +38,7 @@ function orGivenUp(starting: Promise<INestApplicationContext>, signal: AbortSign
     const end = (): void => void (timer = setTimeout(giveUp, GIVE_UP_MS));
     signal.addEventListener('abort', end, { once: true });
     starting
-      .then((app) => (isOver ? app.close() : resolve(app)), reject)
+      .then((ids) => (isOver ? ids.close() : resolve(ids)), reject)
       .catch(() => undefined)
       .finally(() => {
         signal.removeEventListener('abort', end);
@@ -52,8 +48,7 @@ function orGivenUp(starting: Promise<INestApplicationContext>, signal: AbortSign
 }
 
 /** Warnings for people; the rest is of no interest to a command that ends in a moment. */
-function loggerOf(output: CliOutput): LoggerService {
-  const warn = (message: unknown): void => output.warn(String(message));
-  const ignore = (): void => undefined;
-  return { log: ignore, debug: ignore, verbose: ignore, warn, error: warn, fatal: warn };
+function loggerOf(output: CliOutput): Logger {
+  const warn = (message: string): void => output.warn(message);
+  return { log: () => undefined, warn, error: warn };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
-import type { IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '../id-service-status.js';
+import type { IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import type { IdService } from '../id.service.js';
 import { IdServiceInstruments } from './id-service-instruments.js';
 import { LeaseEventCounts } from './lease-event-counts.js';

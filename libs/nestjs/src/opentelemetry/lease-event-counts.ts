@@ -1,4 +1,4 @@
-import type { IdServiceEvents } from '../id-service-status.js';
+import type { IdServiceEvents } from '@raindrop/node';
 import type { IdService } from '../id.service.js';
 
 /** The events that are counted; renewals and failures the lease counts itself. */

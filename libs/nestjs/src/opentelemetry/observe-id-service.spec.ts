@@ -13,12 +13,10 @@ import {
 import fc from 'fast-check';
 import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
 import { IdService } from '../id.service.js';
-import { SnowflakeEngine } from '../lease/snowflake-engine.js';
+import { SnowflakeEngine, systemPorts, SegmentEngine } from '@raindrop/node/internal';
 
-import { systemPorts } from '../system/system-ports.js';
 import { observeIdService, type IdServiceMetricsOptions } from './observe-id-service.js';
 import { SteeredWorker } from '../testing/steered-worker.js';
-import { SegmentEngine } from '../segment/segment-engine.js';
 import { leaseStatus } from '../../../../test/module/lease-status.js';
 
 const root = join(__dirname, '../../../..');

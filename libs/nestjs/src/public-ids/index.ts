@@ -4,7 +4,5 @@
  * @module @raindrop/nestjs/public-ids
  */
 
-export { publicIds, type PublicIdCodec } from './public-ids.js';
-export type { PublicIdOptions } from './public-id-options.js';
-export type { PublicIdBits } from './bit-permutation.js';
+export * from '@raindrop/node/public-ids';
 export { PublicId } from './public-id.decorator.js';

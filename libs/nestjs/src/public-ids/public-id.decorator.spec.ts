@@ -2,7 +2,7 @@ import { base62, ConfigurationError, typedId } from '@raindrop/core';
 import { Exclude, Expose, instanceToInstance, instanceToPlain, plainToInstance } from 'class-transformer';
 import { bigIntsToStrings } from '../http/big-ints-to-strings.js';
 import { PublicId } from './public-id.decorator.js';
-import { publicIds, type PublicIdCodec } from './public-ids.js';
+import { publicIds, type PublicIdCodec } from '@raindrop/node/public-ids';
 
 const ids = (purpose: string): PublicIdCodec =>
   publicIds({ keys: { k1: '000102030405060708090a0b0c0d0e0f' }, current: 'k1', purpose });

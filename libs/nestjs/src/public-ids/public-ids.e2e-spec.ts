@@ -6,6 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import * as nestTypeorm from '@nestjs/typeorm';
 import * as core from '@raindrop/core';
 import * as raindrop from '@raindrop/nestjs';
+import * as raindropTypeorm from '@raindrop/nestjs/typeorm';
 import * as typeorm from 'typeorm';
 import { readDocument, runBlock, typescriptBlocks } from '../../../../test/docs/typescript-blocks.js';
 import { OPTIONS, typeorm as database, useDatabase } from '../../../../test/module/module-fixture.js';
@@ -27,7 +28,7 @@ interface Answer {
 process.env['PUBLIC_ID_KEY_1'] = '000102030405060708090a0b0c0d0e0f';
 process.env['PUBLIC_ID_KEY_2'] = '0f0e0d0c0b0a09080706050403020100';
 
-const imported = { ...nest, ...nestTypeorm, ...typeorm, ...core, ...raindrop, ...published };
+const imported = { ...nest, ...nestTypeorm, ...typeorm, ...core, ...raindrop, ...raindropTypeorm, ...published };
 const [make, shop, view, rotate, numbers] = typescriptBlocks(readDocument('docs/public-ids.md'));
 const { orderIds } = runBlock(make!, imported) as { orderIds: published.PublicIdCodec };
 const { rotated } = runBlock(rotate!, imported) as { rotated: published.PublicIdCodec };

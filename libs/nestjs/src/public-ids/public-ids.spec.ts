@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { validateSync } from 'class-validator';
 import { IsSnowflake } from '../class-validator/is-snowflake.decorator.js';
 import { ParseIdPipe } from '../http/parse-id.pipe.js';
-import { publicIds } from './public-ids.js';
-import type { PublicIdOptions, PublicIdText } from './public-id-options.js';
+import { publicIds, type PublicIdOptions } from '@raindrop/node/public-ids';
+import type { PublicIdText } from '@raindrop/node/internal';
 
 const K1 = '000102030405060708090a0b0c0d0e0f';
 const K2 = 'ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221101';

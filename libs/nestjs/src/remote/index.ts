@@ -1,18 +1,8 @@
 /**
- * IDs from another process, over HTTP or TCP.
+ * IDs from a service elsewhere, over HTTP or TCP.
  *
  * @module @raindrop/nestjs/remote
  */
 
-export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
-export { remoteIdsHeaders } from './http/remote-headers.js';
+export * from '@raindrop/node/remote';
 export { remoteIdsTcp, type RemoteIdsTcpOptions } from './tcp/remote-ids-tcp.js';
-export type { RemoteClient, RemoteFetchOptions, RemoteIdSource } from './remote-id-source.js';
-export { RemoteIdService, type RemoteIdServiceOptions } from './remote-id.service.js';
-export {
-  InvalidRemoteAnswerError,
-  RemoteIdsRefusedError,
-  RemoteLayoutError,
-  StaleRemoteAnswerError,
-  type RemoteRefusal,
-} from './remote-errors.js';

@@ -1,4 +1,4 @@
-import type { SegmentServiceStatus } from '../id-service-status.js';
+import type { SegmentServiceStatus } from '@raindrop/node';
 
 /** What health says about a service of numbers from segments. */
 export type SegmentHealthDetails = {

@@ -110,8 +110,9 @@ describe('A testbed', () => {
     );
     expect([...new Set(imports)].sort()).toEqual([
       '@nestjs/common',
-      '@nestjs/typeorm',
       '@raindrop/core',
+      '@raindrop/node',
+      '@raindrop/node/internal',
       'node:worker_threads',
     ]);
   });

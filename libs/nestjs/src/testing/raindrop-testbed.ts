@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { SnowflakeGenerator, type RaindropError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
-import { logContext } from '../lease/lease-log.js';
-import { SnowflakeEngine } from '../lease/snowflake-engine.js';
+import { logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { ManualClock, type TestClock } from './manual-clock.js';
 import { SeededRandom } from './seeded-random.js';
 import { SteeredWorker } from './steered-worker.js';

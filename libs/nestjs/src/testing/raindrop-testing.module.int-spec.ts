@@ -1,7 +1,8 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { GeneratedSnowflake, IdService, RaindropModule, SnowflakeNotAssignedError } from '@raindrop/nestjs';
+import { GeneratedSnowflake, SnowflakeNotAssignedError } from '@raindrop/nestjs/typeorm';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { createTestIdService, RaindropTestbed, RaindropTestingModule } from '@raindrop/nestjs/testing';
 import { Column, DataSource, Entity, type Repository } from 'typeorm';
 

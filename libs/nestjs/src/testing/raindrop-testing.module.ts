@@ -1,10 +1,10 @@
-import { Module, type DynamicModule, type FactoryProvider, type InjectionToken } from '@nestjs/common';
-import { getDataSourceToken } from '@nestjs/typeorm';
+import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import type { IdService } from '../id.service.js';
 import type { RaindropModuleExtras } from '../raindrop.options.js';
-import { createRaindropProviders } from '../raindrop.providers.js';
-import { getIdServiceToken } from '../raindrop.tokens.js';
-import type { AppDataSource } from '../typeorm/application-database.js';
+import { createRaindropProviders } from '../module/raindrop.providers.js';
+import { getIdServiceToken } from '../module/raindrop.tokens.js';
+import type { AppDataSource } from '../orm/app-data-source.js';
+import { dataSourceToken } from '../orm/typeorm-bridge.js';
 import { RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
 import { getTestbedToken } from './testing.tokens.js';
@@ -51,6 +51,6 @@ export class RaindropTestingModule {
 
 /** The DataSource without a name may be missing; a named one may not. */
 function dataSourcesOf(names: RaindropModuleExtras['dataSource']): NonNullable<FactoryProvider['inject']> {
-  if (names === undefined) return [{ token: getDataSourceToken() as InjectionToken, optional: true }];
-  return [names].flat().map((each) => getDataSourceToken(each) as InjectionToken);
+  const tokens = [names].flat().flatMap((each) => dataSourceToken(each) ?? []);
+  return tokens.map((token) => ({ token, optional: names === undefined }));
 }

@@ -7,7 +7,7 @@ import {
   type RaindropError,
   type SnowflakeGenerator,
 } from '@raindrop/core';
-import type { Worker } from '../lease/worker.js';
+import type { Worker } from '@raindrop/node/internal';
 import { SteeredTenure } from './steered-tenure.js';
 
 /** A worker id that is lost and comes back when a test says so. */

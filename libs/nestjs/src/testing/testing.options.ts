@@ -1,17 +1,14 @@
 import { OptionReader, type WorkerRange } from '@raindrop/core';
-import {
-  resolveSnowflakeOptions,
-  type SnowflakeModuleOptions,
-  type ResolvedSnowflakeOptions,
-} from '../snowflake.options.js';
-import { DEFAULT_SERVICE } from '../raindrop.tokens.js';
+import { DEFAULT_SERVICE, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
+import type { SnowflakeModuleOptions } from '@raindrop/node';
+import { readApplicationOptions, type ApplicationOptions } from '../raindrop.options.js';
 import { momentOf } from './moment-of.js';
 
 /**
  * What a test's service takes: the options of `RaindropModule.forRoot`, so that a test can be given those of production.
  * What they say about lease, database and clock is checked and has no effect.
  */
-export interface TestIdServiceOptions extends SnowflakeModuleOptions {
+export interface TestIdServiceOptions extends SnowflakeModuleOptions, ApplicationOptions {
   /** The service's name. Default: none. */
   name?: string;
   /**
@@ -23,10 +20,8 @@ export interface TestIdServiceOptions extends SnowflakeModuleOptions {
   workerId?: number;
 }
 
-export interface ResolvedTestOptions extends Pick<
-  ResolvedSnowflakeOptions,
-  'layout' | 'generator' | 'lint' | 'logger'
-> {
+export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'logger'> {
+  readonly lint: 'error' | 'warn' | 'off';
   readonly name: string;
   readonly startMs: number;
   readonly workerId: number;
@@ -53,6 +48,7 @@ export function resolveTestOptions(given: TestIdServiceOptions): ResolvedTestOpt
     { ...(options.layout === undefined && TEST_LAYOUT), ...options, workerIdAssigner: 'database' },
     // Without a start of its own the test starts after the layout's epoch: no present to judge the layout by.
     startMs ?? Number.NaN,
+    readApplicationOptions,
   );
   const { layout, workers } = resolved.layout;
   return {

@@ -1,4 +1,4 @@
-import { DEFAULT_SERVICE } from '../raindrop.tokens.js';
+import { DEFAULT_SERVICE } from '@raindrop/node/internal';
 import { RaindropTestbed } from './raindrop-testbed.js';
 
 /** The token of a `RaindropTestbed`: the class itself for the default service, a string for a named one. */

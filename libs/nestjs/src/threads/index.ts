@@ -1,9 +1,7 @@
 /**
- * IDs for worker threads, and for the processes of a cluster.
+ * IDs for worker threads. It loads no Nest. What stands here is `@raindrop/node/threads`.
  *
  * @module @raindrop/nestjs/threads
  */
 
-export { sharedIdRing, type ThreadRingOptions } from './shared-id-ring.js';
-export { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
-export { RaindropThreadModule, type RaindropThreadOptions } from './raindrop-thread.module.js';
+export * from '@raindrop/node/threads';

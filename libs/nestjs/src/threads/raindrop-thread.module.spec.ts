@@ -2,9 +2,8 @@ import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { ConfigurationError, SharedIds, type SharedIdRing, type SharedIdRingHandle } from '@raindrop/core';
 import { createTestIdService } from '../testing/create-test-id-service.js';
-import { openSharedIds } from './open-shared-ids.js';
+import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { RaindropThreadModule } from './raindrop-thread.module.js';
-import { sharedIdRing } from './shared-id-ring.js';
 
 const QUIET = { logger: { warn: () => {} } };
 

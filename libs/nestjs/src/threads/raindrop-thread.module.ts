@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ConfigurationError, OptionReader, SharedIds, type SharedIdRingHandle } from '@raindrop/core';
-import { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
+import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
 
 /** What `RaindropThreadModule.forRoot` takes. */
 export interface RaindropThreadOptions extends ThreadIdsOptions {

@@ -1,8 +1,8 @@
 import { createSecureContext, type ConnectionOptions } from 'node:tls';
 import type { ClientTCP } from '@nestjs/microservices';
 import type { OptionReader } from '@raindrop/core';
-import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
-import { readApiKey } from '../read-api-key.js';
+import { remoteIdSource, readApiKey } from '@raindrop/node/internal';
+import type { RemoteFetchOptions, RemoteIdSource } from '@raindrop/node/remote';
 import { loadClientTcp } from './load-client-tcp.js';
 import { TcpTransport } from './tcp-transport.js';
 

@@ -1,7 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import type { ClientTCP } from '@nestjs/microservices';
-import { readRefusal } from '../read-refusal.js';
-import type { RemoteAnswer, RemoteTransport } from '../remote-transport.js';
+import { readRefusal, type RemoteAnswer, type RemoteTransport } from '@raindrop/node/internal';
 import { TcpLink } from './tcp-link.js';
 
 /** The patterns of the service. */

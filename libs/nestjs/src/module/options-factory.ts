@@ -1,0 +1,70 @@
+import type { DynamicModule, FactoryProvider, Provider } from '@nestjs/common';
+import { ConfigurationError, RaindropError } from '@raindrop/core';
+import { refuseNonObject } from '@raindrop/node/internal';
+import type { ASYNC_OPTIONS_TYPE } from './raindrop.module-definition.js';
+import { RAINDROP_OPTIONS } from './raindrop.tokens.js';
+
+const WAYS = ['useFactory', 'useClass', 'useExisting'] as const;
+
+type Way = (typeof WAYS)[number];
+
+/** What should have made the options failed; `cause` is what it threw. */
+export class OptionsFactoryError extends RaindropError {
+  readonly errorCode = 'OPTIONS_FACTORY';
+
+  constructor(
+    /** `useFactory`, `useClass` or `useExisting`. */
+    readonly way: Way,
+    cause: unknown,
+  ) {
+    const reason = cause instanceof Error ? cause.message : 'something that is no Error';
+    super(`The options of RaindropModule could not be made, its ${way} threw: ${reason}`, { retryable: false, cause });
+  }
+}
+
+/**
+ * Which way the options are made.
+ * @throws ConfigurationError when none is named
+ */
+export function wayOf(options: typeof ASYNC_OPTIONS_TYPE): Way {
+  refuseNonObject('forRootAsync', options, `must be called with an object that has one of ${WAYS.join(', ')}`);
+  const way = WAYS.find((each) => options[each] !== undefined);
+  if (way !== undefined) return way;
+  const message = `is needed, or useClass, or useExisting: forRootAsync makes the options, forRoot takes them as they are`;
+  throw new ConfigurationError([{ option: 'useFactory', given: 'undefined', message }]);
+}
+
+/** Makes what goes wrong while the options are made say so. */
+export function withReadableFailures(definition: DynamicModule, way: Way): DynamicModule {
+  const providers = definition.providers?.map((each) => (makesOptions(each) ? readable(each, way) : each)) ?? [];
+  return { ...definition, providers };
+}
+
+function makesOptions(provider: Provider): provider is FactoryProvider {
+  return 'useFactory' in provider && provider.provide === RAINDROP_OPTIONS;
+}
+
+function readable(provider: FactoryProvider, way: Way): FactoryProvider {
+  return {
+    ...provider,
+    useFactory: async (...injected: unknown[]): Promise<unknown> => {
+      if (way !== 'useFactory') refuseStranger(way, injected[0]);
+      let made: unknown;
+      try {
+        made = await provider.useFactory(...injected);
+      } catch (error) {
+        throw error instanceof RaindropError ? error : new OptionsFactoryError(way, error);
+      }
+      refuseNonObject(way, made, 'must return the options, an object, or a promise of them; is a return missing?');
+      return made;
+    },
+  };
+}
+
+function refuseStranger(way: Way, factory: unknown): void {
+  const { createRaindropOptions, constructor } = (factory ?? {}) as Record<string, unknown>;
+  if (typeof createRaindropOptions === 'function') return;
+  const given = typeof constructor === 'function' ? constructor.name : typeof factory;
+  const message = 'must have a method createRaindropOptions() that returns the options: a RaindropOptionsFactory';
+  throw new ConfigurationError([{ option: way, given, message }]);
+}

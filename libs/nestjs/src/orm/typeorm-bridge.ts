@@ -1,0 +1,47 @@
+import type { InjectionToken } from '@nestjs/common';
+import { ConfigurationError } from '@raindrop/core';
+import type { SqlDatabase } from '@raindrop/node';
+import type { AppDataSource, SnowflakeTarget } from './app-data-source.js';
+import type { SnowflakeColumns, ColumnLint, ColumnSource } from './snowflake-columns.js';
+
+/** What is used of `@raindrop/typeorm`, in types of our own: whoever has no TypeORM can read them. */
+export interface TypeormBridge {
+  dataSourceDatabase(options: AppDataSource['options']): SqlDatabase;
+  readonly AttachedSnowflakes: new (source: ColumnSource, lint?: ColumnLint) => SnowflakeColumns<SnowflakeTarget>;
+  /** The services that fill the columns of a DataSource. */
+  attachedTo(dataSource: AppDataSource): readonly unknown[];
+  lintUnnamed(dataSource: AppDataSource, isMine: (service: string) => boolean): readonly object[];
+  report(problems: readonly object[], lint: ColumnLint): void;
+}
+
+/**
+ * What the module needs of TypeORM; an application without TypeORM never gets here.
+ * @throws ConfigurationError when it is not installed
+ */
+export function typeormBridge(): TypeormBridge {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    return require('@raindrop/typeorm/internal') as TypeormBridge;
+  } catch (error) {
+    if (!isMissing(error, 'typeorm')) throw error;
+    const message = 'needs the package typeorm, which is not installed: npm install typeorm @nestjs/typeorm';
+    throw new ConfigurationError([{ option: 'dataSource', given: 'a DataSource', message }]);
+  }
+}
+
+/** The token of a DataSource of `TypeOrmModule`; undefined where `@nestjs/typeorm` is not installed. */
+export function dataSourceToken(name?: string): InjectionToken | undefined {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    const { getDataSourceToken } = require('@nestjs/typeorm') as { getDataSourceToken(name?: string): InjectionToken };
+    return getDataSourceToken(name);
+  } catch (error) {
+    if (isMissing(error, '@nestjs/typeorm') || isMissing(error, 'typeorm')) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) && String(message).includes(`'${name}'`);
+}

@@ -1,0 +1,136 @@
+import type { WorkerPromise } from '../ports/worker.js';
+import { decodeIds, type IdRun } from './id-runs.js';
+
+/** Marks our messages on a channel that others use as well; another version of them is a stranger's. */
+const MARK = 'raindrop/ids/1';
+
+/** The most IDs that one answer has: encoding and decoding them stays under a millisecond. */
+export const MAX_ANSWER = 10_000;
+
+/** The longest that a worker may let the primary wait, ms. */
+const MAX_WAIT_MS = 60_000;
+
+const PROMISES: Record<WorkerPromise, true> = {
+  reserved: true,
+  fresh: true,
+  exclusive: true,
+  declared: true,
+  unsafe: true,
+};
+
+/** A worker wants IDs. */
+export interface IdRequest {
+  readonly raindrop: typeof MARK;
+  readonly kind: 'take';
+  /** The name of the service whose IDs they are. */
+  readonly service: string;
+  /** Different for every request of every worker. */
+  readonly request: string;
+  readonly count: number;
+  /** Left out for IDs without one. */
+  readonly code?: string;
+  /** The fingerprint of the layout that the worker takes them to have. */
+  readonly layout: string;
+  /** For so long an answer is of use, ms. */
+  readonly waitMs: number;
+}
+
+/** Where the IDs of an answer come from. */
+export interface IdOrigin {
+  /** The primary's worker id, which they have. */
+  readonly workerId: number | undefined;
+  /** What is known of it there. */
+  readonly promise: WorkerPromise;
+}
+
+/** One of our errors, as it travels. */
+export interface TravellingError {
+  readonly errorCode: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** The primary answers with IDs, or says why not. */
+export type IdAnswer =
+  | (IdOrigin & {
+      readonly raindrop: typeof MARK;
+      readonly kind: 'taken';
+      readonly request: string;
+      readonly runs: readonly IdRun[];
+    })
+  | {
+      readonly raindrop: typeof MARK;
+      readonly kind: 'refused';
+      readonly request: string;
+      readonly error: TravellingError;
+    };
+
+/** What an answer comes to in the worker. */
+export type ReadAnswer = { readonly ids: bigint[]; readonly origin: IdOrigin } | TravellingError;
+
+export function idRequest(wanted: Omit<IdRequest, 'raindrop' | 'kind'>): IdRequest {
+  return { raindrop: MARK, kind: 'take', ...wanted };
+}
+
+export function taken(request: string, origin: IdOrigin, runs: readonly IdRun[]): IdAnswer {
+  return { raindrop: MARK, kind: 'taken', request, ...origin, runs };
+}
+
+export function refused(request: string, error: TravellingError): IdAnswer {
+  return { raindrop: MARK, kind: 'refused', request, error };
+}
+
+/** The request that a message for this service stands for, `malformed` with its number, or undefined for all else. */
+export function readRequest(message: unknown, service: string): IdRequest | { malformed: string } | undefined {
+  if (!isOurs(message, 'take') || message['service'] !== service) return undefined;
+  const { request, count, code, layout, waitMs } = message;
+  if (!isText(request, 100)) return undefined;
+  const isWhole =
+    isInteger(count, 1, MAX_ANSWER) &&
+    (code === undefined || typeof code === 'string') &&
+    isText(layout, 1_000) &&
+    isInteger(waitMs, 0, MAX_WAIT_MS);
+  return isWhole ? (message as unknown as IdRequest) : { malformed: request };
+}
+
+/** The number of the request that a message answers; undefined for all that is no answer of ours. */
+export function answeredRequest(message: unknown): string | undefined {
+  if (!isOurs(message, 'taken') && !isOurs(message, 'refused')) return undefined;
+  return typeof message['request'] === 'string' ? message['request'] : undefined;
+}
+
+/** What an answer to a request for `count` IDs says; undefined when it is malformed. */
+export function readAnswer(answer: unknown, count: number): ReadAnswer | undefined {
+  const { kind, runs, workerId, promise, error } = answer as Record<string, unknown>;
+  if (kind === 'refused') return isTravellingError(error) ? error : undefined;
+  const ids = decodeIds(runs, count);
+  if (ids === undefined || !isPromise(promise)) return undefined;
+  return { ids, origin: { workerId: isInteger(workerId, 0, Number.MAX_SAFE_INTEGER) ? workerId : undefined, promise } };
+}
+
+function isOurs(message: unknown, kind: string): message is Record<string, unknown> {
+  const ours = (message ?? {}) as Record<string, unknown>;
+  return ours['raindrop'] === MARK && ours['kind'] === kind;
+}
+
+function isTravellingError(error: unknown): error is TravellingError {
+  const { errorCode, message, retryable } = (error ?? {}) as Record<string, unknown>;
+  return (
+    typeof errorCode === 'string' &&
+    /^[A-Z][A-Z_]{0,63}$/.test(errorCode) &&
+    isText(message, 10_000) &&
+    typeof retryable === 'boolean'
+  );
+}
+
+function isPromise(value: unknown): value is WorkerPromise {
+  return typeof value === 'string' && Object.hasOwn(PROMISES, value);
+}
+
+function isText(value: unknown, longest: number): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= longest;
+}
+
+function isInteger(value: unknown, min: number, max: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}

@@ -1,0 +1,41 @@
+import { ConfigurationError, RaindropError } from '@raindrop/core';
+import type { SqlDatabase } from './sql-database.js';
+
+/** The table would live in memory, where other processes cannot see it. */
+export class VolatileDatabaseError extends RaindropError {
+  readonly errorCode = 'VOLATILE_DATABASE';
+
+  constructor(readonly type: string) {
+    super(
+      `The database (type '${type}') lives in memory: what is kept there is known to this process alone, and a second ` +
+        `process would repeat its IDs. Use a file or a server, give dbConfig, or say allowVolatile: true for tests.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The options that say where a service keeps its tables. */
+export interface DatabaseChoice {
+  readonly dbConfig: SqlDatabase | undefined;
+  readonly allowVolatile: boolean;
+}
+
+/**
+ * The database of a service: `dbConfig`'s, or that of the application. Undefined for one in memory that is accepted.
+ * @throws ConfigurationError when there is none; VolatileDatabaseError
+ */
+export function databaseOf(
+  { dbConfig, allowVolatile }: DatabaseChoice,
+  ofApplication: SqlDatabase | undefined,
+): SqlDatabase | undefined {
+  const database = dbConfig ?? ofApplication;
+  if (database === undefined) {
+    const message =
+      'is needed: there is no database for the worker ids. Give a URL such as postgres://app@localhost/app or ' +
+      "sqlite:data/ids.sqlite; in Nest, import TypeOrmModule.forRoot(...), or name your DataSource with dataSource: '...'";
+    throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
+  }
+  if (!database.isVolatile) return database;
+  if (!allowVolatile) throw new VolatileDatabaseError(database.type);
+  return undefined;
+}

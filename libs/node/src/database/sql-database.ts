@@ -1,0 +1,46 @@
+import type { ConnectionSockets } from './connection-sockets.js';
+import type { StatementResult } from './run-sql.js';
+
+/** An open connection of a driver. */
+export interface DriverConnection {
+  /** Runs one statement; no other one is under way. @throws what the driver throws */
+  query(sql: string, values: readonly unknown[]): Promise<StatementResult>;
+  /** Tells when something was heard from the server that belongs to no statement; the socket's end follows. */
+  onError?(listener: () => void): void;
+  /** What the driver talks through in the end, such as TLS; undefined for SQLite. */
+  readonly stream: Parameters<ConnectionSockets['add']>[0] | undefined;
+}
+
+/** One connection as a driver, or an ORM over it, makes it. */
+export interface Driver {
+  /** Called once, or again after it has failed. */
+  connect(): Promise<DriverConnection>;
+  /** Ends the connection in order, in whatever state it is. It may fail, and without a socket it may never settle. */
+  end(): Promise<void>;
+}
+
+/**
+ * A database to which connections of our own can be opened: by its driver, or by an ORM that knows how. Nothing is open
+ * yet.
+ */
+export interface SqlDatabase {
+  /** As TypeORM names it, such as `postgres`; see SUPPORTED_DATABASES. */
+  readonly type: string;
+  /** The schema of tables that are named without one. */
+  readonly schema: string | undefined;
+  /** What names account and database, for messages: `dbConfig`, say. */
+  readonly configuredBy: string;
+  /** Where it is, without account and password: it tells a copy of a database from its original. */
+  readonly place: string;
+  /** Whether it lives and dies with its connection, so that a second connection would see another database. */
+  readonly isVolatile: boolean;
+  /** What works, and should be looked at before it is relied on. */
+  warnings(): readonly string[];
+  /**
+   * A driver for one connection.
+   * @param opTimeoutMs the limit for connecting
+   * @param sockets makes the sockets that it is to use
+   * @throws DriverNotInstalledError; UnfitSqliteDriverError
+   */
+  driver(opTimeoutMs: number, sockets: ConnectionSockets): Driver;
+}

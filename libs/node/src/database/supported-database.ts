@@ -1,0 +1,39 @@
+import { RaindropError } from '@raindrop/core';
+import type { Dialect } from './dialect.js';
+import { mysqlDialect } from './mysql-dialect.js';
+import { postgresDialect } from './postgres-dialect.js';
+import { sqliteDialect } from './sqlite-dialect.js';
+
+/** The types, in TypeORM's words, whose databases can keep worker ids and numbers. */
+export const SUPPORTED_DATABASES = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'] as const;
+
+/** The types of databases that Raindrop works with. */
+export type SupportedDatabase = (typeof SUPPORTED_DATABASES)[number];
+
+/** Worker ids and numbers cannot be kept in this database. */
+export class UnsupportedDatabaseError extends RaindropError {
+  readonly errorCode = 'UNSUPPORTED_DATABASE';
+
+  constructor(
+    /** The database's `type`. */
+    readonly type: string,
+    reason = `a database of type '${type}' cannot keep worker ids and numbers`,
+  ) {
+    super(
+      `${reason}. Supported are ${SUPPORTED_DATABASES.map((each) => `'${each}'`).join(', ')}: give dbConfig ` +
+        `one of them, or assign worker ids in another way (workerIdAssigner).`,
+      { retryable: false },
+    );
+  }
+}
+
+export function isSupportedDatabase(type: unknown): type is SupportedDatabase {
+  return SUPPORTED_DATABASES.some((each) => each === type);
+}
+
+/** @throws UnsupportedDatabaseError; ConfigurationError when the `zone`, which only MySQL has a use for, is no offset */
+export function dialectOf(type: string, zone = '+00:00'): Dialect {
+  if (!isSupportedDatabase(type)) throw new UnsupportedDatabaseError(type);
+  if (type === 'postgres') return postgresDialect;
+  return type === 'better-sqlite3' ? sqliteDialect : mysqlDialect(zone);
+}

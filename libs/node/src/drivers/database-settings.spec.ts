@@ -1,0 +1,25 @@
+import { databaseSettingsOf } from './database-settings.js';
+
+it.each([
+  ['mysql://root@host/db', { type: 'mysql', url: 'mysql://root@host/db' }],
+  ['mariadb://root@host/db', { type: 'mariadb', url: 'mysql://root@host/db' }],
+  ['postgres://host/db', { type: 'postgres', url: 'postgres://host/db' }],
+  ['postgresql://host/db', { type: 'postgres', url: 'postgresql://host/db' }],
+  ['sqlite:data/a.sqlite', { type: 'better-sqlite3', database: 'data/a.sqlite' }],
+  ['sqlite:///var/a.sqlite', { type: 'better-sqlite3', database: '/var/a.sqlite' }],
+  [
+    { type: 'postgres', database: 'x' },
+    { type: 'postgres', database: 'x' },
+  ],
+  ['mongodb://host/db', undefined],
+  ['mysql://root:%ZZ@host/db', undefined],
+  ['rubbish', undefined],
+  ['', undefined],
+  [{}, undefined],
+  [{ type: 'oracle', database: 'x' }, undefined],
+  [{ type: 'postgres', replication: {} }, undefined],
+  [null, undefined],
+  [7, undefined],
+])('%j is %j', (given, options) => {
+  expect(databaseSettingsOf(given)).toEqual(options);
+});

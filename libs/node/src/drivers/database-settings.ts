@@ -1,0 +1,92 @@
+/**
+ * Where a database is, in the words of TypeORM's options: what stands here means the same there. Everything else that a
+ * driver takes goes into `extra`.
+ */
+export interface DatabaseSettings {
+  type: 'mysql' | 'mariadb' | 'postgres' | 'better-sqlite3';
+  /** In place of host, port, username, password and database. */
+  url?: string;
+  /** Default `localhost`. */
+  host?: string;
+  /** Default the database's usual one. */
+  port?: number;
+  username?: string;
+  password?: string;
+  /** Its name; of SQLite the path of the file. */
+  database?: string;
+  /** MySQL and MariaDB: the socket's path, in place of host and port. */
+  socketPath?: string;
+  /** As the driver takes it. Default none. */
+  ssl?: boolean | object;
+  /** PostgreSQL: the schema of tables that are named without one. Default the connection's own. */
+  schema?: string;
+  /** More options of `pg`, `mysql2` or `better-sqlite3`. */
+  extra?: Readonly<Record<string, unknown>>;
+}
+
+/** What is legal, in words. */
+export const DATABASE_SETTINGS_RULE =
+  "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', 'postgres', " +
+  "'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for more of TypeORM's " +
+  'options give dataSourceDatabase(options) of @raindrop/typeorm';
+
+const NAMES = [
+  'type',
+  'url',
+  'host',
+  'port',
+  'username',
+  'password',
+  'database',
+  'socketPath',
+  'ssl',
+  'schema',
+  'extra',
+];
+
+const TYPES: Readonly<Record<string, 'mysql' | 'mariadb' | 'postgres'>> = {
+  'mysql:': 'mysql',
+  'mariadb:': 'mariadb',
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+};
+
+/**
+ * The settings that a URL stands for (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's path), or that
+ * were given. Undefined when it is neither, or has names that are no settings.
+ */
+export function databaseSettingsOf(config: unknown): DatabaseSettings | undefined {
+  if (typeof config === 'string') return settingsOfUrl(config);
+  if (typeof config !== 'object' || config === null) return undefined;
+  const { type } = config as Partial<DatabaseSettings>;
+  const isKnown = type === 'better-sqlite3' || Object.values<unknown>(TYPES).includes(type);
+  const areSettings = isKnown && Object.keys(config).every((name) => NAMES.includes(name));
+  return areSettings ? (config as DatabaseSettings) : undefined;
+}
+
+/** What can be shown of something that is no settings: nothing that may be a password. */
+export function describeSettings(config: unknown): string {
+  if (typeof config !== 'object' || config === null) return '(hidden)';
+  const { type } = config as { readonly type?: unknown };
+  const unknown = Object.keys(config).filter((name) => !NAMES.includes(name));
+  return `{ type: ${typeof type === 'string' ? `'${type}'` : String(typeof type)}, ${unknown.join(', ')} }`;
+}
+
+function settingsOfUrl(text: string): DatabaseSettings | undefined {
+  const sqlite = /^sqlite:(?:\/\/)?(.+)$/i.exec(text);
+  if (sqlite !== null) return { type: 'better-sqlite3', database: sqlite[1]! };
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, username, password } = new URL(text);
+  const type = TYPES[protocol];
+  if (type === undefined || !isDecodable(username) || !isDecodable(password)) return undefined;
+  return { type, url: type === 'mariadb' ? text.replace(/^mariadb:/i, 'mysql:') : text };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

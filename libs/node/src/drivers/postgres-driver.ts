@@ -1,0 +1,52 @@
+import type { Client, ClientConfig } from 'pg';
+import type { ConnectionSockets } from '../database/connection-sockets.js';
+import type { StatementResult } from '../database/run-sql.js';
+import type { Driver, DriverConnection } from '../database/sql-database.js';
+import type { DatabaseSettings } from './database-settings.js';
+import { loadDriver } from './load-driver.js';
+
+const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
+
+/** One connection by `pg`. */
+export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, sockets: ConnectionSockets): Driver {
+  let client: Client | undefined;
+  return {
+    async connect() {
+      const pg = await loadDriver(settings.type, () => import('pg'));
+      client = new pg.Client(configOf(settings, opTimeoutMs, sockets));
+      client.on('error', () => undefined);
+      await client.connect();
+      return connectionOf(client);
+    },
+    async end() {
+      await client?.end();
+    },
+  };
+}
+
+function configOf(
+  { url, host, port, username, password, database, ssl, extra }: DatabaseSettings,
+  opTimeoutMs: number,
+  sockets: ConnectionSockets,
+): ClientConfig {
+  const place = url === undefined ? { host, port, user: username, password, database } : { connectionString: url };
+  return {
+    ...extra,
+    ...place,
+    ...(ssl !== undefined && { ssl }),
+    connectionTimeoutMillis: opTimeoutMs,
+    stream: sockets.factory('postgres', extra?.['stream']),
+  } as unknown as ClientConfig;
+}
+
+function connectionOf(client: Client): DriverConnection {
+  const { stream } = (client as unknown as { connection: { stream: DriverConnection['stream'] } }).connection;
+  return {
+    stream,
+    onError: (listener) => client.on('error', listener),
+    async query(sql, values): Promise<StatementResult> {
+      const { rows, rowCount, command } = await client.query<Record<string, unknown>>(sql, [...values]);
+      return { records: rows, affected: WRITES.includes(command) ? (rowCount ?? 0) : undefined, insertId: undefined };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { isInMemory, placeOf } from '../database/database-place.js';
+import type { SqlDatabase } from '../database/sql-database.js';
+import { sqliteVersions, refuseUnfit } from '../database/sqlite-versions.js';
+import { sqliteDriverWarning } from '../database/sqlite-driver-warning.js';
+import type { DatabaseSettings } from './database-settings.js';
+import { mysqlDriver } from './mysql-driver.js';
+import { postgresDriver } from './postgres-driver.js';
+import { SqliteDriver } from './sqlite-driver.js';
+
+/**
+ * A database whose driver (`pg`, `mysql2` or `better-sqlite3`) is used directly. The driver is loaded when the first
+ * connection is opened.
+ * @param configuredBy what gave the settings, for messages
+ */
+export function settingsDatabase(settings: DatabaseSettings, configuredBy: string): SqlDatabase {
+  const { type, database, schema } = settings;
+  const isSqlite = type === 'better-sqlite3';
+  return {
+    type,
+    schema,
+    configuredBy,
+    place: placeOf(settings),
+    isVolatile: isSqlite && isInMemory(database),
+    warnings: () => (isSqlite ? sqliteDriverWarning(sqliteVersions(__filename)) : []),
+    driver: (opTimeoutMs, sockets) => {
+      if (type === 'postgres') return postgresDriver(settings, opTimeoutMs, sockets);
+      if (type !== 'better-sqlite3') return mysqlDriver(settings, opTimeoutMs, sockets);
+      const versions = sqliteVersions(__filename);
+      if (versions !== undefined) refuseUnfit(versions);
+      return new SqliteDriver(settings);
+    },
+  };
+}

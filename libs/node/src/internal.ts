@@ -1,0 +1,52 @@
+/**
+ * What the other Raindrop packages need of this one. It is not for applications: names come and go without notice.
+ *
+ * @module @raindrop/node/internal
+ */
+
+export type { ColumnDefinition } from './database/column-definition.js';
+export { driverCodeOf } from './database/database-call-error.js';
+export { isInMemory, placeOf } from './database/database-place.js';
+export { type Dialect, quoteTable, type SqlValue } from './database/dialect.js';
+export { OwnDatabase } from './database/own-database.js';
+export { retried } from './database/retried.js';
+export type { RunSql } from './database/run-sql.js';
+export { guardSqliteDriver } from './database/sqlite-driver-guard.js';
+export { sqliteDriverWarning } from './database/sqlite-driver-warning.js';
+export { refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
+export { dialectOf, isSupportedDatabase } from './database/supported-database.js';
+export { parseTableName, type TableName } from './database/table-name.js';
+export { settingsDatabase } from './drivers/settings-database.js';
+export { openEngine } from './engines/open-engine.js';
+export { SegmentEngine } from './engines/segment-engine.js';
+export { SnowflakeEngine } from './engines/snowflake-engine.js';
+export { givesNothingBack } from './options/assigner-options.js';
+export { guardedLogger } from './options/guarded-logger.js';
+export { refuse } from './options/misplaced-options.js';
+export { refuseNonObject } from './options/options-object.js';
+export { type ResolvedServiceOptions, resolveServiceOptions } from './options/service-options.js';
+export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/snowflake-options.js';
+export { DEFAULT_SERVICE, logContext } from './ports/logger.js';
+export type { Worker } from './ports/worker.js';
+export type { PublicIdText } from './public-ids/public-id-options.js';
+export { readApiKey } from './remote/read-api-key.js';
+export { readRefusal } from './remote/read-refusal.js';
+export { remoteIdSource } from './remote/remote-id-source.js';
+export type { RemoteAnswer, RemoteTransport } from './remote/remote-transport.js';
+export type { SegmentTablePlace } from './segment-table/missing-segment-table.js';
+export { createSegmentTable } from './segment-table/segment-table-sql.js';
+export {
+  APP_SEGMENTS,
+  CODE_SEGMENTS,
+  DEFAULT_APP_SEGMENT_TABLE,
+  DEFAULT_SEGMENT_TABLE,
+  type SegmentTable,
+} from './segment-table/segment-tables.js';
+export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
+export { systemPorts } from './system/system-ports.js';
+export { DEFAULT_DISPOSABLE_TABLE } from './worker-node-table/disposable-limits.js';
+export { createNodeTable, type WorkerNodeTable } from './worker-node-table/worker-node-table.js';
+export { findMissingTables } from './worker-table/missing-tables.js';
+export { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table/worker-table-name.js';
+export { describeWorker } from './workers/describe-worker.js';
+export { openWorkerStore } from './workers/open-worker-store.js';

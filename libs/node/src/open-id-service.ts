@@ -1,0 +1,45 @@
+import { OptionReader, type WorkerIdAssigner } from '@raindrop/core';
+import { openEngine } from './engines/open-engine.js';
+import { IdService } from './id-service.js';
+import type { AssignerClass } from './options/assigner-use.js';
+import { guardedLogger } from './options/guarded-logger.js';
+import { resolveServiceOptions, type ServiceOptions } from './options/service-options.js';
+import { consoleLogger, DEFAULT_SERVICE } from './ports/logger.js';
+
+/** What {@link openIdService} takes: the options of a service, and its name. */
+export type OpenIdServiceOptions = ServiceOptions & {
+  /**
+   * The service's name, for the log, the status and `@GeneratedSnowflake({ service })`.
+   * @range 1-128 characters
+   * @defaultValue `default`
+   */
+  name?: string;
+};
+
+/**
+ * Opens a service that issues IDs, without a framework: for scripts, seeds, migrations and servers of any kind.
+ *
+ * It settles when the service has a worker id, or its first numbers, and IDs can be issued at once. Call `close()` when
+ * the process ends: the worker id is then free for others at once, and otherwise when its lease has run out.
+ *
+ * @example const ids = await openIdService({ dbConfig: 'postgres://app@localhost/app', ...layout });
+ * @throws ConfigurationError naming every option that is wrong; what keeps the service from getting a worker id, such as
+ *   NoFreeWorkerError, DatabaseCallError and DatabaseRefusedError
+ */
+export async function openIdService(options: OpenIdServiceOptions): Promise<IdService> {
+  let name = DEFAULT_SERVICE;
+  const resolved = resolveServiceOptions(options, Date.now(), (reader) => {
+    name = readName(reader);
+    return {};
+  });
+  const logger = guardedLogger(resolved.logger ?? consoleLogger);
+  return new IdService(name, await openEngine(resolved, { name, database: undefined, logger, makeCustom }));
+}
+
+function readName(reader: OptionReader): string {
+  return reader.string('name', { fallback: DEFAULT_SERVICE, pattern: /^.{1,128}$/s, legal: '1 to 128 characters' });
+}
+
+function makeCustom(assigner: AssignerClass): Promise<WorkerIdAssigner> {
+  return Promise.resolve(new assigner());
+}

@@ -1,0 +1,190 @@
+import {
+  Layout,
+  OptionReader,
+  readGeneratorOptions,
+  readLayout,
+  readLeaseOptions,
+  readUsage,
+  refuseOutsideLife,
+  resolvedFor,
+  type GeneratorOptions,
+  type LayoutOptions,
+  type LeaseOptions,
+  type ResolvedGeneratorOptions,
+  type ResolvedLayout,
+  type ResolvedLeaseOptions,
+} from '@raindrop/core';
+import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
+import { refuseMisplaced } from './misplaced-options.js';
+import { refuseNonObject } from './options-object.js';
+import { needsNoRows } from './assigner-use.js';
+import { DEFAULT_DISPOSABLE_TABLE } from '../worker-node-table/disposable-limits.js';
+import { readAssignerOptions, type AssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
+import { readIdSource } from './read-id-source.js';
+import type { IdSource } from '../ports/id-source.js';
+import { DEFAULT_WORKER_TABLE } from '../worker-table/worker-table-name.js';
+
+/** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
+export interface SnowflakeModuleOptions
+  extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, AssignerOptions, CommonModuleOptions {
+  /**
+   * A ready layout in place of the bit options.
+   * @range a `Layout`
+   * @defaultValue none
+   */
+  layout?: Layout;
+  /**
+   * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
+   * @range `snowflake`, `numberSection`, in any case
+   * @defaultValue `snowflake`
+   */
+  idMode?: 'snowflake';
+  /**
+   * Part of the worker's code.
+   * @range 0-65,535
+   * @defaultValue 0
+   */
+  servicePort?: number;
+  /**
+   * Store a hash in place of address and hardware address.
+   * @range true, false
+   * @defaultValue false
+   */
+  hashCode?: boolean;
+  /**
+   * The zone in which the original's programs write their times on MySQL and MariaDB (`loc` of their URL), for
+   * `adoptForeign` and `sharedWithOriginal`. It has to be the server's own, and to have no summer time.
+   * @range an offset such as `+08:00`
+   * @defaultValue `+00:00`
+   */
+  foreignTimeZone?: string;
+  /**
+   * Read the clock once in a turn of the event loop (and every 256 calls), or at every call.
+   * @range `turn`, `exact`
+   * @defaultValue `turn`
+   */
+  clock?: 'turn' | 'exact';
+  /**
+   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/remote.md); a remote one
+   * brings the layout along.
+   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`, `remoteIdsTcp({ host, port })`
+   * @defaultValue none
+   */
+  idSource?: IdSource;
+}
+
+/** The options, checked and complete. Nothing downstream reads raw options. */
+export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
+  readonly idMode: 'snowflake';
+  /** Of IDs that are made here; not set when `idSource` brings its own. */
+  readonly layout: ResolvedLayout;
+  readonly generator: ResolvedGeneratorOptions;
+  readonly lease: ResolvedLeaseOptions;
+  readonly assigner: ResolvedAssignerOptions;
+  readonly servicePort: number;
+  readonly hashCode: boolean;
+  readonly foreignTimeZone: string;
+  readonly clock: 'turn' | 'exact';
+  /** Set when another process makes the IDs. */
+  readonly idSource: IdSource | undefined;
+  /** What its IDs have to have; undefined leaves it to the source. */
+  readonly sourceLayout: Layout | undefined;
+}
+
+const DECIDED_BY_LAYOUT = [
+  'timeUnit',
+  'startTimeStamp',
+  'timeStampLength',
+  'workIdLength',
+  'endBitsLength',
+  'endBitsValue',
+] as const;
+
+/** Most worker rows that are created for a layout that names no range. */
+const MAX_DEFAULT_WORKERS = 1_023;
+
+/**
+ * Checks all options at once.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveSnowflakeOptions<More extends object>(
+  options: SnowflakeModuleOptions,
+  nowMs: number,
+  readMore: (reader: OptionReader) => More = () => ({}) as More,
+): ResolvedSnowflakeOptions & More {
+  refuseNonObject('options', options, 'must be an object with the options');
+  const reader = new OptionReader(options);
+  reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
+  refuseMisplaced(reader, 'snowflake');
+  const idSource = readIdSource(reader);
+  const layout = idSource?.bringsLayout === true && namesNoLayout(reader) ? undefined : readAnyLayout(reader, nowMs);
+  refuseDeadLayout(reader, layout, nowMs);
+  const unitMs = layout?.layout.unitMs ?? 1_000;
+  const generator = readGeneratorOptions(reader, unitMs);
+  const lease = readLeaseOptions(reader);
+  const assigner = readAssignerOptions(reader, layout, generator);
+  const resolved = {
+    idMode: 'snowflake',
+    generator,
+    lease: withDefaultWait(reader, lease, assigner),
+    assigner,
+    servicePort: reader.integer('servicePort', { min: 0, max: 65_535, default: 0 }),
+    hashCode: reader.boolean('hashCode', false),
+    foreignTimeZone: reader.string('foreignTimeZone', {
+      fallback: '+00:00',
+      pattern: /^[+-](0\d|1[0-4]):[0-5]\d$/,
+      legal: `an offset such as '+08:00'`,
+    }),
+    clock: reader.oneOf('clock', ['turn', 'exact'], 'turn'),
+    idSource,
+    sourceLayout: layout?.layout,
+    ...readCommonOptions(reader, defaultTableOf(assigner)),
+    ...readMore(reader),
+  } as const;
+  reader.finish();
+  return Object.freeze({ layout: layout!, ...resolved });
+}
+
+/** Whether the layout is left to somebody else. */
+function namesNoLayout(reader: OptionReader): boolean {
+  return ['layout', ...DECIDED_BY_LAYOUT].every((option) => reader.value(option) === undefined);
+}
+
+/** The bit options, or a ready layout in their place. */
+function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
+  const given = reader.value('layout');
+  if (given === undefined) return readLayout(reader, nowMs);
+  for (const option of DECIDED_BY_LAYOUT) {
+    const value = reader.value(option);
+    if (value !== undefined) reader.problem(option, value, 'cannot be given together with layout, which decides it');
+  }
+  if (!(given instanceof Layout)) {
+    reader.problem('layout', given, 'must be a Layout, as createLayout() returns it');
+    return undefined;
+  }
+  // A row for each would be created; who creates none has them all.
+  const most = needsNoRows(reader.value('workerIdAssigner')) ? given.maxWorkerId : MAX_DEFAULT_WORKERS;
+  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, most));
+  return resolvedFor(given, usage, nowMs);
+}
+
+/** One that can only read would refuse every ID. */
+function refuseDeadLayout(reader: OptionReader, resolved: ResolvedLayout | undefined, nowMs: number): void {
+  const option = reader.value('layout') === undefined ? 'startTimeStamp' : 'layout';
+  if (resolved !== undefined && !reader.refused(option)) refuseOutsideLife(reader, option, resolved.layout, nowMs);
+}
+
+/** A store that may have to wait before it can give a worker id says for how long. */
+function withDefaultWait(
+  reader: OptionReader,
+  lease: ResolvedLeaseOptions,
+  { parts }: ResolvedAssignerOptions,
+): ResolvedLeaseOptions {
+  const use = parts.at(-1)?.use;
+  if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !('openStore' in use)) return lease;
+  return Object.freeze({ ...lease, waitForWorkerMs: use.defaultWaitMs?.(lease) ?? lease.waitForWorkerMs });
+}
+
+function defaultTableOf({ parts }: ResolvedAssignerOptions): string {
+  return parts.at(-1)?.use === 'disposable' ? DEFAULT_DISPOSABLE_TABLE : DEFAULT_WORKER_TABLE;
+}

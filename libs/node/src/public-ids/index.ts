@@ -1,0 +1,9 @@
+/**
+ * IDs for the public that tell nothing; needs `@noble/ciphers`.
+ *
+ * @module @raindrop/node/public-ids
+ */
+
+export { publicIds, type PublicIdCodec } from './public-ids.js';
+export type { PublicIdOptions } from './public-id-options.js';
+export type { PublicIdBits } from './bit-permutation.js';

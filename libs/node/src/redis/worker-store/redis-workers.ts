@@ -1,0 +1,77 @@
+import { OptionReader, type ResolvedLeaseOptions } from '@raindrop/core';
+import type { ReservingAssigner } from '../../ports/reserving-assigner.js';
+import type { RedisTarget } from '../redis-connection.js';
+import { readConnection } from '../redis-options.js';
+import { LEAST_REACH_MS } from './redis-worker-calls.js';
+import { RedisWorkerStore } from './redis-worker-store.js';
+
+/** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
+export interface RedisWorkersOptions {
+  /** An ioredis client, which stays yours and open; or a URL, or ioredis' options, for a connection of its own. */
+  connection: RedisTarget;
+  /** The hash that holds everything. Services with one key share worker ids. Default `raindrop.worker`. */
+  key?: string;
+}
+
+export type ResolvedRedisWorkersOptions = Readonly<Required<RedisWorkersOptions>>;
+
+/** Past the reach, for the tick to end and the next attempt to come. */
+const WAIT_LONGER_MS = 10_000;
+
+/**
+ * Leases worker ids from Redis instead of the database, by the same protocol.
+ *
+ * Redis may forget. When it has, or shows an older memory, a process that holds a worker id goes on if its row is still
+ * there; nobody else gets one until all that can have been granted before is past: the longer of lease + grace + horizon
+ * and horizon + 3 x `maxClockSkewMs`, 185 s by default and at least. The first start of all is such a case; see
+ * {@link initRedisWorkers}. Services that share a key need the same lease options.
+ *
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function redisWorkers(options: RedisWorkersOptions): ReservingAssigner {
+  return redisWorkersOf(resolveRedisWorkersOptions(options));
+}
+
+/** @param leastReachMs for tests, whose losses must be over within seconds: all that have the key have this reach */
+export function redisWorkersOf(
+  resolved: ResolvedRedisWorkersOptions,
+  leastReachMs: number = LEAST_REACH_MS,
+): ReservingAssigner {
+  return {
+    name: 'redis',
+    openStore: ({ lease, timers, warn }) => {
+      const { opTimeoutMs } = lease;
+      return new RedisWorkerStore({ ...resolved, opTimeoutMs, reachMs: reachOf(lease), leastReachMs, timers, warn });
+    },
+    defaultWaitMs: (lease) => Math.max(reachOf(lease), leastReachMs) + WAIT_LONGER_MS,
+  };
+}
+
+/**
+ * How far from the moment when Redis lost its memory what was granted before can reach, ms: the horizon, from a clock that
+ * is ahead of the old server's by the permitted skew, which is ahead of the true time by as much, and the new one's behind
+ * it. No less than a lease and its grace with the horizon, so that whoever held a row has stopped.
+ */
+export function reachOf({
+  leaseMs,
+  graceMs,
+  horizonMs,
+  maxClockSkewMs,
+}: Pick<ResolvedLeaseOptions, 'leaseMs' | 'graceMs' | 'horizonMs' | 'maxClockSkewMs'>): number {
+  return horizonMs + Math.max(leaseMs + graceMs, 3 * maxClockSkewMs);
+}
+
+/** @throws ConfigurationError naming every option that is wrong */
+export function resolveRedisWorkersOptions(options: RedisWorkersOptions): ResolvedRedisWorkersOptions {
+  const reader = new OptionReader(options);
+  const resolved = Object.freeze({
+    connection: readConnection(reader),
+    key: reader.string('key', {
+      fallback: 'raindrop.worker',
+      pattern: /^[\w.:{}-]{1,128}$/,
+      legal: '1 to 128 letters, digits or any of . : _ - { }',
+    }),
+  });
+  reader.finish();
+  return resolved;
+}

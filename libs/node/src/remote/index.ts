@@ -1,0 +1,17 @@
+/**
+ * IDs from a service elsewhere, over HTTP.
+ *
+ * @module @raindrop/node/remote
+ */
+
+export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
+export { remoteIdsHeaders } from './http/remote-headers.js';
+export type { RemoteClient, RemoteFetchOptions, RemoteIdSource } from './remote-id-source.js';
+export { RemoteIdService, type RemoteIdServiceOptions } from './remote-id-service.js';
+export {
+  InvalidRemoteAnswerError,
+  RemoteIdsRefusedError,
+  RemoteLayoutError,
+  StaleRemoteAnswerError,
+  type RemoteRefusal,
+} from './remote-errors.js';

@@ -1,0 +1,90 @@
+import {
+  OptionReader,
+  readPrefetchOptions,
+  type Layout,
+  type PrefetchOptions,
+  type SegmentPorts,
+} from '@raindrop/core';
+import type { IdSource, SourcedService } from '../ports/id-source.js';
+import { systemPorts } from '../system/system-ports.js';
+import { openRemoteEngine } from './open-remote-engine.js';
+import type { SourcedEngine } from '../engines/sourced-engine.js';
+import type { RemoteTransport } from './remote-transport.js';
+
+/** How IDs are fetched from a service, whatever the way there. The rest is among the options of who issues them. */
+export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'> {
+  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 4,000, or `minStep`. */
+  maxStep?: number;
+  /** Codes whose IDs are at hand from the start on; those of others are fetched with their first use. */
+  codes?: readonly string[];
+}
+
+/** Who takes the IDs. */
+export interface RemoteClient {
+  /** What the IDs have to have; another one is refused. Default: the service's. */
+  readonly layout?: Layout | undefined;
+  readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
+}
+
+/** An ID service elsewhere, for `RaindropModule.forRoot({ idSource })` or `RemoteIdService.open()`. */
+export interface RemoteIdSource extends IdSource {
+  /** The layout is the service's: the module needs no layout options. */
+  readonly bringsLayout: true;
+  /** @throws ConfigurationError naming every option that is wrong; what keeps the first IDs from coming */
+  open(client: RemoteClient): Promise<SourcedEngine>;
+}
+
+/** Makes the way to a service, once its options are found to be right. */
+export type RemoteWay = (ports: SegmentPorts) => RemoteTransport | Promise<RemoteTransport>;
+
+/** Larger answers take more than a millisecond to read. */
+const MAX_STEP = 4_000;
+
+/** Those of who issues the IDs. */
+const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'];
+
+/** @param read reads the options of the way from among all options */
+export function remoteIdSource(
+  name: string,
+  options: RemoteFetchOptions,
+  read: (reader: OptionReader) => RemoteWay,
+): RemoteIdSource {
+  return {
+    name,
+    bringsLayout: true,
+    open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
+      const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
+      const way = read(reader);
+      const codes = readCodes(reader);
+      const prefetch = readPrefetchOptions(reader);
+      reader.finish();
+      const ports = systemPorts('exact');
+      return openRemoteEngine({ transport: await way(ports), layout, prefetch, codes, ports });
+    },
+  };
+}
+
+/** @throws ConfigurationError when there are no options to read, or those of somebody else among them */
+function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient['generator']>): OptionReader {
+  // A text may be a URL with a password: it is not shown.
+  const own = new OptionReader(typeof options === 'object' ? options : undefined);
+  const { minStep, maxStep = Math.max(MAX_STEP, Math.min(Number(minStep ?? 0) || 0, 10_000)) } = options;
+  const reader = new OptionReader({ ...options, maxStep, ...issuing });
+  for (const name of ISSUING) {
+    if (own.value(name) === undefined) continue;
+    reader.problem(name, own.value(name), 'is an option of the module, or of RemoteIdService.open(): set it there');
+  }
+  return reader;
+}
+
+function readCodes(reader: OptionReader): readonly string[] {
+  const given = reader.value('codes');
+  if (given === undefined) return [];
+  if (Array.isArray(given) && given.every(isCode)) return [...given];
+  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
+  return [];
+}
+
+function isCode(value: unknown): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
+}

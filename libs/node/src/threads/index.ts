@@ -1,0 +1,8 @@
+/**
+ * IDs for worker threads, from a ring in memory that all threads of a process share.
+ *
+ * @module @raindrop/node/threads
+ */
+
+export { sharedIdRing, type ThreadRingOptions } from './shared-id-ring.js';
+export { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';

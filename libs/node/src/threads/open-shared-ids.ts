@@ -1,0 +1,19 @@
+import { SharedIds, type SharedIdRingHandle, type SharedIdsOptions } from '@raindrop/core';
+import type { Logger } from '../ports/logger.js';
+import { splitLogger } from './split-logger.js';
+import { threadPorts } from './thread-ports.js';
+
+/** What {@link openSharedIds} takes. */
+export interface ThreadIdsOptions extends SharedIdsOptions {
+  /** Default: warnings on standard error. */
+  logger?: Pick<Logger, 'warn'>;
+}
+
+/**
+ * The IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
+ * @throws ConfigurationError for what is no handle, and naming every option that is wrong
+ */
+export function openSharedIds(handle: SharedIdRingHandle, options: ThreadIdsOptions = {}): SharedIds {
+  const [logger, idsOptions] = splitLogger<SharedIdsOptions>(options);
+  return new SharedIds(handle, idsOptions, threadPorts(logger));
+}

@@ -1,0 +1,18 @@
+import { atomicChanges, type MonotonicClock, type RingPorts } from '@raindrop/core';
+import type { Logger } from '../ports/logger.js';
+import { guarded } from '../system/guarded.js';
+import { systemPorts } from '../system/system-ports.js';
+
+/** `performance.now()` counts from the start of its thread; the operating system's clock behind it is everybody's. */
+const THREAD_STARTED = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
+/** Milliseconds that are the same in all threads of the process. */
+const processClock: MonotonicClock = { now: () => THREAD_STARTED + performance.now() };
+
+/** What either side of a ring needs of this thread. */
+export function threadPorts(logger: Pick<Logger, 'warn'>): RingPorts {
+  const { clock, timers } = systemPorts('turn');
+  const warn = (message: string): void =>
+    guarded(`The logger, which was told '${message}',`, () => logger.warn(message, 'Raindrop:ring') as unknown);
+  return { clock, timers, monotonic: processClock, changes: atomicChanges, warn };
+}

@@ -1,0 +1,70 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
+import {
+  BusinessNumbersExhaustedError,
+  BusinessNumberTableMissingError,
+  NumberResetChangedError,
+  TransactionRequiredError,
+} from './business-number-errors.js';
+import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
+import { conflictOf, isMissingTable } from './database-conflict.js';
+import { keysHeldBy, type HeldKeys } from './held-keys.js';
+import { NumberRow } from './number-row.js';
+import { ResetRow } from './reset-row.js';
+import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
+
+/**
+ * The next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with it, and
+ * given back by its rollback, also by the rollback of a nested one. The committed numbers of a key (series, `per`, period)
+ * have no gap and no repetition.
+ *
+ * The price: from here to the end of the transaction nobody else gets a number of the key. Ask for it late, and for
+ * several keys always in the same order. One round trip; two for the first number of a period, three for the first of all.
+ *
+ * Until the commit a number is not to leave the process: after a rollback somebody else gets it.
+ *
+ * @param template text with one `{seq}` or `{seq:6}`, and `{yyyy}`, `{yy}`, `{MM}`, `{dd}` of the date in `timeZone`
+ * @throws InvalidNumberTemplateError, ConfigurationError, InvalidTableNameError
+ * @throws TransactionRequiredError when the manager is in no transaction
+ * @throws BusinessNumbersExhaustedError, NumberResetChangedError; nothing was consumed, and the transaction can go on
+ * @throws BusinessNumberConflictError when the whole transaction has to be run again, see transactionWithRetries
+ * @throws BusinessNumberTableMissingError; PostgreSQL then refuses the transaction's further statements
+ */
+export async function businessNumber(
+  manager: EntityManager,
+  template: string,
+  options: BusinessNumberOptions = {},
+): Promise<string> {
+  const request = readNumberRequest(template, options);
+  const dataSource = dataSourceOf(manager);
+  endSqliteTransactions(dataSource);
+  const runner = runnerInTransaction(manager);
+  const held = keysHeldBy(runner, dataSource);
+  const place = numberTableOf(manager, request.tableName);
+  try {
+    return request.textOf(await allocate(held, place, request));
+  } catch (error) {
+    if (!isMissingTable(error)) throw conflictOf(error) ?? error;
+    throw new BusinessNumberTableMissingError(place.table.name, createNumberTable(place), 'a number needs it');
+  }
+}
+
+function runnerInTransaction({ queryRunner }: EntityManager): QueryRunner {
+  if (queryRunner?.isTransactionActive !== true) throw new TransactionRequiredError('none');
+  return queryRunner;
+}
+
+async function allocate(held: HeldKeys, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
+  const { series, per, period } = key;
+  const row = new NumberRow(held, place, key);
+  const increment = await row.increment(start, last);
+  if (increment === undefined) throw new BusinessNumbersExhaustedError(series, per, period, last);
+  if (increment.isFirst) {
+    const formerPeriod = await new ResetRow(held, place, key).claim();
+    if (formerPeriod !== undefined) {
+      await row.takeBack(increment);
+      throw new NumberResetChangedError(series, per, period, formerPeriod);
+    }
+  }
+  return increment.value;
+}

@@ -1,0 +1,117 @@
+import { DataSource } from 'typeorm';
+import { limitedAccount, type ServerOptions } from '../../../../test/module/limited-account.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import type { SupportedDatabase } from '@raindrop/node';
+import { expectSince } from '../../../../test/waiting/expect-since.js';
+import { businessNumber } from './business-number.js';
+import { businessNumberTableMigration } from '../migrations/business-number-table-migration.js';
+import { businessNumberTableSql } from './number-table.js';
+import { prepareBusinessNumbers } from './prepare-business-numbers.js';
+
+describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
+  let database: TestDatabase;
+  const opened: DataSource[] = [];
+
+  beforeEach(async () => {
+    database = await testDatabase(kind);
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((dataSource) => dataSource.destroy()));
+    await database.drop();
+  });
+
+  async function open(more: object = {}): Promise<DataSource> {
+    const dataSource = await new DataSource({ ...database.options, ...more }).initialize();
+    opened.push(dataSource);
+    return dataSource;
+  }
+
+  const number = (dataSource: DataSource, tableName?: string): Promise<string> =>
+    dataSource.transaction((manager) => businessNumber(manager, '{seq}', { tableName }));
+
+  it('is created by any number of processes at once, once', async () => {
+    const dataSources = await Promise.all(Array.from({ length: 8 }, () => open()));
+    await Promise.all(dataSources.map((dataSource) => prepareBusinessNumbers(dataSource)));
+    expect(await number(dataSources[0]!)).toBe('1');
+    await prepareBusinessNumbers(dataSources[1]!);
+    expect(await number(dataSources[1]!)).toBe('2');
+  });
+
+  it('is created by a migration, which leaves an existing one alone, and dropped by its down', async () => {
+    const migrations = [businessNumberTableMigration({ tableName: 'numbers' })];
+    const dataSource = await open({ migrations });
+    await prepareBusinessNumbers(dataSource, { tableName: 'numbers' });
+    expect(await number(dataSource, 'numbers')).toBe('1');
+    await dataSource.runMigrations();
+    expect(await number(dataSource, 'numbers')).toBe('2');
+    await dataSource.undoLastMigration();
+    await expect(number(dataSource, 'numbers')).rejects.toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING' });
+    await dataSource.runMigrations();
+    expect(await number(dataSource, 'numbers')).toBe('1');
+  });
+
+  it('is created by hand with businessNumberTableSql()', async () => {
+    const dataSource = await open();
+    for (const sql of businessNumberTableSql(dataSource.options.type as SupportedDatabase)) await dataSource.query(sql);
+    expect(await number(dataSource)).toBe('1');
+  });
+
+  it('tells which numbers were given out, and when', async () => {
+    const dataSource = await open();
+    await prepareBusinessNumbers(dataSource);
+    const before = Date.now();
+    const options = { start: 7, per: 'acme', resetBy: 'month', at: new Date('2026-03-31') } as const;
+    for (let index = 0; index < 3; index++) {
+      await dataSource.transaction((manager) => businessNumber(manager, '{yyyy}{MM}-{seq}', options));
+    }
+    const [row] = await dataSource.query<Record<string, unknown>[]>(
+      `SELECT * FROM raindrop_business_number WHERE period <> 'resets'`,
+    );
+    expect(row).toMatchObject({ series: '{yyyy}{MM}-{seq}', per: 'acme', period: '2026-03' });
+    expect([Number(row!['start_value']), Number(row!['value'])]).toEqual([7, 9]);
+    for (const time of [Number(row!['created_ms']), Number(row!['updated_ms'])]) {
+      expectSince(before, time);
+    }
+    expect(Number(row!['updated_ms'])).toBeGreaterThanOrEqual(Number(row!['created_ms']));
+  });
+
+  if (kind !== 'sqlite') {
+    it('is asked for when the account may not create it, and found when it is there', async () => {
+      const account = await limitedAccount(kind, database.options as ServerOptions, 'secret');
+      const [limited, admin] = [await open(account.options), await open()];
+      const refused = await prepareBusinessNumbers(limited).catch((error: unknown) => error as { sql: string[] });
+      expect(refused).toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING' });
+      for (const sql of refused!.sql) await admin.query(sql);
+      await prepareBusinessNumbers(limited);
+      await limited.destroy();
+      opened.splice(opened.indexOf(limited), 1);
+      await Promise.all(opened.splice(0).map((dataSource) => dataSource.destroy()));
+      await database.drop();
+      await account.drop();
+    });
+  }
+
+  it("is not taken for somebody else's", async () => {
+    const dataSource = await open();
+    await dataSource.query('CREATE TABLE raindrop_business_number (id integer)');
+    await expect(prepareBusinessNumbers(dataSource)).rejects.toThrow(
+      /tableName = 'raindrop_business_number': is no table.*lacks series/,
+    );
+  });
+});
+
+it('asks for an initialised DataSource, a supported database and a SQLite without a transaction', async () => {
+  const database = await testDatabase('sqlite');
+  const dataSource = new DataSource(database.options);
+  await expect(prepareBusinessNumbers(dataSource)).rejects.toThrow('await dataSource.initialize() first');
+  await dataSource.initialize();
+  await dataSource.transaction(async () => {
+    await expect(prepareBusinessNumbers(dataSource)).rejects.toThrow('call this before the first one');
+  });
+  await dataSource.destroy();
+  await database.drop();
+  expect(() => businessNumberTableSql('oracle' as SupportedDatabase)).toThrow('supported are mysql, mariadb');
+  expect(() => businessNumberTableSql('postgres', 'a b')).toThrow('is no table name');
+  expect(() => businessNumberTableMigration({ timestamp: 5 })).toThrow('13 digits');
+});

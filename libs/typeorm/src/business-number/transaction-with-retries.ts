@@ -1,0 +1,80 @@
+import { ConfigurationError, OptionReader } from '@raindrop/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, EntityManager } from 'typeorm';
+import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
+import { conflictOf } from './database-conflict.js';
+import { asTurn, enclosingTurn, inside, inTurn, TURN_TIMEOUT, type Turn } from './transaction-turns.js';
+
+const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
+
+/** How a transaction runs, and how often it is tried. */
+export interface RetryOptions {
+  /** Default the database's own. */
+  readonly isolationLevel?: (typeof ISOLATION_LEVELS)[number];
+  /** How often the transaction is run at most: 1 to 100. Default 20. */
+  readonly attempts?: number;
+}
+
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * Runs a transaction, and all of it again after a deadlock, a serialization failure, a busy SQLite or a lock that was not
+ * to be had in time, whichever statement met it, COMMIT included. Pauses grow, and are random. Other errors, a lost
+ * connection among them, are passed on at once: then nobody knows whether the transaction was committed.
+ *
+ * `work` must do nothing outside the transaction that may not be done twice. On SQLite, where a DataSource has one
+ * connection, such transactions wait for each other.
+ *
+ * A call inside such a transaction of the same DataSource joins it: its work is a savepoint of that one, waits for others
+ * that are inside it, and leaves what was met to be tried again to the outermost one.
+ *
+ * @throws BusinessNumberConflictError after the last attempt; ConfigurationError
+ */
+export async function transactionWithRetries<T>(
+  dataSource: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+  options: RetryOptions = {},
+): Promise<T> {
+  const { isolationLevel, attempts } = readRetryOptions(options);
+  endSqliteTransactions(dataSource);
+  const outer = enclosingTurn(dataSource);
+  if (outer !== undefined) {
+    refuseOtherLevel(outer, isolationLevel);
+    return inside(outer, work, () => transactionWithRetries(dataSource, work, options));
+  }
+  const turn = (manager: EntityManager): Promise<T> => asTurn({ dataSource, isolationLevel }, manager, work);
+  const transaction = (): Promise<T> =>
+    isolationLevel === undefined ? dataSource.transaction(turn) : dataSource.transaction(isolationLevel, turn);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTurn(dataSource, transaction);
+    } catch (error) {
+      const conflict = conflictOf(error);
+      if (conflict === undefined) throw error;
+      // Inside one of another DataSource, which has to end before this one can have its turn.
+      const isBlocked = conflict.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
+      if (attempt === attempts || isBlocked) throw conflict;
+    }
+    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
+  }
+}
+
+function readRetryOptions(options: RetryOptions): RetryOptions & { readonly attempts: number } {
+  const reader = new OptionReader(options);
+  const isolationLevel =
+    reader.value('isolationLevel') === undefined
+      ? undefined
+      : reader.oneOf('isolationLevel', ISOLATION_LEVELS, 'READ COMMITTED');
+  const attempts = reader.integer('attempts', { min: 1, max: 100, default: 20 });
+  reader.finish();
+  return { isolationLevel, attempts };
+}
+
+/** A savepoint has the level of its transaction. */
+function refuseOtherLevel({ isolationLevel }: Turn, wanted: RetryOptions['isolationLevel']): void {
+  if (wanted === undefined || wanted === isolationLevel) return;
+  const level = isolationLevel === undefined ? 'was given none' : `has ${isolationLevel}`;
+  const message = `cannot be set inside another transactionWithRetries() of this DataSource, which ${level}; set it there`;
+  throw new ConfigurationError([{ option: 'isolationLevel', given: `'${wanted}'`, message }]);
+}

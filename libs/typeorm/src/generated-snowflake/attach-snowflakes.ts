@@ -1,0 +1,125 @@
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
+import { bindColumns } from './bind-columns.js';
+import type { ColumnMetadata } from './column-values.js';
+import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
+import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
+import { InsertGuard } from './insert-guard.js';
+import { lintColumns } from './lint-columns.js';
+import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
+import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
+import type { SnowflakeSource } from './snowflake-source.js';
+import { SnowflakeSubscriber } from './snowflake-subscriber.js';
+import { markOf } from './snowflake-transformer.js';
+import { TypedParameters } from './typed-parameters.js';
+
+/**
+ * Lets a service fill its `@GeneratedSnowflake()` columns on every insert through a DataSource. The properties of
+ * foreign keys get the type of the key they point at. A `better-sqlite3` database is made to answer with exact integers,
+ * see {@link safeSqliteIntegers}; nothing else is needed there.
+ *
+ * The subscriber goes in front of all others: they see the ID. Attaching a service twice does nothing; a DataSource that
+ * was initialised anew has to be attached anew.
+ *
+ * @returns the subscriber; its `detach` makes inserts fail with `SnowflakeNotAssignedError` again, and is safe to call twice
+ * @throws DataSourceNotInitializedError; AlreadyAttachedError when another service has this name; EntityLintError
+ */
+export function attachSnowflakes(
+  dataSource: DataSource,
+  source: SnowflakeSource,
+  lint: EntityLint = STRICT_LINT,
+): SnowflakeSubscriber {
+  if (!dataSource.isInitialized) throw new DataSourceNotInitializedError(source.name);
+  const present = attachedTo(dataSource).find((each) => each.source.name === source.name);
+  if (present?.source === source) return present;
+  if (present !== undefined) throw new AlreadyAttachedError(source.name);
+
+  const { generated, references } = findColumns(dataSource, source);
+  report(lintColumns(dataSource, generated, references, Date.now()), lint);
+
+  if (generated.length > 0) {
+    makeSqliteExact(dataSource);
+    endSqliteTransactions(dataSource);
+  }
+  // A foreign key with a transformer of the user's own is the user's.
+  const plain = references.filter(({ column }) => column.transformer === undefined);
+  const columns = [...generated, ...plain];
+  const unbind = bindColumns(dataSource, columns);
+  const { subscribers } = dataSource;
+  const statements = {
+    guard: new InsertGuard(generated),
+    typed: new TypedParameters(dataSource, columns),
+  };
+  const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {
+    const index = subscribers.indexOf(subscriber);
+    if (index < 0) return;
+    subscribers.splice(index, 1);
+    unbind();
+  });
+  subscribers.unshift(subscriber);
+  return subscriber;
+}
+
+/** The services that fill a DataSource's columns. */
+export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
+  return subscribers.filter((each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber);
+}
+
+interface FoundColumns {
+  readonly generated: readonly GeneratedColumn[];
+  readonly references: readonly ReferenceColumn[];
+}
+
+function findColumns({ entityMetadatas }: DataSource, { name, layout }: SnowflakeSource): FoundColumns {
+  const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
+  const generated = new Map<ColumnMetadata, GeneratedColumn>();
+  for (const column of columns) {
+    const mark = markOf(column.transformer);
+    if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
+  }
+  const references: ReferenceColumn[] = [];
+  for (const column of columns) {
+    const key = keyBehind(column, generated);
+    if (key !== undefined) references.push(new ReferenceColumn(column, key));
+  }
+  return { generated: [...generated.values()], references };
+}
+
+/** A foreign key may point at a key that is a foreign key itself. */
+function keyBehind(
+  column: ColumnMetadata,
+  generated: ReadonlyMap<ColumnMetadata, GeneratedColumn>,
+): GeneratedColumn | undefined {
+  const seen = new Set<ColumnMetadata>();
+  for (let next = column.referencedColumn; next !== undefined && !seen.has(next); next = next.referencedColumn) {
+    const key = generated.get(next);
+    if (key !== undefined) return key;
+    seen.add(next);
+  }
+  return undefined;
+}
+
+function columnsByEntity(
+  dataSource: DataSource,
+  generated: readonly GeneratedColumn[],
+): Map<EntityMetadata, GeneratedColumn[]> {
+  const byEntity = new Map<EntityMetadata, GeneratedColumn[]>();
+  for (const metadata of dataSource.entityMetadatas) {
+    const owned = metadata.columns.filter((column) => ownsColumn(metadata, column));
+    const columns = generated.filter(({ column }) => owned.includes(column));
+    if (columns.length > 0) byEntity.set(metadata, columns);
+  }
+  return byEntity;
+}
+
+/** The connection is open already: what TypeORM prepared on it so far is prepared anew. */
+function makeSqliteExact({ options, driver }: DataSource): void {
+  if (options.type !== 'better-sqlite3') return;
+  const { databaseConnection, queryRunner } = driver as unknown as {
+    readonly databaseConnection?: SqliteDatabase;
+    readonly queryRunner?: { readonly stmtCache?: unknown };
+  };
+  if (databaseConnection === undefined) return;
+  safeSqliteIntegers(databaseConnection);
+  if (queryRunner?.stmtCache instanceof Map) queryRunner.stmtCache.clear();
+}

@@ -1,0 +1,11 @@
+/**
+ * What the other Raindrop packages need of this one. It is not for applications: names come and go without notice.
+ *
+ * @module @raindrop/typeorm/internal
+ */
+
+export { dataSourceDatabase } from './connection/data-source-database.js';
+export { attachedTo } from './generated-snowflake/attach-snowflakes.js';
+export { AttachedSnowflakes } from './generated-snowflake/attached-snowflakes.js';
+export { report } from './generated-snowflake/entity-lint.js';
+export { lintUnnamed } from './generated-snowflake/lint-columns.js';
