@@ -5,6 +5,8 @@ FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY libs/core/package.json libs/core/
+COPY libs/node/package.json libs/node/
+COPY libs/typeorm/package.json libs/typeorm/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/
 COPY bench/package.json bench/

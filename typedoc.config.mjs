@@ -3,7 +3,7 @@ import { OptionDefaults } from 'typedoc';
 /** The API reference in docs/api, made by `npm run docs` from the doc comments of everything public. */
 export default {
   name: 'Raindrop: API reference',
-  entryPoints: ['libs/core/src/index.ts', 'libs/nestjs/src/index.ts', 'libs/nestjs/src/*/index.ts'],
+  entryPoints: ['libs/{core,node,typeorm,nestjs}/src/index.ts', 'libs/{node,nestjs}/src/*/index.ts'],
   tsconfig: 'tsconfig.json',
   // The type check is a step of its own.
   skipErrorChecking: true,

@@ -11,7 +11,7 @@ const slow = [
   'test/failover/',
   'test/figures/',
   'test/page/',
-  'libs/nestjs/src/typeorm/business-number/gapless',
+  'libs/typeorm/src/business-number/gapless',
 ];
 
 /** Random runs and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
@@ -32,8 +32,8 @@ const longest = [
   'test/demo/demo-processes',
   'test/chaos/chaos.e2e',
   'test/cluster-ids/cluster-ids.e2e',
-  'libs/nestjs/src/state-file/state-file.e2e',
-  'libs/nestjs/src/typeorm/business-number/gapless',
+  'libs/node/src/state-file/state-file.e2e',
+  'libs/typeorm/src/business-number/gapless',
   'test/examples/two-data-centres',
 ];
 

@@ -23,7 +23,7 @@ describe.each([
   ])('raindrop %j names the package, in the code of its error too', async (args) => {
     const common = [...args, '--url', `${type}://root@127.0.0.1:1/shop`, '--json'];
     const { code, stdout, stderr } = await raindropHere(common);
-    expect([code, `${stdout}${stderr}`]).toEqual([1, expect.stringContaining(`npm install ${packageName} where`)]);
+    expect([code, `${stdout}${stderr}`]).toEqual([1, expect.stringContaining(`npm install ${packageName} in your`)]);
     if (args[0] !== 'doctor')
       expect(JSON.parse(stderr.trim())).toMatchObject({ error: { code: 'DRIVER_NOT_INSTALLED' } });
   });

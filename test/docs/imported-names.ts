@@ -16,16 +16,18 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
     ...['TypedId', 'compareIds', 'typedId'],
   ],
   '@raindrop/nestjs': [
-    ...['BigIntInterceptor', 'GeneratedSnowflake', 'IdService', 'InjectIdService', 'ParseIdPipe', 'RaindropModule'],
-    ...['SegmentModuleOptions', 'SnowflakeBetween', 'SnowflakeModuleOptions', 'businessNumber'],
-    ...['businessNumberTableMigration', 'businessNumberTableSql', 'getIdServiceToken', 'prepareBusinessNumbers'],
-    ...['snowflakeColumn', 'transactionWithRetries'],
+    ...['BigIntInterceptor', 'IdService', 'InjectIdService', 'ParseIdPipe', 'RaindropModule', 'SegmentModuleOptions'],
+    ...['SnowflakeModuleOptions', 'getIdServiceToken'],
   ],
   '@raindrop/nestjs/class-validator': ['IsSnowflake'],
   '@raindrop/nestjs/opentelemetry': ['RAINDROP_METRICS_OPTIONS', 'RaindropMetrics'],
   '@raindrop/nestjs/swagger': ['ApiSnowflake', 'ApiSnowflakeParam', 'ApiSnowflakeQuery'],
   '@raindrop/nestjs/terminus': ['RaindropHealthIndicator'],
   '@raindrop/nestjs/testing': ['RaindropTestbed', 'RaindropTestingModule', 'createTestIdService'],
+  '@raindrop/nestjs/typeorm': [
+    ...['GeneratedSnowflake', 'SnowflakeBetween', 'businessNumber', 'businessNumberTableMigration'],
+    ...['businessNumberTableSql', 'prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],
+  ],
   'class-validator': ['IsOptional'],
   typeorm: ['And', 'Column', 'DataSource', 'Entity', 'EntitySchema', 'LessThan', 'MoreThan', 'Repository'],
 };

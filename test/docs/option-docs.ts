@@ -11,7 +11,7 @@ export interface OptionDoc {
 }
 
 const ROOT = join(__dirname, '../..');
-const FOLDERS = ['libs/core/src', 'libs/nestjs/src'];
+const FOLDERS = ['libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
 
 /**
  * The options that an interface of the libraries declares itself, in its order.

@@ -81,7 +81,14 @@ const layout = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength
 it.each([
   {
     of: 'a service of snowflakes',
-    interfaces: ['LayoutOptions', 'GeneratorOptions', 'LeaseOptions', 'CommonModuleOptions', 'SnowflakeModuleOptions'],
+    interfaces: [
+      'LayoutOptions',
+      'GeneratorOptions',
+      'LeaseOptions',
+      'CommonModuleOptions',
+      'SnowflakeModuleOptions',
+      'ApplicationOptions',
+    ],
     check: () => resolveRaindropOptions(layout, NOW),
     least: 20,
   },

@@ -3,6 +3,7 @@ import * as nestTesting from '@nestjs/testing';
 import * as nestTypeorm from '@nestjs/typeorm';
 import * as core from '@raindrop/core';
 import * as raindrop from '@raindrop/nestjs';
+import * as raindropTypeorm from '@raindrop/nestjs/typeorm';
 import * as raindropTesting from '@raindrop/nestjs/testing';
 import * as typeorm from 'typeorm';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
@@ -15,6 +16,7 @@ const IMPORTED = {
   ...nestTypeorm,
   ...nestTesting,
   ...raindrop,
+  ...raindropTypeorm,
   ...raindropTesting,
   jest,
 };

@@ -25,5 +25,7 @@ export function overBothPorts(define: (port: Port) => void): void {
 export function sqlDatabase(options: object, port: Port = current): SqlDatabase {
   // What only TypeORM knows goes by TypeORM.
   const settings = port === 'driver' ? databaseSettingsOf(options) : undefined;
-  return settings === undefined ? dataSourceDatabase(options as DataSourceOptions) : settingsDatabase(settings, 'dbConfig');
+  return settings === undefined
+    ? dataSourceDatabase(options as DataSourceOptions)
+    : settingsDatabase(settings, 'dbConfig');
 }

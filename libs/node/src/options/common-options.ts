@@ -1,6 +1,11 @@
 import type { OptionReader } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { DATABASE_SETTINGS_RULE, databaseSettingsOf, describeSettings, type DatabaseSettings } from '../drivers/database-settings.js';
+import {
+  DATABASE_SETTINGS_RULE,
+  databaseSettingsOf,
+  describeSettings,
+  type DatabaseSettings,
+} from '../drivers/database-settings.js';
 import { settingsDatabase } from '../drivers/settings-database.js';
 import type { Logger } from '../ports/logger.js';
 import { isTableName, TABLE_NAME_RULE } from '../database/table-name.js';
