@@ -1,5 +1,6 @@
 import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
+import { packages } from './eslint.packages.mjs';
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
@@ -23,33 +24,7 @@ export default tseslint.config(
     files: ['examples/**/*.ts'],
     languageOptions: { parserOptions: { projectService: false, project: './tsconfig.json' } },
   },
-  {
-    // The engine stands alone.
-    files: ['libs/core/src/**/*.ts'],
-    ignores: ['**/*.spec.ts', '**/testing/**'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        { patterns: [{ regex: '^[^.]', message: 'libs/core has no dependency: import relative files only.' }] },
-      ],
-    },
-  },
-  {
-    // Only the typeorm folder knows TypeORM; nothing reaches into another library's files.
-    files: ['libs/nestjs/src/**/*.ts'],
-    ignores: ['libs/nestjs/src/typeorm/**', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          paths: [
-            { name: 'typeorm', message: 'Only libs/nestjs/src/typeorm imports typeorm.', allowTypeImports: false },
-          ],
-          patterns: ['@raindrop/core/*', '**/core/src/**'],
-        },
-      ],
-    },
-  },
+  ...packages,
   {
     files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts'],
     rules: { 'max-lines': 'off', '@typescript-eslint/unbound-method': 'off' },

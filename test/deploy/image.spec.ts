@@ -7,7 +7,7 @@ import { readData, readText } from './read-deployment.js';
 import { routesOf } from './routes-of.js';
 
 const ROOT = resolve(__dirname, '../..');
-const SOURCES = ['apps/demo/src', 'libs/core/src', 'libs/nestjs/src'];
+const SOURCES = ['apps/demo/src', 'libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
 
 /** Named in no import: TypeORM takes the driver that DATABASE_URL needs, Swagger on Fastify its file server. */
 const LOADED_BY_OTHERS = ['better-sqlite3', 'mysql2', 'pg', '@fastify/static'];

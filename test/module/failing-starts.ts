@@ -92,11 +92,10 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
       says: ['useClass threw', 'the vault is sealed'],
     },
     wrong('a database URL of another kind', { dbConfig: `mongodb://root:${SECRET}@host` }, ['dbConfig', 'mysql:']),
-    wrong(
-      'a database type with a slip',
-      { dbConfig: { type: 'postgress', password: SECRET } },
-      ["'postgress'", "'postgres'"],
-    ),
+    wrong('a database type with a slip', { dbConfig: { type: 'postgress', password: SECRET } }, [
+      "'postgress'",
+      "'postgres'",
+    ]),
     wrong(
       'a URL that the driver cannot read',
       { dbConfig: { type: 'postgres', url: `postgres://root:${SECRET}@host:port/db` } },

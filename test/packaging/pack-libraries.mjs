@@ -10,7 +10,7 @@ export const repository = resolve(import.meta.dirname, '../..');
  * @returns one entry for each: its folder and package.json, the path of the tarball and the paths of the files inside
  */
 export function packLibraries(directory) {
-  return ['libs/core', 'libs/nestjs', 'libs/cli'].map((name) => {
+  return ['libs/core', 'libs/node', 'libs/typeorm', 'libs/nestjs', 'libs/cli'].map((name) => {
     const folder = join(repository, name);
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (!existsSync(join(folder, manifest.main))) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../..');
-const LIBRARIES = ['core', 'nestjs', 'cli'];
+const LIBRARIES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
 
 interface Manifest {
   readonly name: string;
@@ -77,7 +77,9 @@ describe('The scope of package.json', () => {
     // A lockfile names what others depend on, too.
     const files = filesOf(/\.(ts|mjs|cjs|json|md|ya?ml)$/).filter((path) => !path.endsWith('package-lock.json'));
     const found = files.flatMap((path) =>
-      [...read(path).matchAll(/(@[\w-]+)\/(?:core|nestjs|cli)\b/g)].map((match) => [path, match[1]!] as const),
+      [...read(path).matchAll(/(@[\w-]+)\/(?:core|node|typeorm|nestjs|cli)\b/g)].map(
+        (match) => [path, match[1]!] as const,
+      ),
     );
     expect(found.length).toBeGreaterThan(500);
     expect(found.filter(([, name]) => name !== scope && !others.has(name))).toEqual([]);

@@ -5,7 +5,7 @@ const GIVEN = { startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength:
 
 function problemsOf(options: object): ConfigurationError['problems'] {
   try {
-    resolveRaindropOptions({ ...GIVEN, ...options } as RaindropModuleOptions, Date.UTC(2026, 0, 1));
+    resolveRaindropOptions({ ...GIVEN, ...options }, Date.UTC(2026, 0, 1));
   } catch (error) {
     return (error as ConfigurationError).problems;
   }

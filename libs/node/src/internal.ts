@@ -33,7 +33,6 @@ export { readApiKey } from './remote/read-api-key.js';
 export { readRefusal } from './remote/read-refusal.js';
 export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-transport.js';
-export type { SegmentTablePlace } from './segment-table/missing-segment-table.js';
 export { createSegmentTable } from './segment-table/segment-table-sql.js';
 export {
   APP_SEGMENTS,
@@ -45,7 +44,7 @@ export {
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { systemPorts } from './system/system-ports.js';
 export { DEFAULT_DISPOSABLE_TABLE } from './worker-node-table/disposable-limits.js';
-export { createNodeTable, type WorkerNodeTable } from './worker-node-table/worker-node-table.js';
+export { createNodeTable } from './worker-node-table/worker-node-table.js';
 export { findMissingTables } from './worker-table/missing-tables.js';
 export { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table/worker-table-name.js';
 export { describeWorker } from './workers/describe-worker.js';

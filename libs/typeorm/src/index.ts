@@ -28,23 +28,11 @@ export {
   type NotAssignedCause,
 } from './generated-snowflake/snowflake-errors.js';
 
-export { workerTableMigration, type WorkerTableMigrationOptions } from './migrations/worker-table-migration.js';
-export {
-  appSegmentTableMigration,
-  segmentTableMigration,
-  type SegmentTableMigration,
-  type SegmentTableMigrationOptions,
-} from './migrations/segment-table-migration.js';
-export {
-  workerNodeTableMigration,
-  type WorkerNodeTableMigration,
-  type WorkerNodeTableMigrationOptions,
-} from './migrations/worker-node-table-migration.js';
-export {
-  businessNumberTableMigration,
-  type BusinessNumberTableMigration,
-  type BusinessNumberTableMigrationOptions,
-} from './migrations/business-number-table-migration.js';
+export type { TableMigration, TableMigrationOptions } from './migrations/table-migration.js';
+export { workerTableMigration } from './migrations/worker-table-migration.js';
+export { appSegmentTableMigration, segmentTableMigration } from './migrations/segment-table-migration.js';
+export { workerNodeTableMigration } from './migrations/worker-node-table-migration.js';
+export { businessNumberTableMigration } from './migrations/business-number-table-migration.js';
 
 export { businessNumber } from './business-number/business-number.js';
 export type { BusinessNumberOptions, ResetBy } from './business-number/business-number-options.js';

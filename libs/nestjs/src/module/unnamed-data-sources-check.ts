@@ -24,11 +24,11 @@ export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
       name === service.name || (services[0] === service && !services.some((each) => each.name === name));
     const found = dataSourcesIn(modules);
     if (found.length === 0) return;
-    const { attachedTo, lintUnnamed, report } = typeormBridge();
-    const unnamed = found.filter((each) => attachedTo(each).length === 0);
+    const orm = typeormBridge();
+    const unnamed = found.filter((each) => orm.attachedTo(each).length === 0);
     try {
-      report(
-        unnamed.flatMap((each) => lintUnnamed(each, isMine)),
+      orm.report(
+        unnamed.flatMap((each) => orm.lintUnnamed(each, isMine)),
         this.lint,
       );
     } catch (error) {

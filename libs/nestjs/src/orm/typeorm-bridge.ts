@@ -33,8 +33,8 @@ export function typeormBridge(): TypeormBridge {
 export function dataSourceToken(name?: string): InjectionToken | undefined {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
-    const { getDataSourceToken } = require('@nestjs/typeorm') as { getDataSourceToken(name?: string): InjectionToken };
-    return getDataSourceToken(name);
+    const nestTypeorm = require('@nestjs/typeorm') as { getDataSourceToken(name?: string): InjectionToken };
+    return nestTypeorm.getDataSourceToken(name);
   } catch (error) {
     if (isMissing(error, '@nestjs/typeorm') || isMissing(error, 'typeorm')) return undefined;
     throw error;

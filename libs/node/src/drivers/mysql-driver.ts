@@ -48,7 +48,7 @@ function configOf(
     ...SHAPE,
     connectTimeout: opTimeoutMs,
     stream: sockets.factory('mysql', extra?.['stream']),
-  } as unknown as ConnectionOptions;
+  };
 }
 
 function connectionOf(connection: Connection): DriverConnection {

@@ -75,7 +75,7 @@ export function readTableName(reader: OptionReader, option: string, fallback: st
 function readDbConfig(reader: OptionReader): SqlDatabase | undefined {
   const given = reader.value('dbConfig');
   if (given === undefined) return undefined;
-  if (typeof (given as Partial<SqlDatabase> | null)?.driver === 'function') return given as SqlDatabase;
+  if (typeof (given)?.driver === 'function') return given as SqlDatabase;
   const settings = databaseSettingsOf(given);
   if (settings !== undefined) return settingsDatabase(settings, 'dbConfig');
   // A URL may hold a password, and so may settings: neither belongs into a message.

@@ -13,6 +13,6 @@ const processClock: MonotonicClock = { now: () => THREAD_STARTED + performance.n
 export function threadPorts(logger: Pick<Logger, 'warn'>): RingPorts {
   const { clock, timers } = systemPorts('turn');
   const warn = (message: string): void =>
-    guarded(`The logger, which was told '${message}',`, () => logger.warn(message, 'Raindrop:ring') as unknown);
+    guarded(`The logger, which was told '${message}',`, () => logger.warn(message, 'Raindrop:ring'));
   return { clock, timers, monotonic: processClock, changes: atomicChanges, warn };
 }

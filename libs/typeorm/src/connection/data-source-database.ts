@@ -31,7 +31,7 @@ export function dataSourceDatabase(
 ): SqlDatabase {
   const { type, database, schema } = options as { type: string; database?: unknown; schema?: string };
   return {
-    ...{ type, schema, configuredBy, place: placeOf(options as Parameters<typeof placeOf>[0]) },
+    ...{ type, schema, configuredBy, place: placeOf(options) },
     isVolatile: type === 'sqljs' || (type === 'better-sqlite3' && isInMemory(database)),
     warnings: () => [...sqliteDriverWarning(sqliteVersionsOf(options)), ...dropWarning(options)],
     driver: (opTimeoutMs, sockets) => new DataSourceDriver(options, opTimeoutMs, sockets),
@@ -87,8 +87,8 @@ class DataSourceDriver implements Driver {
     values: readonly unknown[],
   ): ReturnType<DriverConnection['query']> {
     const { raw, records, affected } = await runner.query(sql, [...values], true);
-    const { insertId } = (raw ?? {}) as { insertId?: unknown };
-    return { records: records as Record<string, unknown>[], affected, insertId };
+    const answer = raw as { readonly insertId?: unknown } | undefined;
+    return { records: records as Record<string, unknown>[], affected, insertId: answer?.insertId };
   }
 }
 

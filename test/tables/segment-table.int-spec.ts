@@ -1,12 +1,12 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { openAppSegmentStore, openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { limitedAccount, type ServerOptions } from '../../../../test/module/limited-account.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import type { SupportedDatabase } from '../database/supported-database.js';
-import { InvalidTableNameError } from '../database/table-name.js';
-import { SegmentTableMissingError } from './missing-segment-table.js';
+import { openAppSegmentStore, openSegmentStore } from '../contract/open-segment-store.js';
+import { limitedAccount, type ServerOptions } from '../module/limited-account.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
+import { InvalidTableNameError } from '../../libs/node/src/database/table-name.js';
+import { SegmentTableMissingError } from '../../libs/node/src/segment-table/missing-segment-table.js';
 import { appSegmentTableMigration, segmentTableMigration } from '@raindrop/typeorm';
-import { appSegmentTableSql, segmentTableSql } from './segment-table-sql.js';
+import { appSegmentTableSql, segmentTableSql } from '../../libs/node/src/segment-table/segment-table-sql.js';
 
 /** Both tables, and what makes and uses them. */
 const TABLES = [

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { originalInsertSql, originalTableSql, originalTakeSql } from '../../../../test/contract/original-table.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { WorkerTableMissingError } from './missing-tables.js';
-import type { SupportedDatabase } from '../database/supported-database.js';
-import type { SqlWorkerStore } from './sql-worker-store.js';
+import { openStore, takeRow } from '../contract/open-store.js';
+import { originalInsertSql, originalTableSql, originalTakeSql } from '../contract/original-table.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { WorkerTableMissingError } from '../../libs/node/src/worker-table/missing-tables.js';
+import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
+import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { workerTableMigration } from '@raindrop/typeorm';
-import { workerTableSql } from './worker-table-sql.js';
+import { workerTableSql } from '../../libs/node/src/worker-table/worker-table-sql.js';
 
 const RANGE = { min: 1, max: 4 };
 

@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
-import { limitedAccount, type ServerOptions } from '../../../../test/module/limited-account.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import type { SupportedDatabase } from '../database/supported-database.js';
-import { openDisposable, request } from '../../../../test/disposable/open-disposable.js';
+import { limitedAccount, type ServerOptions } from '../module/limited-account.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
+import { openDisposable, request } from '../disposable/open-disposable.js';
 import { workerNodeTableMigration } from '@raindrop/typeorm';
-import { workerNodeTableSql } from './worker-node-table.js';
+import { workerNodeTableSql } from '../../libs/node/src/worker-node-table/worker-node-table.js';
 
 const TABLE = 'raindrop_worker_node';
 

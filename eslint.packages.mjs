@@ -1,0 +1,75 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import importX from 'eslint-plugin-import-x';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testing/**'];
+
+/** What each package must not import, types included: what stands above it, and what it does not declare. */
+const FORBIDDEN = {
+  core: [['^[^.]', 'libs/core has no dependency: import relative files only']],
+  node: [['^@raindrop/(?!core$)|^@nestjs/|^typeorm$|^rxjs', 'libs/node knows @raindrop/core and drivers only']],
+  typeorm: [['^@raindrop/(nestjs|cli)|^@nestjs/|^rxjs', 'libs/typeorm knows no Nest']],
+  nestjs: [['^typeorm$|^@nestjs/typeorm$|^@raindrop/(typeorm|cli)', 'libs/nestjs loads TypeORM in src/orm only']],
+  cli: [['^@raindrop/(nestjs|typeorm)|^@nestjs/|^typeorm$', 'libs/cli stands on libs/node']],
+};
+
+/** The rooms of each package from the bottom; each imports only those before it. A room with its own inside comes after them. */
+const ROOMS = {
+  node: [
+    ...['ports', 'system', 'database', 'worker-table', 'segment-table', 'worker-node-table', 'state-file', 'drivers'],
+    ...['redis', 'options', 'workers', 'engines', 'remote', 'threads', 'cluster', 'public-ids'],
+  ],
+  typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
+  nestjs: [
+    ...['orm', 'http', 'module', 'swagger', 'class-validator', 'public-ids', 'terminus', 'opentelemetry', 'threads'],
+    ...['remote', 'testing'],
+  ],
+};
+
+const zones = Object.entries(ROOMS).flatMap(([name, rooms]) =>
+  rooms.slice(0, -1).map((room, index) => ({
+    target: `./libs/${name}/src/${room}`,
+    from: rooms.slice(index + 1).map((above) => `./libs/${name}/src/${above}`),
+    message: `libs/${name}: ${room} stands below it`,
+  })),
+);
+
+export const packages = [
+  ...Object.entries(FORBIDDEN).map(([name, patterns]) => ({
+    files: [`libs/${name}/src/**/*.ts`],
+    ignores: [...TESTS, 'libs/nestjs/src/orm/**', 'libs/nestjs/src/typeorm/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            ...patterns.map(([regex, message]) => ({ regex, message })),
+            { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },
+          ],
+        },
+      ],
+    },
+  })),
+  {
+    files: ['libs/*/src/**/*.ts'],
+    ignores: TESTS,
+    plugins: { 'import-x': importX },
+    rules: { 'import-x/no-restricted-paths': ['error', { basePath: root, zones }] },
+  },
+  {
+    // The demo and the examples use what applications use.
+    files: ['apps/**/*.ts', 'examples/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '^@raindrop/(node|typeorm|cli)', message: 'take it from @raindrop/nestjs or one of its entries' },
+            { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },
+          ],
+        },
+      ],
+    },
+  },
+];
