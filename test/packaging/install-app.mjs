@@ -42,11 +42,13 @@ export function installApp(app, packages, folder) {
 
 /** The packages an app of this kind can do without, which some entries of the libraries need. */
 export function optionalPeers(packages) {
-  return packages.flatMap(({ manifest }) =>
+  const names = packages.flatMap(({ manifest }) =>
     Object.entries(manifest.peerDependenciesMeta ?? {})
-      .filter(([name, { optional }]) => optional && name !== 'better-sqlite3' && !OTHER_DRIVERS.includes(name))
+      .filter(([, { optional }]) => optional)
       .map(([name]) => name),
   );
+  const needed = ['better-sqlite3', 'reflect-metadata', ...OTHER_DRIVERS];
+  return [...new Set(names)].filter((name) => !needed.includes(name));
 }
 
 function manifestOf(app, packages) {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@raindrop/core';
-import { resolveRaindropOptions, type RaindropModuleOptions } from './raindrop.options.js';
+import { resolveRaindropOptions } from './raindrop.options.js';
 
 const GIVEN = { startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 

@@ -73,9 +73,9 @@ export function readTableName(reader: OptionReader, option: string, fallback: st
 }
 
 function readDbConfig(reader: OptionReader): SqlDatabase | undefined {
-  const given = reader.value('dbConfig');
+  const given = reader.value('dbConfig') as CommonModuleOptions['dbConfig'] | null;
   if (given === undefined) return undefined;
-  if (typeof (given)?.driver === 'function') return given as SqlDatabase;
+  if (typeof given === 'object' && given !== null && 'driver' in given) return given;
   const settings = databaseSettingsOf(given);
   if (settings !== undefined) return settingsDatabase(settings, 'dbConfig');
   // A URL may hold a password, and so may settings: neither belongs into a message.

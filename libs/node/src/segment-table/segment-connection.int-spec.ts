@@ -29,8 +29,7 @@ overBothPorts(() => {
 
     afterEach(() => database.drop());
 
-    const through = (port: number): TestDatabase['options'] =>
-      ({ ...database.options, port });
+    const through = (port: number): TestDatabase['options'] => ({ ...database.options, port });
 
     it('makes one round trip for a reservation, and one for a give-back', async () => {
       const proxy = await turnCountingProxy(target);

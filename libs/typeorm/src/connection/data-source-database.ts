@@ -86,9 +86,10 @@ class DataSourceDriver implements Driver {
     sql: string,
     values: readonly unknown[],
   ): ReturnType<DriverConnection['query']> {
-    const { raw, records, affected } = await runner.query(sql, [...values], true);
-    const answer = raw as { readonly insertId?: unknown } | undefined;
-    return { records: records as Record<string, unknown>[], affected, insertId: answer?.insertId };
+    const result = await runner.query(sql, [...values], true);
+    const answer = result.raw as { readonly insertId?: unknown } | undefined;
+    const records = result.records as Record<string, unknown>[];
+    return { records, affected: result.affected, insertId: answer?.insertId };
   }
 }
 
