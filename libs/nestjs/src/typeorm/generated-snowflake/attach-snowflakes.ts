@@ -1,11 +1,13 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { endSqliteTransactions } from '../database/sqlite-transactions.js';
-import { bindColumns } from './bind-columns.js';
-import type { ColumnMetadata } from './column-values.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
 import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
 import { InsertGuard } from './insert-guard.js';
 import { lintColumns } from './lint-columns.js';
+import type { ColumnMetadata } from './patches/attached-transformer.js';
+import { compareAsRead } from './patches/compared-keys.js';
+import { listKeys } from './patches/key-lists.js';
+import { checkWrittenValues } from './patches/written-values.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
@@ -44,7 +46,9 @@ export function attachSnowflakes(
   // A foreign key with a transformer of the user's own is the user's.
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];
-  const unbind = bindColumns(dataSource, columns);
+  checkWrittenValues(dataSource.driver);
+  listKeys(dataSource);
+  const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;
   const statements = {
     guard: new InsertGuard(generated),
@@ -54,10 +58,22 @@ export function attachSnowflakes(
     const index = subscribers.indexOf(subscriber);
     if (index < 0) return;
     subscribers.splice(index, 1);
-    unbind();
+    for (const each of restore) each();
   });
   subscribers.unshift(subscriber);
   return subscriber;
+}
+
+/** @returns gives the column its own transformer back */
+function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
+  const { column } = attached;
+  const { transformer } = column;
+  column.transformer = attached;
+  const restore = compareAsRead(column);
+  return () => {
+    column.transformer = transformer;
+    restore();
+  };
 }
 
 /** The services that fill a DataSource's columns. */

@@ -1,0 +1,50 @@
+import { In, type DataSource, type EntityMetadata } from 'typeorm';
+import { attachedTransformer } from './attached-transformer.js';
+
+const INSTALLED = Symbol.for('@raindrop/nestjs:key-lists');
+
+/** What is used of a query builder. */
+interface Builder {
+  readonly expressionMap: { readonly mainAlias?: { readonly metadata: EntityMetadata } };
+  getWhereInIdsCondition: (this: Builder, ids: unknown) => unknown;
+  [INSTALLED]?: true;
+}
+
+/**
+ * Replaces `getWhereInIdsCondition` of the query builders: rows are looked up by `id IN (...)`.
+ *
+ * Where the key has a transformer, TypeORM looks rows up by `(id = ?) OR (id = ?) ...`: slow, and beyond 1,000 rows an
+ * error on SQLite. Of objects it then compares every property, relations as well, which it cannot find.
+ */
+export function listKeys(dataSource: DataSource): void {
+  // MongoDB has no query builders.
+  if (dataSource.options.type === 'mongodb') return;
+  const builders = ownerOf('getWhereInIdsCondition', dataSource.createQueryBuilder()) as Builder;
+  if (builders[INSTALLED] === true) return;
+  Object.defineProperty(builders, INSTALLED, { value: true });
+  const condition = builders.getWhereInIdsCondition;
+  builders.getWhereInIdsCondition = function (ids) {
+    const { metadata } = this.expressionMap.mainAlias!;
+    const { primaryColumns } = metadata;
+    if (!primaryColumns.some(attachedTransformer)) return condition.call(this, ids);
+    const keys = [ids].flat().map((id) => keyOf(metadata, id));
+    const [column] = primaryColumns;
+    if (primaryColumns.length > 1 || column!.relationMetadata || column!.embeddedMetadata) {
+      return condition.call(this, keys);
+    }
+    return { [column!.propertyName]: In(keys.map((key) => column!.getEntityValue(key) as unknown)) };
+  };
+}
+
+/** The key alone of an ID or an object. */
+function keyOf(metadata: EntityMetadata, id: unknown): object {
+  const given = metadata.ensureEntityIdMap(id);
+  return metadata.getEntityIdMap(given) ?? given;
+}
+
+/** The prototype that all kinds of query builders inherit a method from; of the application's own copy of TypeORM. */
+function ownerOf(method: string, builder: object): object {
+  let owner = builder;
+  while (!Object.hasOwn(owner, method)) owner = Object.getPrototypeOf(owner) as object;
+  return owner;
+}
