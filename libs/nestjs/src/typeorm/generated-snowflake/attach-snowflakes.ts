@@ -1,10 +1,10 @@
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { endSqliteTransactions } from '../database/sqlite-transactions.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
-import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
+import { columnsByEntity, findColumns } from './find-columns.js';
+import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import { InsertGuard } from './insert-guard.js';
 import { lintColumns } from './lint-columns.js';
-import type { ColumnMetadata } from './patches/attached-transformer.js';
 import { compareAsRead } from './patches/compared-keys.js';
 import { listKeys } from './patches/key-lists.js';
 import { checkWrittenValues } from './patches/written-values.js';
@@ -12,7 +12,6 @@ import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import { SnowflakeSubscriber } from './snowflake-subscriber.js';
-import { markOf } from './snowflake-transformer.js';
 import { TypedParameters } from './typed-parameters.js';
 
 /**
@@ -79,53 +78,6 @@ function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
 /** The services that fill a DataSource's columns. */
 export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
   return subscribers.filter((each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber);
-}
-
-interface FoundColumns {
-  readonly generated: readonly GeneratedColumn[];
-  readonly references: readonly ReferenceColumn[];
-}
-
-function findColumns({ entityMetadatas }: DataSource, { name, layout }: SnowflakeSource): FoundColumns {
-  const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
-  const generated = new Map<ColumnMetadata, GeneratedColumn>();
-  for (const column of columns) {
-    const mark = markOf(column.transformer);
-    if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
-  }
-  const references: ReferenceColumn[] = [];
-  for (const column of columns) {
-    const key = keyBehind(column, generated);
-    if (key !== undefined) references.push(new ReferenceColumn(column, key));
-  }
-  return { generated: [...generated.values()], references };
-}
-
-/** A foreign key may point at a key that is a foreign key itself. */
-function keyBehind(
-  column: ColumnMetadata,
-  generated: ReadonlyMap<ColumnMetadata, GeneratedColumn>,
-): GeneratedColumn | undefined {
-  const seen = new Set<ColumnMetadata>();
-  for (let next = column.referencedColumn; next !== undefined && !seen.has(next); next = next.referencedColumn) {
-    const key = generated.get(next);
-    if (key !== undefined) return key;
-    seen.add(next);
-  }
-  return undefined;
-}
-
-function columnsByEntity(
-  dataSource: DataSource,
-  generated: readonly GeneratedColumn[],
-): Map<EntityMetadata, GeneratedColumn[]> {
-  const byEntity = new Map<EntityMetadata, GeneratedColumn[]>();
-  for (const metadata of dataSource.entityMetadatas) {
-    const owned = metadata.columns.filter((column) => ownsColumn(metadata, column));
-    const columns = generated.filter(({ column }) => owned.includes(column));
-    if (columns.length > 0) byEntity.set(metadata, columns);
-  }
-  return byEntity;
 }
 
 /** The connection is open already: what TypeORM prepared on it so far is prepared anew. */

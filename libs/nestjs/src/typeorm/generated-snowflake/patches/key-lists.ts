@@ -27,19 +27,16 @@ export function listKeys(dataSource: DataSource): void {
     const { metadata } = this.expressionMap.mainAlias!;
     const { primaryColumns } = metadata;
     if (!primaryColumns.some(attachedTransformer)) return condition.call(this, ids);
-    const keys = [ids].flat().map((id) => keyOf(metadata, id));
+    const keys = [ids].flat().map((id) => metadata.ensureEntityIdMap(id));
     const [column] = primaryColumns;
     if (primaryColumns.length > 1 || column!.relationMetadata || column!.embeddedMetadata) {
-      return condition.call(this, keys);
+      return condition.call(
+        this,
+        keys.map((key) => metadata.getEntityIdMap(key) ?? key),
+      );
     }
     return { [column!.propertyName]: In(keys.map((key) => column!.getEntityValue(key) as unknown)) };
   };
-}
-
-/** The key alone of an ID or an object. */
-function keyOf(metadata: EntityMetadata, id: unknown): object {
-  const given = metadata.ensureEntityIdMap(id);
-  return metadata.getEntityIdMap(given) ?? given;
 }
 
 /** The prototype that all kinds of query builders inherit a method from; of the application's own copy of TypeORM. */
