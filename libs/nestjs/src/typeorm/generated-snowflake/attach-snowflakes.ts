@@ -46,7 +46,7 @@ export function attachSnowflakes(
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];
   checkWrittenValues(dataSource.driver);
-  listKeys(dataSource);
+  listKeys();
   const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;
   const statements = {

@@ -3,6 +3,8 @@ import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import type { SnowflakeForm } from './snowflake-form.js';
 import { comparedColumns, type ComparedColumn } from './sql/compared-columns.js';
 
+const NOTHING: ReadonlyMap<number, unknown> = new Map();
+
 const TEXT = /char|text|string|clob|json|enum|uuid/;
 
 /** What was replaced in an array of parameters, by index, and how many statements use that array right now. */
@@ -50,12 +52,11 @@ export class TypedParameters {
    */
   convert(sql: string, parameters: unknown): void {
     if (this.looksTyped === undefined || !Array.isArray(parameters)) return;
-    const shared = this.replaced.get(parameters);
-    if (shared !== undefined) shared.users++;
-    if (!parameters.some((each) => this.isTyped(each))) return;
-    const plain = this.plainOf(sql, parameters);
-    if (plain.size === 0) return;
-    const { given } = shared ?? this.note(parameters);
+    const plain = parameters.some((each) => this.isTyped(each)) ? this.plainOf(sql, parameters) : NOTHING;
+    const present = this.replaced.get(parameters);
+    if (plain.size === 0 && present === undefined) return;
+    const { given, users } = present ?? { given: new Map<number, unknown>(), users: 0 };
+    this.replaced.set(parameters, { given, users: users + 1 });
     for (const [index, value] of plain) {
       given.set(index, parameters[index]);
       parameters[index] = value;
@@ -69,12 +70,6 @@ export class TypedParameters {
     if (replaced === undefined || --replaced.users > 0) return;
     this.replaced.delete(parameters);
     for (const [index, value] of replaced.given) parameters[index] = value;
-  }
-
-  private note(parameters: unknown[]): Replaced {
-    const replaced = { given: new Map<number, unknown>(), users: 1 };
-    this.replaced.set(parameters, replaced);
-    return replaced;
   }
 
   /** What takes a parameter's place, by index. */

@@ -1,4 +1,4 @@
-import { In, type DataSource, type EntityMetadata } from 'typeorm';
+import { In, QueryBuilder, type EntityMetadata } from 'typeorm';
 import { attachedTransformer } from './attached-transformer.js';
 
 const INSTALLED = Symbol.for('@raindrop/nestjs:key-lists');
@@ -16,10 +16,8 @@ interface Builder {
  * Where the key has a transformer, TypeORM looks rows up by `(id = ?) OR (id = ?) ...`: slow, and beyond 1,000 rows an
  * error on SQLite. Of objects it then compares every property, relations as well, which it cannot find.
  */
-export function listKeys(dataSource: DataSource): void {
-  // MongoDB has no query builders.
-  if (dataSource.options.type === 'mongodb') return;
-  const builders = ownerOf('getWhereInIdsCondition', dataSource.createQueryBuilder()) as Builder;
+export function listKeys(): void {
+  const builders = QueryBuilder.prototype as unknown as Builder;
   if (builders[INSTALLED] === true) return;
   Object.defineProperty(builders, INSTALLED, { value: true });
   const condition = builders.getWhereInIdsCondition;
@@ -29,19 +27,10 @@ export function listKeys(dataSource: DataSource): void {
     if (!primaryColumns.some(attachedTransformer)) return condition.call(this, ids);
     const keys = [ids].flat().map((id) => metadata.ensureEntityIdMap(id));
     const [column] = primaryColumns;
-    if (primaryColumns.length > 1 || column!.relationMetadata || column!.embeddedMetadata) {
-      return condition.call(
-        this,
-        keys.map((key) => metadata.getEntityIdMap(key) ?? key),
-      );
+    if (primaryColumns.length === 1 && !column!.relationMetadata && !column!.embeddedMetadata) {
+      return { [column!.propertyName]: In(keys.map((key) => column!.getEntityValue(key) as unknown)) };
     }
-    return { [column!.propertyName]: In(keys.map((key) => column!.getEntityValue(key) as unknown)) };
+    const narrow = keys.map((key) => metadata.getEntityIdMap(key) ?? key);
+    return condition.call(this, narrow);
   };
-}
-
-/** The prototype that all kinds of query builders inherit a method from; of the application's own copy of TypeORM. */
-function ownerOf(method: string, builder: object): object {
-  let owner = builder;
-  while (!Object.hasOwn(owner, method)) owner = Object.getPrototypeOf(owner) as object;
-  return owner;
 }
