@@ -6,7 +6,7 @@ const INSTALLED = Symbol.for('@raindrop/nestjs:written-values');
 type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [INSTALLED]?: true };
 
 /**
- * Replaces `driver.preparePersistentValue`: what is written to an attached column goes by its `write`.
+ * Replaces `driver.preparePersistentValue`: what is written to an attached column passes its `write` first.
  *
  * A transformer cannot tell what is written from what is compared. Null must be refused in an insert that calls no
  * subscribers, for a lenient MariaDB would store 0, and may be looked for; a decimal text may be compared with a typed
@@ -18,6 +18,6 @@ export function checkWrittenValues(driver: Driver): void {
   const prepare = driver.preparePersistentValue.bind(driver);
   driver.preparePersistentValue = (value: unknown, column: ColumnMetadata) => {
     const attached = attachedTransformer(column);
-    return attached === undefined ? (prepare(value, column) as unknown) : attached.write(value);
+    return prepare(attached === undefined ? value : attached.write(value), column) as unknown;
   };
 }
