@@ -18,7 +18,7 @@ function callsOf(method: string): string[] {
   const files = readdirSync(TYPEORM, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.js') && !/^(browser|driver|node_modules)\//.test(file));
-  const call = new RegExp(`\\.${method}\\([^),[]*,?[^),[]*`, 'g');
+  const call = new RegExp(`\\.${method}\\([^()[]*`, 'g');
   return files
     .flatMap((file) =>
       (readFileSync(join(TYPEORM, file), 'utf8').match(call) ?? []).map((found) => `${file}: ${found}`),
