@@ -8,7 +8,7 @@ import {
   type ObjectLiteral,
 } from 'typeorm';
 import { ownsColumn } from '../../libs/typeorm/src/generated-snowflake/generated-column.js';
-import type { ColumnMetadata } from '../../libs/typeorm/src/generated-snowflake/column-values.js';
+import type { ColumnMetadata } from '../../libs/typeorm/src/generated-snowflake/patches/attached-transformer.js';
 import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
 import type { PropertyForm } from './property-form.js';
 

@@ -1,16 +1,17 @@
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
-import { bindColumns } from './bind-columns.js';
-import type { ColumnMetadata } from './column-values.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
-import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
+import { columnsByEntity, findColumns } from './find-columns.js';
+import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import { InsertGuard } from './insert-guard.js';
 import { lintColumns } from './lint-columns.js';
+import { compareAsRead } from './patches/compared-keys.js';
+import { listKeys } from './patches/key-lists.js';
+import { checkWrittenValues } from './patches/written-values.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import { SnowflakeSubscriber } from './snowflake-subscriber.js';
-import { markOf } from './snowflake-transformer.js';
 import { TypedParameters } from './typed-parameters.js';
 
 /**
@@ -44,7 +45,9 @@ export function attachSnowflakes(
   // A foreign key with a transformer of the user's own is the user's.
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];
-  const unbind = bindColumns(dataSource, columns);
+  checkWrittenValues(dataSource.driver);
+  listKeys();
+  const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;
   const statements = {
     guard: new InsertGuard(generated),
@@ -54,62 +57,27 @@ export function attachSnowflakes(
     const index = subscribers.indexOf(subscriber);
     if (index < 0) return;
     subscribers.splice(index, 1);
-    unbind();
+    for (const each of restore) each();
   });
   subscribers.unshift(subscriber);
   return subscriber;
 }
 
+/** @returns gives the column its own transformer back */
+function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
+  const { column } = attached;
+  const { transformer } = column;
+  column.transformer = attached;
+  const restore = compareAsRead(column);
+  return () => {
+    column.transformer = transformer;
+    restore();
+  };
+}
+
 /** The services that fill a DataSource's columns. */
 export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
   return subscribers.filter((each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber);
-}
-
-interface FoundColumns {
-  readonly generated: readonly GeneratedColumn[];
-  readonly references: readonly ReferenceColumn[];
-}
-
-function findColumns({ entityMetadatas }: DataSource, { name, layout }: SnowflakeSource): FoundColumns {
-  const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
-  const generated = new Map<ColumnMetadata, GeneratedColumn>();
-  for (const column of columns) {
-    const mark = markOf(column.transformer);
-    if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
-  }
-  const references: ReferenceColumn[] = [];
-  for (const column of columns) {
-    const key = keyBehind(column, generated);
-    if (key !== undefined) references.push(new ReferenceColumn(column, key));
-  }
-  return { generated: [...generated.values()], references };
-}
-
-/** A foreign key may point at a key that is a foreign key itself. */
-function keyBehind(
-  column: ColumnMetadata,
-  generated: ReadonlyMap<ColumnMetadata, GeneratedColumn>,
-): GeneratedColumn | undefined {
-  const seen = new Set<ColumnMetadata>();
-  for (let next = column.referencedColumn; next !== undefined && !seen.has(next); next = next.referencedColumn) {
-    const key = generated.get(next);
-    if (key !== undefined) return key;
-    seen.add(next);
-  }
-  return undefined;
-}
-
-function columnsByEntity(
-  dataSource: DataSource,
-  generated: readonly GeneratedColumn[],
-): Map<EntityMetadata, GeneratedColumn[]> {
-  const byEntity = new Map<EntityMetadata, GeneratedColumn[]>();
-  for (const metadata of dataSource.entityMetadatas) {
-    const owned = metadata.columns.filter((column) => ownsColumn(metadata, column));
-    const columns = generated.filter(({ column }) => owned.includes(column));
-    if (columns.length > 0) byEntity.set(metadata, columns);
-  }
-  return byEntity;
 }
 
 /** The connection is open already: what TypeORM prepared on it so far is prepared anew. */

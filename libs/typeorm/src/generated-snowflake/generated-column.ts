@@ -1,29 +1,27 @@
 import type { EntityMetadata } from 'typeorm';
 import type { Layout } from '@raindrop/core';
-import type { ColumnMetadata, ColumnValues } from './column-values.js';
-import type { ComparedColumn } from './condition-values.js';
+import { IdTransformer } from './id-transformer.js';
+import { ATTACHED, type AttachedTransformer, type ColumnMetadata } from './patches/attached-transformer.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm } from './snowflake-form.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import type { SnowflakeMark } from './snowflake-transformer.js';
 
-/** A marked column of an initialised DataSource, and the service's layout. */
-export class GeneratedColumn implements ColumnValues, ComparedColumn {
+/** A marked column of an initialised DataSource, and its transformer while a service is attached. */
+export class GeneratedColumn extends IdTransformer implements AttachedTransformer {
+  readonly [ATTACHED] = true;
+  declare readonly place: string;
   readonly code: string | undefined;
-  readonly form: SnowflakeForm;
-  /** `Entity.property`. */
-  readonly place: string;
   /** A single-table parent's rows have the columns of its children, always nullable, and leave them empty. */
   private readonly isOptional: boolean;
 
   constructor(
     readonly column: ColumnMetadata,
     readonly mark: SnowflakeMark,
-    readonly layout: Layout | undefined,
+    layout: Layout | undefined,
   ) {
+    super(new SnowflakeForm(mark.as, mark.prefix), layout, placeOf(column));
     this.code = mark.code;
-    this.form = new SnowflakeForm(mark.as, mark.prefix);
-    this.place = placeOf(column);
     this.isOptional = !ownsColumn(column.entityMetadata, column);
   }
 
@@ -55,34 +53,21 @@ export class GeneratedColumn implements ColumnValues, ComparedColumn {
     }
     return this.form.write(value, this.place);
   }
-
-  /** @throws UnsafeSnowflakeError */
-  read(value: unknown): unknown {
-    return this.form.read(value, this.place);
-  }
 }
 
 /** A column that holds the ID of a generated one: a foreign key, or part of a junction or closure table. */
-export class ReferenceColumn implements ColumnValues, ComparedColumn {
-  readonly form: SnowflakeForm;
-  readonly layout: Layout | undefined;
-  readonly place: string;
+export class ReferenceColumn extends IdTransformer implements AttachedTransformer {
+  readonly [ATTACHED] = true;
 
   constructor(
     readonly column: ColumnMetadata,
     readonly key: GeneratedColumn,
   ) {
-    this.form = key.form;
-    this.layout = key.layout;
-    this.place = placeOf(column);
+    super(key.form, key.layout, placeOf(column));
   }
 
   write(value: unknown): unknown {
     return this.form.write(value, this.place);
-  }
-
-  read(value: unknown): unknown {
-    return this.form.read(value, this.place);
   }
 }
 

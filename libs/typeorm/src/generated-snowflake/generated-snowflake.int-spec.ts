@@ -206,6 +206,16 @@ describe.each(databaseKinds)('@GeneratedSnowflake() on %s', (kind) => {
       () =>
         dataSource.createQueryBuilder().insert().into(Tag).values({ name: 'silent' }).callListeners(false).execute(),
     ],
+    [
+      'callListeners(false) with null beside an ID, of which a lenient MariaDB would make 0',
+      () => {
+        const values = [
+          { id: null as unknown as string, name: 'silent' },
+          { id: '7', name: 'silent' },
+        ];
+        return dataSource.createQueryBuilder().insert().into(Tag).values(values).callListeners(false).execute();
+      },
+    ],
   ])('refuses %s, and writes nothing', async (_, insert) => {
     const failure: unknown = await insert().then(
       () => undefined,

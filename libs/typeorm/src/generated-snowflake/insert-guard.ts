@@ -1,22 +1,6 @@
 import type { GeneratedColumn } from './generated-column.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-
-/** Only one way to read a comment: with two, many of them would take for ever. */
-const GAP = String.raw`(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)`;
-const NAME = '(?:"[^"]+"|`[^`]+`|[\\w$]+)';
-
-/** Most statements are no inserts. */
-const BEGIN = new RegExp(`^${GAP}*(?:INSERT|REPLACE)\\b`, 'i');
-
-/** `INSERT INTO "table" ("a", "b") ...`, as TypeORM writes it, and as people do. */
-const INSERT = new RegExp(
-  `^${GAP}*(?:INSERT|REPLACE)${GAP}+(?:(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|OR\\s+\\w+)${GAP}+)*(?:INTO${GAP}+)?` +
-    `(${NAME}(?:\\s*\\.\\s*${NAME})*)(?:${GAP}+AS${GAP}+${NAME})?${GAP}*\\(([^()]*)\\)`,
-  'i',
-);
-
-/** In parentheses, too: `INSERT INTO a (SELECT ...)`. */
-const NO_LIST = /^(?:SELECT|WITH|VALUES|TABLE)\b/i;
+import { listedColumns } from './sql/listed-columns.js';
 
 /**
  * Refuses an insert whose list of columns leaves a generated one out: `into(Order, ['title'])`, `valuesFromSelect`, SQL
@@ -24,7 +8,7 @@ const NO_LIST = /^(?:SELECT|WITH|VALUES|TABLE)\b/i;
  * store 0, a database with a default whatever that is.
  */
 export class InsertGuard {
-  /** By the table's path, without quotes and in lower case. */
+  /** By the table's path, in lower case. */
   private readonly byTable = new Map<string, GeneratedColumn[]>();
 
   constructor(generated: readonly GeneratedColumn[]) {
@@ -37,25 +21,13 @@ export class InsertGuard {
 
   /** @throws SnowflakeNotAssignedError */
   check(sql: string): void {
-    if (this.byTable.size === 0 || !BEGIN.test(sql)) return;
-    const [, table, list] = INSERT.exec(sql) ?? [];
-    if (table === undefined || list === undefined) return;
-    const columns = this.byTable.get(table.split('.').map(bare).join('.'));
-    const listed = list.replace(/--[^\n]*|\/\*[^]*?\*\//g, ' ').trim();
-    if (columns === undefined || NO_LIST.test(listed)) return;
-    const named = new Set(listed.split(',').map(bare));
-    for (const { column, mark, place } of columns) {
-      if (!named.has(column.databaseName.toLowerCase())) {
+    if (this.byTable.size === 0) return;
+    const listed = listedColumns(sql);
+    if (listed === undefined) return;
+    for (const { column, mark, place } of this.byTable.get(listed.table) ?? []) {
+      if (!listed.columns.has(column.databaseName.toLowerCase())) {
         throw new SnowflakeNotAssignedError(mark.service, place, 'column-list');
       }
     }
   }
-}
-
-/** Without quotes: written without them, a name means the same in any case. */
-function bare(name: string): string {
-  return name
-    .trim()
-    .replace(/^["`]|["`]$/g, '')
-    .toLowerCase();
 }

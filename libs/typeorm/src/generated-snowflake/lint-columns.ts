@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { ColumnMetadata } from './column-values.js';
+import type { ColumnMetadata } from './patches/attached-transformer.js';
 import type { EntityProblem } from './entity-lint.js';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import { driverFaults, type Fault } from './lint-driver.js';

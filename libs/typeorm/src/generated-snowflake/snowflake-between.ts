@@ -45,10 +45,10 @@ export class SnowflakeRange extends FindOperator<unknown> {
     return this.resolved;
   }
 
-  /** TypeORM 0.3 asks for this, with the column's transformer, where 1.x gives the transformer the operator. */
+  /** TypeORM asks for this, with the column's transformer. */
   override transformValue(transformer: ValueTransformer): void {
     const between = transformer.to(this) as FindOperator<unknown>;
-    if (between !== this) this.resolved = between.value as [string, string];
+    this.resolved = between === this ? undefined : (between.value as [string, string]);
   }
 
   within(layout: Layout): FindOperator<string> {

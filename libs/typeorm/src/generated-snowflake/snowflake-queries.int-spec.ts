@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createLayout, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
+import { createLayout, InvalidIdError, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
 import {
   Between,
   Column,
@@ -10,6 +10,7 @@ import {
   IsNull,
   JoinTable,
   LessThan,
+  Like,
   ManyToMany,
   ManyToOne,
   MoreThan,
@@ -17,6 +18,7 @@ import {
   Not,
   OneToMany,
   Or,
+  Raw,
   RelationId,
   type FindOperator,
   type Relation,
@@ -130,6 +132,17 @@ describe.each(databaseKinds)('queries by generated IDs on %s', (kind) => {
     ['Not(IsNull)', () => Not(IsNull()), [0, 1, 2]],
   ])('finds by %s', async (_, where, expected) => {
     expect(await idsBy(where(authors[1]!.id))).toEqual(expected.map((index) => authors[index]!.id));
+  });
+
+  it.each([['find options'], ['where objects']])('takes SQL from a function in %s, and no pattern', async (place) => {
+    const countBy = (id: FindOperator<string>): Promise<number> =>
+      place === 'find options'
+        ? dataSource.getRepository(Author).countBy({ id })
+        : dataSource.createQueryBuilder(Author, 'author').where({ id }).getCount();
+    expect(await countBy(Raw((id) => `${id} > 0`) as FindOperator<string>)).toBe(3);
+    expect(await countBy(Raw((id) => `${id} = :wanted`, { wanted: authors[0]!.id }) as FindOperator<string>)).toBe(1);
+    const refused = async (): Promise<number> => countBy(Like('1%'));
+    await expect(refused()).rejects.toThrow(InvalidIdError);
   });
 
   it('uses a find operator twice', async () => {

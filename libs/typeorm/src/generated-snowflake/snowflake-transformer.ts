@@ -1,6 +1,5 @@
 import type { ValueTransformer } from 'typeorm';
-import { isOperator } from './condition-values.js';
-import { isSnowflakeRange } from './snowflake-between.js';
+import { IdTransformer } from './id-transformer.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
 
@@ -20,34 +19,24 @@ const MARK = Symbol.for('@raindrop/nestjs:snowflake');
 
 /**
  * Marks a generated column: TypeORM carries a transformer unchanged through abstract bases, single-table inheritance,
- * embeddeds and `EntitySchema`, so no registry is needed. It transforms only while no service is attached; then
- * `bindColumns` takes over.
+ * embeddeds and `EntitySchema`, so no registry is needed. While a service is attached, a `GeneratedColumn` is in its
+ * place.
  */
-export class SnowflakeTransformer implements ValueTransformer {
+export class SnowflakeTransformer extends IdTransformer {
   readonly [MARK]: SnowflakeMark;
-  private readonly form: SnowflakeForm;
 
   constructor(mark: SnowflakeMark) {
+    super(new SnowflakeForm(mark.as, mark.prefix));
     this[MARK] = mark;
-    this.form = new SnowflakeForm(mark.as, mark.prefix);
-  }
-
-  from(value: unknown): unknown {
-    return this.form.read(value);
   }
 
   /**
    * A missing ID becomes an SQL expression that refuses to be written: an insert evaluates it, and throws. Throwing here
    * would break `IsNull()`, which asks for undefined, too.
    */
-  to(value: unknown): unknown {
+  override to(value: unknown): unknown {
     if (value === undefined) return () => this.refuse();
-    if (Array.isArray(value)) return value.map((each) => this.to(each));
-    if (isSnowflakeRange(value)) return value;
-    if (!isOperator(value)) return this.form.compare(value);
-    // TypeORM 1 resolves operators itself; 0.3 hands over those inside And() and Or().
-    value.transformValue(this);
-    return value;
+    return super.to(value);
   }
 
   private refuse(): never {

@@ -58,6 +58,7 @@ it.each<[string, unknown[], unknown[]]>([
     ['1', order(2n)],
   ],
   ['SELECT 1 FROM o JOIN log l ON id = ?', [order(1n)], [order(1n)]],
+  ['SELECT * FROM o JOIN log l ON o.id = $1 OR l.ref = $1', [order(1n)], ['1']],
   ['DELETE FROM `O` WHERE `id` = ?', [order(1n)], ['1']],
   ['DELETE FROM O WHERE ID = ?', [order(1n)], ['1']],
   ['SELECT * FROM o WHERE ? = o.id AND $2 <= "o"."user_id"', [order(1n), user(2n)], ['1', '2']],
