@@ -14,21 +14,8 @@ import type { Sequencer } from './sequencer.js';
  * issued under a code that had been dropped before the counting began is among the others. So no number ever goes down,
  * and none goes from one part to another.
  */
-export class CodeTableCounts implements IssuedByCode {
+export class CodeTableCounts implements IssuedByCode, CodeWatcher {
   private readonly apart = new Map<string, { evicted: number; current: Sequencer | undefined }>();
-  private readonly watcher: CodeWatcher = {
-    came: (code, fresh) => {
-      const known = this.apart.get(code);
-      if (known !== undefined) known.current = fresh;
-      else if (this.apart.size < this.room) this.apart.set(code, { evicted: 0, current: fresh });
-    },
-    gone: (code, evicted) => {
-      const known = this.apart.get(code);
-      if (known === undefined) return;
-      known.evicted += evicted.issued;
-      known.current = undefined;
-    },
-  };
   private readonly room: number;
 
   /** @throws ConfigurationError naming every option that is wrong */
@@ -43,7 +30,7 @@ export class CodeTableCounts implements IssuedByCode {
       if (this.apart.size >= this.room) break;
       if (!this.apart.has(code)) this.apart.set(code, { evicted: 0, current: table.peek(code) });
     }
-    table.watchers.add(this.watcher);
+    table.watchers.add(this);
   }
 
   /** 1 with fewer than 10,000 codes. Only among the others something can be missing for a while. */
@@ -63,7 +50,16 @@ export class CodeTableCounts implements IssuedByCode {
     return { plain: plain.issued, byCode, others: total.read() - apart };
   }
 
-  stop(): void {
-    this.table.watchers.delete(this.watcher);
+  came(code: string, fresh: Sequencer): void {
+    const known = this.apart.get(code);
+    if (known !== undefined) known.current = fresh;
+    else if (this.apart.size < this.room) this.apart.set(code, { evicted: 0, current: fresh });
+  }
+
+  gone(code: string, evicted: Sequencer): void {
+    const known = this.apart.get(code);
+    if (known === undefined) return;
+    known.evicted += evicted.issued;
+    known.current = undefined;
   }
 }

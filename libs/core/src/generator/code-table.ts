@@ -1,8 +1,10 @@
+import type { Codes } from './calls-by-code.js';
 import { InvalidCodeError } from './generator-errors.js';
 import { IssuedTotal } from './issued-total.js';
 import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
-import { Sequencer } from './sequencer.js';
+import type { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
+import { WeakListeners } from './weak-listeners.js';
 
 /** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
 const MAX_CHANCES = 256;
@@ -21,11 +23,11 @@ export interface CodeWatcher {
  * costs a delete and an insert. What goes leaves its marks behind: their maximum, by lane, is the floor from which
  * every returning code starts, so eviction never repeats an ID.
  */
-export class CodeTable {
-  readonly plain = new Sequencer();
+export class CodeTable implements Codes<Sequencer> {
   /** IDs issued since the start, over all codes. */
-  readonly total = new IssuedTotal(this.plain);
-  readonly watchers = new Set<CodeWatcher>();
+  readonly total = new IssuedTotal();
+  readonly plain = this.total.begin();
+  readonly watchers = new WeakListeners<CodeWatcher>();
   private readonly byCode = new Map<string, Sequencer>();
   private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
   private floorTenure = 0;
@@ -33,19 +35,15 @@ export class CodeTable {
   constructor(private readonly maxCodes: number) {}
 
   /** @throws InvalidCodeError when the code is not a non-empty string of at most 128 characters */
-  of(code: string): Sequencer {
-    const known = this.byCode.get(code);
-    if (known !== undefined) {
-      known.used = true;
-      return known;
-    }
-    if (!isCode(code)) throw new InvalidCodeError(code);
-    const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
-    const fresh = new Sequencer();
-    this.byCode.set(code, fresh);
-    this.total.add(fresh, evicted);
-    for (const each of this.watchers) each.came(code, fresh);
-    return fresh;
+  of(code?: string): Sequencer {
+    return code === undefined ? this.plain : this.named(code);
+  }
+
+  /** The sequencer of a code that had this one before. */
+  again(code: string, found: Sequencer): Sequencer {
+    if (found.evicted) return this.named(code);
+    found.use();
+    return found;
   }
 
   /** From where a code starts that this tenure has not seen or no longer remembers. */
@@ -79,25 +77,37 @@ export class CodeTable {
     return this.byCode.size;
   }
 
+  private named(code: string): Sequencer {
+    const known = this.byCode.get(code);
+    if (known !== undefined) {
+      known.use();
+      return known;
+    }
+    if (!isCode(code)) throw new InvalidCodeError(code);
+    const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
+    const fresh = this.total.begin(evicted);
+    this.byCode.set(code, fresh);
+    this.watchers.tell((each) => each.came(code, fresh));
+    return fresh;
+  }
+
   private evictOne(): Sequencer | undefined {
     let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
-      if (each.used && chances-- > 0) {
-        each.used = false;
+      if (each.takeChance() && chances-- > 0) {
         this.byCode.set(code, each);
         continue;
       }
       this.leaveFloor(each);
-      for (const watcher of this.watchers) watcher.gone(code, each);
+      this.watchers.tell((watcher) => watcher.gone(code, each));
       return each;
     }
     return undefined;
   }
 
   private leaveFloor(gone: Sequencer): void {
-    gone.evicted = true;
-    gone.window = -1;
+    gone.evict();
     if (gone.tenure < this.floorTenure) return;
     if (gone.tenure > this.floorTenure) {
       this.floorTenure = gone.tenure;

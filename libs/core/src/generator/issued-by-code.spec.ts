@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { collectGarbage } from '../testing/collect-garbage.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
 import { CodeTableCounts } from './code-table-counts.js';
@@ -69,12 +71,23 @@ describe('IDs by code', () => {
     expect([a.evicted, b.evicted]).toEqual([true, false]);
   });
 
-  it('are watched until that is ended', () => {
+  it('are counted as long as somebody has the counts, and nobody has to end it', async () => {
     const table = new CodeTable(2);
-    const counts = [new CodeTableCounts(table), new CodeTableCounts(table)];
-    expect(table.watchers.size).toBe(2);
-    for (const each of counts) each.stop();
-    expect(table.watchers.size).toBe(0);
+    const kept = new CodeTableCounts(table);
+    const forgotten = (): void => void Array.from({ length: 10 }, () => new CodeTableCounts(table));
+    const watchers = (): number => {
+      let told = 0;
+      table.watchers.tell(() => told++);
+      return told;
+    };
+    forgotten();
+    expect(watchers()).toBe(11);
+    // What was looked at in a turn of the event loop stays until its end.
+    await setImmediate();
+    collectGarbage();
+    expect(watchers()).toBe(1);
+    table.of('a');
+    expect(kept.read().byCode.size).toBe(1);
   });
 
   it.each([

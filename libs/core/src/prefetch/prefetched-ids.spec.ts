@@ -83,7 +83,6 @@ describe('Prefetched IDs', () => {
     expect(bench.source.requests.map(({ code }) => code)).toEqual([undefined, 'a', 'b']);
     const counts = bench.ids.issuedByCode({ codes: ['b', 'c'], firstCodes: 0 });
     expect(counts.read()).toEqual({ plain: 1, byCode: new Map(Object.entries({ b: 1, c: 0 })), others: 2 });
-    counts.stop();
   });
 
   it('are refused for a code that is none, and for one too many', async () => {
@@ -113,7 +112,6 @@ describe('Prefetched IDs', () => {
     expect(ids.counters).toMatchObject({ issued: 40, codes: 3 });
     const { byCode, others } = counts.read();
     expect([Object.fromEntries(byCode), others]).toEqual([{ 'code 0': 8, 'code 1': 8 }, 24]);
-    counts.stop();
     expect(ids.issuedByCode({ firstCodes: 0 }).read().others).toBe(40);
     expect(bench.time.pending.size).toBe(0);
   });

@@ -1,9 +1,11 @@
 import { ConfigurationError } from '../config/configuration-error.js';
+import { CallsByCode } from '../generator/calls-by-code.js';
 import { InvalidCodeError, UnsafeIntegerError } from '../generator/generator-errors.js';
 import type { IssuedCounts } from '../generator/issued-by-code.js';
+import { TooManyCodesError } from '../supply/supply-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError, TooManyCodesError } from './segment-errors.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { MemorySegmentTable } from './memory-segment-store.js';
 import { range, SegmentBench } from './testing/segment-bench.js';
 
@@ -146,12 +148,18 @@ describe('The segment generator', () => {
     bench.generator.nextIds(5, 'c');
     expect(shown(counts.read())).toEqual({ plain: 0, byCode: { late: 0, a: 3, b: 4 }, others: 5 });
     expect(counts.reads).toBe(1);
-    counts.stop();
     expect(() => bench.generator.issuedByCode({ firstCodes: -1 })).toThrow(ConfigurationError);
   });
 
   it('names an option that is wrong', () => {
     expect(() => new SegmentBench({ options: { maxStep: 0 } })).toThrow(ConfigurationError);
+  });
+
+  it.each(['nextId', 'nextString'] as const)('gives with %s what every other engine would', async (call) => {
+    const [short, common] = await Promise.all([SegmentBench.started(), SegmentBench.started()]);
+    for (let times = 0; times < 50; times++) {
+      expect(Reflect.apply(CallsByCode.prototype[call], common.generator, [])).toBe(short.generator[call]());
+    }
   });
 
   it('hands out in order what it has, in whatever form it is asked for', async () => {
