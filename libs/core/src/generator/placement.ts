@@ -151,7 +151,7 @@ export class Placement {
     } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
     s.allow(last, window);
     if (s.isOnNewTick) {
-      s.useTick(this.present.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
+      s.useIds(this.present.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
     }
     s.compose(layout.sequenceStep);
   }

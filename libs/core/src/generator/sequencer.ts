@@ -1,16 +1,15 @@
-import type { DecimalMark } from './decimal-text.js';
+import { IdWalk } from './id-walk.js';
 import { BEFORE_ALL, comparePositions, otherLane, type Lane, type PerLane, type Position } from './position.js';
 
 /**
- * Where one code stands on its worker's two lanes, and what the fast path needs to go one further.
+ * Where one code stands on its worker's two lanes.
  *
  * A lane is an odometer: its mark only goes up. The current lane's mark is (`tick`, `sequence`); the other one rests.
  * Others read the fields; only the methods here move the mark, and whoever writes a batch from it.
  */
-export class Sequencer implements DecimalMark {
+export class Sequencer extends IdWalk {
   lane: Lane = 0;
   tick = Number.NEGATIVE_INFINITY;
-  sequence = -1;
   /** The other lane's mark. */
   resting: Position = BEFORE_ALL;
 
@@ -23,18 +22,8 @@ export class Sequencer implements DecimalMark {
 
   /** The tenure the marks belong to. */
   tenure = 0;
-  /** The window of the issuer in which `last` holds; -1 for none. */
-  private window = -1;
-  /** The last sequence that needs no second look. */
-  private last = -1;
-  /** The ID of sequence 0 at (`lane`, `tick`), as far as it is known, and the tick that it stands for. */
-  private idBase = 0n;
-  private idBaseTick = Number.NaN;
-  /** The same as a number; NaN where the tick's IDs may pass 2^53 - 1. */
-  numberBase = Number.NaN;
-  readonly cell = new BigInt64Array(2);
-  head = '';
-  tailBase = Number.NaN;
+  /** The tick whose IDs are known. */
+  private knownTick = Number.NaN;
 
   /** IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
   private countBase = 1;
@@ -46,7 +35,9 @@ export class Sequencer implements DecimalMark {
   evicted = false;
 
   /** @param slot its place among those that are counted together */
-  constructor(readonly slot = -1) {}
+  constructor(readonly slot = -1) {
+    super();
+  }
 
   get issued(): number {
     return this.countBase + this.sequence;
@@ -59,36 +50,6 @@ export class Sequencer implements DecimalMark {
     return fresh;
   }
 
-  /** The fast path: one position on, if it is still this window and needs no second look. */
-  advance(window: number): boolean {
-    if (this.window !== window || this.sequence >= this.last) return false;
-    this.sequence++;
-    this.cell[0] = this.cell[0]! + this.cell[1]!;
-    return true;
-  }
-
-  /** How many more positions {@link advance} would take in this window. */
-  runLength(window: number): number {
-    return this.window === window ? Math.max(0, this.last - this.sequence) : 0;
-  }
-
-  /** Lets {@link advance} go up to a sequence in this window; -1 for no window. */
-  allow(last: number, window: number): void {
-    this.last = last;
-    this.window = window;
-  }
-
-  /** Lets {@link advance} go nowhere. */
-  stop(): void {
-    this.window = -1;
-  }
-
-  /** Goes before the ID just taken, so that it is written with those that follow it. */
-  stepBack(): void {
-    this.sequence--;
-    this.cell[0] = this.cell[0]! - this.cell[1]!;
-  }
-
   /** Moves the mark; every move is one ID. */
   moveTo(tick: number, sequence: number): void {
     this.countBase += this.sequence + 1 - sequence;
@@ -96,23 +57,14 @@ export class Sequencer implements DecimalMark {
     this.sequence = sequence;
   }
 
-  /** Whether {@link useTick} is due: the mark stands on a tick whose IDs are not known. */
+  /** Whether the mark stands on a tick whose IDs are not known: {@link useIds} is due. */
   get isOnNewTick(): boolean {
-    return this.idBaseTick !== this.tick;
+    return this.knownTick !== this.tick;
   }
 
-  /** The mark's tick has these IDs. @param base that of sequence 0. @param areSafe whether all of them fit a number */
-  useTick(base: bigint, step: number, areSafe: boolean): void {
-    this.idBase = base;
-    this.idBaseTick = this.tick;
-    this.numberBase = areSafe ? Number(base) : Number.NaN;
-    this.tailBase = Number.NaN;
-    this.cell[1] = BigInt(step);
-  }
-
-  /** Makes the ID at the mark. */
-  compose(step: number): void {
-    this.cell[0] = this.idBase + BigInt(this.sequence * step);
+  override useIds(base: bigint, step: number, areSafe: boolean): void {
+    super.useIds(base, step, areSafe);
+    this.knownTick = this.tick;
   }
 
   /** The mark of a lane. */
@@ -148,7 +100,7 @@ export class Sequencer implements DecimalMark {
     this.putMark(floors[lane]);
     this.resting = floors[otherLane(lane)];
     this.follow(Math.min(this.tick, wallTick));
-    this.idBaseTick = Number.NaN;
+    this.knownTick = Number.NaN;
   }
 
   /** Raises both marks to these floors where they are below them. */
@@ -166,7 +118,7 @@ export class Sequencer implements DecimalMark {
     this.lane = otherLane(this.lane);
     this.putMark(mark);
     this.follow(wallTick);
-    this.idBaseTick = Number.NaN;
+    this.knownTick = Number.NaN;
   }
 
   /**
@@ -182,7 +134,7 @@ export class Sequencer implements DecimalMark {
     this.tenure = from.tenure;
     this.countBase = from.countBase;
     this.stop();
-    this.idBaseTick = Number.NaN;
+    this.knownTick = Number.NaN;
   }
 
   /** One that stands at the same place, to try on it what would happen. */

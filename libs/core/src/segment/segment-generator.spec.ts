@@ -151,6 +151,17 @@ describe('The segment generator', () => {
     expect(() => bench.generator.issuedByCode({ firstCodes: -1 })).toThrow(ConfigurationError);
   });
 
+  it('counts none of those apart that made room without ever having had a number', async () => {
+    const bench = new SegmentBench({ autoCreateCode: false, options: { maxCodes: 1 }, row: {} });
+    const counts = bench.generator.issuedByCode({ codes: ['named'], firstCodes: 1 });
+    for (const code of ['junk', 'named']) {
+      await expect(bench.generator.nextIdAsync(code)).rejects.toThrow('There are no numbers');
+      counts.read();
+    }
+    await bench.generator.nextIdAsync('default');
+    expect(shown(counts.read())).toEqual({ plain: 0, byCode: { named: 0, default: 1 }, others: 0 });
+  });
+
   it('names an option that is wrong', () => {
     expect(() => new SegmentBench({ options: { maxStep: 0 } })).toThrow(ConfigurationError);
   });
