@@ -1,5 +1,8 @@
 import type { Codes } from './calls-by-code.js';
+import { CodeCounts, type CountedCodes } from './code-counts.js';
 import { InvalidCodeError } from './generator-errors.js';
+import type { IssuedByCodeOptions } from './issued-by-code.js';
+import { isCode } from './is-code.js';
 import { IssuedTotal } from './issued-total.js';
 import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
 import type { Sequencer } from './sequencer.js';
@@ -9,12 +12,6 @@ import { WeakListeners } from './weak-listeners.js';
 /** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
 const MAX_CHANCES = 256;
 
-/** Is told which codes come and go. */
-export interface CodeWatcher {
-  came(code: string, fresh: Sequencer): void;
-  gone(code: string, evicted: Sequencer): void;
-}
-
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
  *
@@ -23,11 +20,11 @@ export interface CodeWatcher {
  * costs a delete and an insert. What goes leaves its marks behind: their maximum, by lane, is the floor from which
  * every returning code starts, so eviction never repeats an ID.
  */
-export class CodeTable implements Codes<Sequencer> {
-  /** IDs issued since the start, over all codes. */
-  readonly total = new IssuedTotal();
+export class CodeTable implements Codes<Sequencer>, CountedCodes {
+  private readonly total = new IssuedTotal();
   readonly plain = this.total.begin();
-  readonly watchers = new WeakListeners<CodeWatcher>();
+  /** Are told which codes come and go. */
+  readonly counts = new WeakListeners<CodeCounts>();
   private readonly byCode = new Map<string, Sequencer>();
   private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
   private floorTenure = 0;
@@ -63,14 +60,34 @@ export class CodeTable implements Codes<Sequencer> {
     return highest;
   }
 
-  /** The sequencer of a code that is kept; to look at it is no use of the code. */
-  peek(code: string): Sequencer | undefined {
-    return this.byCode.get(code);
+  /** Begins to count. @throws ConfigurationError naming every option that is wrong */
+  count(options?: IssuedByCodeOptions): CodeCounts {
+    const counts = new CodeCounts(this, options);
+    this.counts.add(counts);
+    return counts;
   }
 
-  /** The codes that are kept, in the order in which they came as long as there was room. */
-  codes(): Iterable<string> {
+  names(): Iterable<string> {
     return this.byCode.keys();
+  }
+
+  /** 1 with fewer than 10,000 codes. Only among the others of a count something can be missing for a while. */
+  get reads(): number {
+    return this.total.reads;
+  }
+
+  get issued(): number {
+    return this.total.read();
+  }
+
+  get plainIssued(): number {
+    return this.total.take(this.plain);
+  }
+
+  /** To look at a code is no use of it. */
+  issuedOf(code: string): number {
+    const known = this.byCode.get(code);
+    return known === undefined ? 0 : this.total.take(known);
   }
 
   get size(): number {
@@ -87,7 +104,7 @@ export class CodeTable implements Codes<Sequencer> {
     const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
     const fresh = this.total.begin(evicted);
     this.byCode.set(code, fresh);
-    this.watchers.tell((each) => each.came(code, fresh));
+    this.counts.tell((each) => each.came(code));
     return fresh;
   }
 
@@ -100,7 +117,7 @@ export class CodeTable implements Codes<Sequencer> {
         continue;
       }
       this.leaveFloor(each);
-      this.watchers.tell((watcher) => watcher.gone(code, each));
+      this.counts.tell((counts) => counts.gone(code, each.issued));
       return each;
     }
     return undefined;
@@ -118,9 +135,4 @@ export class CodeTable implements Codes<Sequencer> {
       maxPosition(this.evictedFloor[1], gone.markOf(1)),
     ];
   }
-}
-
-/** Whether something is a text of 1 to 128 characters. */
-export function isCode(code: unknown): code is string {
-  return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

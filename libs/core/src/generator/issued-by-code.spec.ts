@@ -5,7 +5,6 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { collectGarbage } from '../testing/collect-garbage.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
-import { CodeTableCounts } from './code-table-counts.js';
 import type { IssuedByCodeOptions, IssuedCounts } from './issued-by-code.js';
 
 /** Counts as a plain object. */
@@ -64,7 +63,7 @@ describe('IDs by code', () => {
 
   it('are read without using the codes: they may be evicted as before', () => {
     const table = new CodeTable(2);
-    const counts = new CodeTableCounts(table, { codes: ['a'] });
+    const counts = table.count({ codes: ['a'] });
     const [a, b] = [table.of('a'), table.of('b')];
     counts.read();
     table.of('c');
@@ -73,19 +72,19 @@ describe('IDs by code', () => {
 
   it('are counted as long as somebody has the counts, and nobody has to end it', async () => {
     const table = new CodeTable(2);
-    const kept = new CodeTableCounts(table);
-    const forgotten = (): void => void Array.from({ length: 10 }, () => new CodeTableCounts(table));
-    const watchers = (): number => {
+    const kept = table.count();
+    const forgotten = (): void => void Array.from({ length: 10 }, () => table.count());
+    const counters = (): number => {
       let told = 0;
-      table.watchers.tell(() => told++);
+      table.counts.tell(() => told++);
       return told;
     };
     forgotten();
-    expect(watchers()).toBe(11);
+    expect(counters()).toBe(11);
     // What was looked at in a turn of the event loop stays until its end.
     await setImmediate();
     collectGarbage();
-    expect(watchers()).toBe(1);
+    expect(counters()).toBe(1);
     table.of('a');
     expect(kept.read().byCode.size).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { isCode } from './code-table.js';
+import { isCode } from './is-code.js';
 
 /** Every code that is counted apart becomes a series of somebody's: they must stay few. */
 const MAX_CODES = 500;

@@ -4,7 +4,6 @@ import type { RaindropError } from '../raindrop-error.js';
 import type { Timers } from '../time/timers.js';
 import { CallsByCode } from './calls-by-code.js';
 import { CodeTable } from './code-table.js';
-import { CodeTableCounts } from './code-table-counts.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
 import type { GeneratorPorts } from './generator-ports.js';
 import type { IdCalls } from './id-calls.js';
@@ -98,7 +97,7 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
 
   /** What was issued, borrowed, held and refused since the start. */
   get counters(): GeneratorCounters {
-    return { ...this.issuer.counters, issued: this.codes.total.read(), codes: this.codes.size };
+    return { ...this.issuer.counters, issued: this.codes.issued, codes: this.codes.size };
   }
 
   /**
@@ -107,6 +106,6 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return new CodeTableCounts(this.codes, options);
+    return this.codes.count(options);
   }
 }

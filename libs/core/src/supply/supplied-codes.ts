@@ -1,11 +1,11 @@
 import type { Codes } from '../generator/calls-by-code.js';
-import { isCode } from '../generator/code-table.js';
+import { CodeCounts, type CountedCodes } from '../generator/code-counts.js';
+import { isCode } from '../generator/is-code.js';
 import { InvalidCodeError } from '../generator/generator-errors.js';
 import type { IssuedByCodeOptions } from '../generator/issued-by-code.js';
 import { WeakListeners } from '../generator/weak-listeners.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import type { RaindropError } from '../raindrop-error.js';
-import { SuppliedCounts } from './supplied-counts.js';
 import type { Supply } from './supply.js';
 import { TooManyCodesError } from './supply-errors.js';
 
@@ -20,11 +20,12 @@ export interface CodeRules<One> {
 }
 
 /** The supplies of the codes in use: at most `maxCodes`, of which one that is idle makes room for another. */
-export class SuppliedCodes<One extends Supply> implements Codes<One> {
+export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCodes {
+  readonly reads = 1;
   private readonly named = new Map<string, One>();
   /** Of calls without a code. */
   private plain: One | undefined;
-  private readonly counts = new WeakListeners<SuppliedCounts>();
+  private readonly counts = new WeakListeners<CodeCounts>();
   /** Handed out of codes that made room for others. */
   private issuedBefore = 0;
   private isClosed = false;
@@ -41,21 +42,22 @@ export class SuppliedCodes<One extends Supply> implements Codes<One> {
     return this.named.size;
   }
 
-  /** IDs that were handed out. */
   get issued(): number {
     let issued = this.issuedBefore;
     for (const each of this) issued += each.issued;
     return issued;
   }
 
-  /** IDs that were handed out without a code. */
   get plainIssued(): number {
     return this.rules.plainCode === undefined ? this.plain!.issued : 0;
   }
 
-  /** The codes in use and the IDs of each that were handed out, in the order in which they came. */
-  *issuedByCode(): IterableIterator<[string, number]> {
-    for (const [code, { issued }] of this.named) yield [code, issued];
+  names(): Iterable<string> {
+    return this.named.keys();
+  }
+
+  issuedOf(code: string): number {
+    return this.named.get(code)?.issued ?? 0;
   }
 
   /** That of IDs without a code, if they have one of their own, and then those in use, in the order in which they came. */
@@ -82,8 +84,8 @@ export class SuppliedCodes<One extends Supply> implements Codes<One> {
   }
 
   /** @throws ConfigurationError naming every option that is wrong */
-  count(options?: IssuedByCodeOptions): SuppliedCounts {
-    const counts = new SuppliedCounts(this, this.issuedBefore, options);
+  count(options?: IssuedByCodeOptions): CodeCounts {
+    const counts = new CodeCounts(this, options);
     this.counts.add(counts);
     return counts;
   }
@@ -100,6 +102,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One> {
     if (this.isFull) this.drop(this.idle!);
     const fresh = this.rules.make(code);
     this.named.set(code, fresh);
+    this.counts.tell((each) => each.came(code));
     return fresh;
   }
 
@@ -134,7 +137,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One> {
     this.named.delete(code);
     this.idle = undefined;
     this.issuedBefore += supply.issued;
-    this.counts.tell((each) => each.dropped(code, supply.issued));
+    this.counts.tell((each) => each.gone(code, supply.issued));
     void supply.close();
   }
 }
