@@ -1,4 +1,4 @@
-import type { BoundIdCalls } from '../generator/id-calls.js';
+import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { SuppliedCodes } from '../supply/supplied-codes.js';
 import { SuppliedIds } from '../supply/supplied-ids.js';
@@ -36,7 +36,7 @@ export interface PrefetchCounters extends Readonly<PrefetchTally> {
  * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
  * Those that were started or bound stay.
  */
-export class PrefetchedIds extends SuppliedIds<IdSupply> {
+export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
   private readonly ctx: PrefetchContext;
 
   /** @throws ConfigurationError naming every option that is wrong */

@@ -1,3 +1,4 @@
+import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
 import { withDeadline } from '../supply/deadline.js';
@@ -33,7 +34,7 @@ export interface SegmentCounters extends Readonly<SegmentTally> {
  * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
  * `ClosedError`.
  */
-export class SegmentGenerator extends SuppliedIds<SegmentSupply> {
+export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCalls {
   private readonly ctx: SegmentContext;
   private closing: Promise<void> | undefined;
 

@@ -60,7 +60,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCod
     return this.named.get(code)?.issued ?? 0;
   }
 
-  /** That of IDs without a code, if they have one of their own, and then those in use, in the order in which they came. */
+  /** The supply of IDs without a code, where they have one, and then those of the codes in use, in the order in which they came. */
   *[Symbol.iterator](): Iterator<One> {
     if (this.rules.plainCode === undefined) yield this.plain!;
     yield* this.named.values();
