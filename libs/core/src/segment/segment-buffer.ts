@@ -44,6 +44,11 @@ export class SegmentBuffer implements Stock {
     this.onBegin();
   }
 
+  next(): bigint {
+    this.turn();
+    return this.cursor.next();
+  }
+
   /** Takes as many numbers at once, which must be at hand: the lowest, in order. */
   take(count: number): TakenNumbers {
     const taken: Segment[] = [];

@@ -13,6 +13,8 @@ export interface Stock {
   readonly left: number;
   /** How many were handed out. */
   readonly issued: number;
+  /** Takes the next one, which must be at hand. */
+  next(): bigint;
   /** Takes as many, which must be at hand. */
   take(count: number): TakenIds;
   /** Forgets everything. */

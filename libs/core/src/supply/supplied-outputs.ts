@@ -1,7 +1,10 @@
 import { Outputs, type BatchOrder } from '../generator/outputs.js';
 import type { WaitOptions } from '../generator/waiting.js';
+import type { Stock } from './stock.js';
 import type { Supply } from './supply.js';
 import type { SupplyContext } from './supply-context.js';
+
+const takeOne = (stock: Stock): bigint => stock.next();
 
 /** Hands out what supplies have at hand. An async batch takes all its IDs at once: one that gives up has taken none. */
 export class SuppliedOutputs<One extends Supply> extends Outputs<One> {
@@ -22,7 +25,9 @@ export class SuppliedOutputs<One extends Supply> extends Outputs<One> {
   }
 
   async idAsync(find: () => One, wait?: WaitOptions): Promise<bigint> {
-    return (await this.idsAsync(find, 1, wait))[0]!;
+    const supply = find();
+    const { taken, epoch } = await supply.takeSoon(1, takeOne, wait);
+    return supply.epoch === epoch ? taken : this.idAsync(find, wait);
   }
 
   protected write<Batch>(supply: One, order: BatchOrder<Batch>): void {
@@ -31,7 +36,7 @@ export class SuppliedOutputs<One extends Supply> extends Outputs<One> {
 
   protected async writeAsync<Batch>(find: () => One, order: BatchOrder<Batch>, wait?: WaitOptions): Promise<void> {
     const supply = find();
-    const { taken, epoch } = await supply.takeSoon(order.count, wait);
+    const { taken, epoch } = await supply.takeSoon(order.count, (stock) => stock.take(order.count), wait);
     const slice = taken.turnAfter(order);
     for (let from = 0; from < order.count; from += slice) {
       if (from > 0) await this.breathe();

@@ -82,11 +82,15 @@ export abstract class Supply<Answer = unknown> implements FetchListener<Answer> 
   }
 
   /**
-   * Settles with as many, taken at once when it is this caller's turn, and the epoch in which they were taken.
+   * Settles with what `take` takes when as many are at hand and it is this caller's turn, and the epoch of that.
    * @throws RaindropError, or rejects with it; the signal's reason
    */
-  takeSoon(count: number, wait?: WaitOptions): Promise<{ readonly taken: TakenIds; readonly epoch: number }> {
-    return this.soon({ count, take: () => ({ taken: this.stock.take(count), epoch: this.epoch }) }, wait);
+  takeSoon<Taken>(
+    count: number,
+    take: (stock: Stock) => Taken,
+    wait?: WaitOptions,
+  ): Promise<{ readonly taken: Taken; readonly epoch: number }> {
+    return this.soon({ count, take: () => ({ taken: take(this.stock), epoch: this.epoch }) }, wait);
   }
 
   /** Settles when an ID is at hand, without taking it. @throws as {@link takeSoon} */
