@@ -1,8 +1,8 @@
 // A thread that obtains IDs in one of several ways, as many as it can in a given time.
 import { parentPort, workerData } from 'node:worker_threads';
 import core from '../../libs/core/dist/index.js';
-import { systemPorts } from '../../libs/node/src/system/system-ports.js';
-import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
+import { systemPorts } from '../../libs/node/dist/system/system-ports.js';
+import { openSharedIds } from '../../libs/node/dist/threads/open-shared-ids.js';
 
 const { way, handle, layout, workerId } = workerData;
 /** Where the IDs go: what nobody keeps is not even made. */

@@ -173,10 +173,10 @@ export {
   SegmentNotReadyError,
   SegmentRegressionError,
   SegmentStoreUnavailableError,
-  TooManyCodesError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export type { SegmentPorts } from './segment/segment-ports.js';
+export type { SupplyPorts as SegmentPorts } from './supply/supply-ports.js';
+export { TooManyCodesError } from './supply/supply-errors.js';
 export type { SegmentStatus, SegmentTally } from './segment/segment-status.js';
 export { SegmentGenerator, type SegmentCounters } from './segment/segment-generator.js';
 

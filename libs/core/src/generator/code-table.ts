@@ -1,17 +1,16 @@
+import type { Codes } from './calls-by-code.js';
+import { CodeCounts, type CountedCodes } from './code-counts.js';
 import { InvalidCodeError } from './generator-errors.js';
+import type { IssuedByCodeOptions } from './issued-by-code.js';
+import { isCode } from './is-code.js';
 import { IssuedTotal } from './issued-total.js';
 import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
-import { Sequencer } from './sequencer.js';
+import type { Sequencer } from './sequencer.js';
 import type { Tenure } from './tenure.js';
+import { WeakListeners } from './weak-listeners.js';
 
 /** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
 const MAX_CHANCES = 256;
-
-/** Is told which codes come and go. */
-export interface CodeWatcher {
-  came(code: string, fresh: Sequencer): void;
-  gone(code: string, evicted: Sequencer): void;
-}
 
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
@@ -21,11 +20,11 @@ export interface CodeWatcher {
  * costs a delete and an insert. What goes leaves its marks behind: their maximum, by lane, is the floor from which
  * every returning code starts, so eviction never repeats an ID.
  */
-export class CodeTable {
-  readonly plain = new Sequencer();
-  /** IDs issued since the start, over all codes. */
-  readonly total = new IssuedTotal(this.plain);
-  readonly watchers = new Set<CodeWatcher>();
+export class CodeTable implements Codes<Sequencer>, CountedCodes {
+  private readonly total = new IssuedTotal();
+  readonly plain = this.total.begin();
+  /** Are told which codes come and go. */
+  readonly counts = new WeakListeners<CodeCounts>();
   private readonly byCode = new Map<string, Sequencer>();
   private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
   private floorTenure = 0;
@@ -33,19 +32,15 @@ export class CodeTable {
   constructor(private readonly maxCodes: number) {}
 
   /** @throws InvalidCodeError when the code is not a non-empty string of at most 128 characters */
-  of(code: string): Sequencer {
-    const known = this.byCode.get(code);
-    if (known !== undefined) {
-      known.used = true;
-      return known;
-    }
-    if (!isCode(code)) throw new InvalidCodeError(code);
-    const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
-    const fresh = new Sequencer();
-    this.byCode.set(code, fresh);
-    this.total.add(fresh, evicted);
-    for (const each of this.watchers) each.came(code, fresh);
-    return fresh;
+  of(code?: string): Sequencer {
+    return code === undefined ? this.plain : this.named(code);
+  }
+
+  /** The sequencer of a code that had this one before. */
+  again(code: string, found: Sequencer): Sequencer {
+    if (found.evicted) return this.named(code);
+    found.use();
+    return found;
   }
 
   /** From where a code starts that this tenure has not seen or no longer remembers. */
@@ -65,39 +60,71 @@ export class CodeTable {
     return highest;
   }
 
-  /** The sequencer of a code that is kept; to look at it is no use of the code. */
-  peek(code: string): Sequencer | undefined {
-    return this.byCode.get(code);
+  /** Begins to count. @throws ConfigurationError naming every option that is wrong */
+  count(options?: IssuedByCodeOptions): CodeCounts {
+    const counts = new CodeCounts(this, options);
+    this.counts.add(counts);
+    return counts;
   }
 
-  /** The codes that are kept, in the order in which they came as long as there was room. */
-  codes(): Iterable<string> {
+  names(): Iterable<string> {
     return this.byCode.keys();
+  }
+
+  /** 1 with fewer than 10,000 codes. Only among the others of a count something can be missing for a while. */
+  get reads(): number {
+    return this.total.reads;
+  }
+
+  get issued(): number {
+    return this.total.read();
+  }
+
+  get plainIssued(): number {
+    return this.total.take(this.plain);
+  }
+
+  /** To look at a code is no use of it. */
+  issuedOf(code: string): number {
+    const known = this.byCode.get(code);
+    return known === undefined ? 0 : this.total.take(known);
   }
 
   get size(): number {
     return this.byCode.size;
   }
 
+  private named(code: string): Sequencer {
+    const known = this.byCode.get(code);
+    if (known !== undefined) {
+      known.use();
+      return known;
+    }
+    if (!isCode(code)) throw new InvalidCodeError(code);
+    const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
+    const fresh = this.total.begin(evicted);
+    this.byCode.set(code, fresh);
+    this.counts.tell((each) => each.came(code));
+    return fresh;
+  }
+
   private evictOne(): Sequencer | undefined {
     let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
-      if (each.used && chances-- > 0) {
-        each.used = false;
+      if (each.takeChance() && chances-- > 0) {
         this.byCode.set(code, each);
         continue;
       }
       this.leaveFloor(each);
-      for (const watcher of this.watchers) watcher.gone(code, each);
+      this.counts.tell((counts) => counts.gone(code, each.issued));
       return each;
     }
     return undefined;
   }
 
   private leaveFloor(gone: Sequencer): void {
-    gone.evicted = true;
-    gone.window = -1;
+    gone.evict();
     if (gone.tenure < this.floorTenure) return;
     if (gone.tenure > this.floorTenure) {
       this.floorTenure = gone.tenure;
@@ -108,9 +135,4 @@ export class CodeTable {
       maxPosition(this.evictedFloor[1], gone.markOf(1)),
     ];
   }
-}
-
-/** Whether something is a text of 1 to 128 characters. */
-export function isCode(code: unknown): code is string {
-  return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

@@ -21,11 +21,7 @@ export function decimalText(s: DecimalMark, sequenceStep: number): string {
 }
 
 /** Writes the texts of the positions that follow the mark into a part of a list, and moves the mark to the last one. */
-export function writeNextTexts(
-  s: DecimalMark,
-  sequenceStep: number,
-  { batch, from, end }: { readonly batch: string[]; readonly from: number; readonly end: number },
-): void {
+export function writeNextTexts(s: DecimalMark, sequenceStep: number, batch: string[], from: number, end: number): void {
   for (let index = from; index < end; index++) {
     pass(s, 1);
     batch[index] = decimalText(s, sequenceStep);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
-import type { BoundCode } from './bound-code.js';
+import type { BoundIdCalls } from './id-calls.js';
 import { CodeTable } from './code-table.js';
 import { BEFORE_ALL } from './position.js';
 import type { Sequencer } from './sequencer.js';
@@ -134,7 +134,7 @@ describe('eviction', () => {
     const codes = Array.from({ length: 20_000 }, (_, index) => table.of(`code ${index}`));
     for (let index = 0; index < 20_000; index++) table.of(`code ${index}`);
     table.of('one more');
-    expect(codes.filter(({ used }) => !used).length).toBeLessThan(1_000);
+    expect(codes.filter((each) => !each.takeChance()).length).toBeLessThan(1_000);
     expect(codes.filter(({ evicted }) => evicted)).toHaveLength(1);
     expect(table.size).toBe(20_000);
   });
@@ -165,7 +165,7 @@ describe('eviction', () => {
     steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
   ): string | undefined {
     const bench = new GeneratorBench({ options: { maxCodes: 3, maxHoldMs: 60_000 } });
-    const bound: BoundCode[] = Array.from({ length: 8 }, (_, code) => bench.generator.forCode(`code ${code}`));
+    const bound: BoundIdCalls[] = Array.from({ length: 8 }, (_, code) => bench.generator.forCode(`code ${code}`));
     const seen = new Set<string>();
     for (const each of steps) {
       if (each.kind === 'clock') {
@@ -207,7 +207,7 @@ describe('eviction', () => {
         jest
           .spyOn(CodeTable.prototype as unknown as { leaveFloor(gone: Sequencer): void }, 'leaveFloor')
           .mockImplementation((gone) => {
-            gone.evicted = true;
+            gone.evict();
           }),
     },
     {

@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { collectGarbage } from '../testing/collect-garbage.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
-import { CodeTableCounts } from './code-table-counts.js';
 import type { IssuedByCodeOptions, IssuedCounts } from './issued-by-code.js';
 
 /** Counts as a plain object. */
@@ -62,19 +63,30 @@ describe('IDs by code', () => {
 
   it('are read without using the codes: they may be evicted as before', () => {
     const table = new CodeTable(2);
-    const counts = new CodeTableCounts(table, { codes: ['a'] });
+    const counts = table.count({ codes: ['a'] });
     const [a, b] = [table.of('a'), table.of('b')];
     counts.read();
     table.of('c');
     expect([a.evicted, b.evicted]).toEqual([true, false]);
   });
 
-  it('are watched until that is ended', () => {
+  it('are counted as long as somebody has the counts, and nobody has to end it', async () => {
     const table = new CodeTable(2);
-    const counts = [new CodeTableCounts(table), new CodeTableCounts(table)];
-    expect(table.watchers.size).toBe(2);
-    for (const each of counts) each.stop();
-    expect(table.watchers.size).toBe(0);
+    const kept = table.count();
+    const forgotten = (): void => void Array.from({ length: 10 }, () => table.count());
+    const counters = (): number => {
+      let told = 0;
+      table.counts.tell(() => told++);
+      return told;
+    };
+    forgotten();
+    expect(counters()).toBe(11);
+    // What was looked at in a turn of the event loop stays until its end.
+    await setImmediate();
+    collectGarbage();
+    expect(counters()).toBe(1);
+    table.of('a');
+    expect(kept.read().byCode.size).toBe(1);
   });
 
   it.each([

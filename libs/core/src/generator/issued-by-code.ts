@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { isCode } from './code-table.js';
+import { isCode } from './is-code.js';
 
 /** Every code that is counted apart becomes a series of somebody's: they must stay few. */
 const MAX_CODES = 500;
@@ -22,14 +22,12 @@ export interface IssuedCounts {
   readonly others: number;
 }
 
-/** Counts the IDs issued by code, for metrics. */
+/** Counts the IDs issued by code, for metrics, for as long as somebody has it. */
 export interface IssuedByCode {
   /** How many reads in a row it takes until one leaves out nothing that was issued before the first. */
   readonly reads: number;
   /** What was issued up to now. */
   read(): IssuedCounts;
-  /** Ends the counting: what is read after it is of no use. */
-  stop(): void;
 }
 
 /** @throws ConfigurationError naming every option that is wrong */

@@ -1,4 +1,4 @@
-import type { Sequencer } from './sequencer.js';
+import { Sequencer } from './sequencer.js';
 
 /** A read looks at so many codes at most: about 0.1 ms, where a million at once would take 30. */
 const MAX_LOOKS = 10_000;
@@ -16,28 +16,23 @@ export class IssuedTotal {
   private issued = 0;
   private next = 0;
 
-  constructor(plain: Sequencer) {
-    this.add(plain);
-  }
-
   /** How many reads it takes to look at every code once. */
   get reads(): number {
     return Math.ceil(this.sequencers.length / MAX_LOOKS);
   }
 
-  /** Adds a sequencer, in the place of one that issues no more. */
-  add(fresh: Sequencer, evicted?: Sequencer): void {
+  /** Makes a sequencer, in the place of one that issues no more. */
+  begin(evicted?: Sequencer): Sequencer {
     if (evicted !== undefined) this.take(evicted);
-    fresh.slot = evicted?.slot ?? this.sequencers.length;
+    const fresh = new Sequencer(evicted?.slot ?? this.sequencers.length);
     this.sequencers[fresh.slot] = fresh;
+    return fresh;
   }
 
   /** Takes in what one sequencer has issued; answers with all of that. */
   take(s: Sequencer): number {
-    const { issued } = s;
-    this.issued += issued - s.counted;
-    s.counted = issued;
-    return issued;
+    this.issued += s.takeUncounted();
+    return s.issued;
   }
 
   read(): number {

@@ -62,10 +62,7 @@ export class Issuer {
   /** The fast path: one position on inside the window. False when everything has to be looked at anew. */
   advance(s: Sequencer): boolean {
     if (--this.callsLeft < 0) this.look();
-    if (s.window !== this.present.id || s.sequence >= s.last) return false;
-    s.sequence++;
-    s.cell[0] = s.cell[0]! + s.cell[1]!;
-    return true;
+    return s.advance(this.present.id);
   }
 
   /** As {@link step}, but reads the real clock, never spins, and answers with the refusal. */
@@ -90,7 +87,7 @@ export class Issuer {
 
   /** How many more positions follow that of `s` without a gap and without another look at anything. */
   runLength(s: Sequencer): number {
-    return s.window === this.present.id ? Math.max(0, s.last - s.sequence) : 0;
+    return s.runLength(this.present.id);
   }
 
   /** Looks at clock and tenure anew at the next step. */

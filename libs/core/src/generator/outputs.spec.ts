@@ -2,6 +2,7 @@ import { createLayout } from '../layout/layout-options.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import type { KeeperBench } from '../testing/keeper-bench.js';
 import { twins } from '../testing/twins.js';
+import { CallsByCode } from './calls-by-code.js';
 import { InvalidBatchError, SequenceExhaustedError, UnsafeIntegerError } from './generator-errors.js';
 import { Issuer } from './issuer.js';
 
@@ -36,6 +37,22 @@ describe('single IDs', () => {
     expect(forms[2]).toEqual(forms[0]);
     expect(forms[0]![99]).toBeLessThan(2n ** 53n);
   });
+
+  it.each(['nextId', 'nextString', 'nextNumber'] as const)(
+    'are those that %s of a handle and of every other engine would issue',
+    (call) => {
+      const benches = [1, 2, 3].map(() => new GeneratorBench({ sequenceBits: 3 }));
+      const [short, common, bound] = benches.map(({ generator }) => generator);
+      const handle = bound!.forCode('a');
+      for (let times = 0; times < 60; times++) {
+        const expected = short![call]('a');
+        expect(Reflect.apply(CallsByCode.prototype[call], common, ['a'])).toBe(expected);
+        expect(handle[call]()).toBe(expected);
+        expect(Reflect.apply(CallsByCode.prototype[call], common, [])).toBe(short![call]());
+        for (const { time } of benches) time.freeze(times % 3 === 0 ? 1 : 0);
+      }
+    },
+  );
 
   it('are read back by parse in each form', () => {
     const { generator } = new GeneratorBench({ endBits: 2, epochMs: 500_000 });

@@ -56,10 +56,10 @@ export class Placement {
     let held = false;
     if (s.tick <= now || (now >= s.wallTick && s.tick <= ahead)) {
       // A tick borrowed ahead of a healthy clock is not a rollback.
-      s.wallTick = now;
-      s.heldSince = Number.NaN;
+      s.follow(now);
     } else if (!this.flip(s)) {
-      const heldMs = this.hold(s);
+      const heldMs = s.hold(this.ports.monotonic.now());
+      this.counters.holds++;
       if (heldMs > this.options.maxHoldMs && !tenure.flipping) return this.movedBack(s);
       ahead = s.heldTick + Math.floor(heldMs / this.layout.unitMs) + this.borrowTicks;
       held = true;
@@ -75,7 +75,7 @@ export class Placement {
       } else if (s.resting.tick >= now) tenure.requestFlip(s.lane);
     }
     if (refusal !== undefined) {
-      s.window = -1;
+      s.stop();
       return refusal;
     }
     // A held lane is timed: every call looks again. So it does after a request that changed the tenure.
@@ -95,17 +95,6 @@ export class Placement {
     s.flip(this.present.tick);
     this.counters.flips++;
     return true;
-  }
-
-  /** Stays on a lane that is ahead of the clock; for how long already, ms. */
-  private hold(s: Sequencer): number {
-    const now = this.ports.monotonic.now();
-    if (Number.isNaN(s.heldSince)) {
-      s.heldSince = now;
-      s.heldTick = s.tick;
-    }
-    this.counters.holds++;
-    return now - s.heldSince;
   }
 
   private movedBack(s: Sequencer): RaindropError {
@@ -160,15 +149,10 @@ export class Placement {
     if (s.tick > soft.tick || (s.tick === soft.tick && s.sequence >= soft.sequence)) {
       if (s.lane === tenure.lane) tenure.requestExtension();
     } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
-    s.last = last;
-    s.window = window;
-    if (s.idBaseTick !== s.tick) {
-      s.idBase = this.present.idBase(s.lane, s.tick);
-      s.idBaseTick = s.tick;
-      s.numberBase = s.tick < layout.safeTicks ? Number(s.idBase) : Number.NaN;
-      s.tailBase = Number.NaN;
-      s.cell[1] = BigInt(layout.sequenceStep);
+    s.allow(last, window);
+    if (s.isOnNewTick) {
+      s.useIds(this.present.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
     }
-    s.cell[0] = s.idBase + BigInt(s.sequence * layout.sequenceStep);
+    s.compose(layout.sequenceStep);
   }
 }

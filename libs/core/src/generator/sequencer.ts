@@ -1,53 +1,53 @@
+import { IdWalk } from './id-walk.js';
 import { BEFORE_ALL, comparePositions, otherLane, type Lane, type PerLane, type Position } from './position.js';
 
 /**
- * Where one code stands on its worker's two lanes, and what the fast path needs to go one further.
+ * Where one code stands on its worker's two lanes.
  *
  * A lane is an odometer: its mark only goes up. The current lane's mark is (`tick`, `sequence`); the other one rests.
+ * Others read the fields; only the methods here move the mark, and whoever writes a batch from it.
  */
-export class Sequencer {
+export class Sequencer extends IdWalk {
   lane: Lane = 0;
   tick = Number.NEGATIVE_INFINITY;
-  sequence = -1;
   /** The other lane's mark. */
   resting: Position = BEFORE_ALL;
 
   /** The highest tick of the wall clock at which the current lane was used: below it the clock went back. */
   wallTick = Number.NEGATIVE_INFINITY;
   /** Since when the lane has been held, monotonic ms; NaN while it is not. */
-  heldSince = Number.NaN;
+  private heldSince = Number.NaN;
   /** The tick on which the hold began. */
   heldTick = 0;
 
   /** The tenure the marks belong to. */
   tenure = 0;
-  /** The window of the issuer in which `last` holds; -1 for none. */
-  window = -1;
-  /** The last sequence that needs no second look. */
-  last = -1;
-  /** The ID of sequence 0 at (`lane`, `tick`). */
-  idBase = 0n;
-  /** The tick that `idBase` stands for. */
-  idBaseTick = Number.NaN;
-  /** `idBase` as a number; NaN where the tick's IDs may pass 2^53 - 1. */
-  numberBase = Number.NaN;
-  /** The ID at the mark, and what two neighbours differ by: 64-bit cells add without a bigint in between. */
-  readonly cell = new BigInt64Array(2);
-  /** All of an ID but its last four digits, for those whose number `tailBase` + offset has no more than four. */
-  head = '';
-  tailBase = Number.NaN;
+  /** The tick whose IDs are known. */
+  private knownTick = Number.NaN;
 
   /** IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
   private countBase = 1;
-  /** Set when the code was used again since it came, or since the eviction hand last passed. */
-  used = false;
+  /** How many of them {@link takeUncounted} has answered with. */
+  private counted = 0;
+  /** True when the code was used again since it came, or since the eviction hand last passed. */
+  private used = false;
+  /** True when the code was evicted: whoever still has this must look the code up again. */
   evicted = false;
-  /** How many of those issued {@link IssuedTotal} has taken in, and its place there. */
-  counted = 0;
-  slot = -1;
+
+  /** @param slot its place among those that are counted together */
+  constructor(readonly slot = -1) {
+    super();
+  }
 
   get issued(): number {
     return this.countBase + this.sequence;
+  }
+
+  /** How many were issued since the last call. */
+  takeUncounted(): number {
+    const fresh = this.issued - this.counted;
+    this.counted += fresh;
+    return fresh;
   }
 
   /** Moves the mark; every move is one ID. */
@@ -55,6 +55,16 @@ export class Sequencer {
     this.countBase += this.sequence + 1 - sequence;
     this.tick = tick;
     this.sequence = sequence;
+  }
+
+  /** Whether the mark stands on a tick whose IDs are not known: {@link useIds} is due. */
+  get isOnNewTick(): boolean {
+    return this.knownTick !== this.tick;
+  }
+
+  override useIds(base: bigint, step: number, areSafe: boolean): void {
+    super.useIds(base, step, areSafe);
+    this.knownTick = this.tick;
   }
 
   /** The mark of a lane. */
@@ -68,15 +78,29 @@ export class Sequencer {
     return mark.tick > tick || (mark.tick === tick && mark.sequence > sequence);
   }
 
+  /** The lane is used at this tick of a clock that is right. */
+  follow(wallTick: number): void {
+    this.wallTick = wallTick;
+    this.heldSince = Number.NaN;
+  }
+
+  /** The lane is ahead of the clock and stays where it is; for how long already, ms. @param now monotonic ms */
+  hold(now: number): number {
+    if (Number.isNaN(this.heldSince)) {
+      this.heldSince = now;
+      this.heldTick = this.tick;
+    }
+    return now - this.heldSince;
+  }
+
   /** Starts a tenure: both lanes at its floors. */
   begin(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
     this.tenure = tenure;
     this.lane = lane;
     this.putMark(floors[lane]);
     this.resting = floors[otherLane(lane)];
-    this.wallTick = Math.min(this.tick, wallTick);
-    this.heldSince = Number.NaN;
-    this.idBaseTick = Number.NaN;
+    this.follow(Math.min(this.tick, wallTick));
+    this.knownTick = Number.NaN;
   }
 
   /** Raises both marks to these floors where they are below them. */
@@ -93,9 +117,8 @@ export class Sequencer {
     this.resting = { tick: this.tick, sequence: this.sequence };
     this.lane = otherLane(this.lane);
     this.putMark(mark);
-    this.wallTick = wallTick;
-    this.heldSince = Number.NaN;
-    this.idBaseTick = Number.NaN;
+    this.follow(wallTick);
+    this.knownTick = Number.NaN;
   }
 
   /**
@@ -110,8 +133,8 @@ export class Sequencer {
     this.wallTick = from.wallTick;
     this.tenure = from.tenure;
     this.countBase = from.countBase;
-    this.window = -1;
-    this.idBaseTick = Number.NaN;
+    this.stop();
+    this.knownTick = Number.NaN;
   }
 
   /** One that stands at the same place, to try on it what would happen. */
@@ -121,6 +144,24 @@ export class Sequencer {
     copy.heldSince = this.heldSince;
     copy.heldTick = this.heldTick;
     return copy;
+  }
+
+  /** The code is used again. */
+  use(): void {
+    this.used = true;
+  }
+
+  /** The eviction hand passes: whether the code was used since the last time. */
+  takeChance(): boolean {
+    const { used } = this;
+    this.used = false;
+    return used;
+  }
+
+  /** The code makes room for others. */
+  evict(): void {
+    this.evicted = true;
+    this.stop();
   }
 
   /** Sets the current mark without issuing. */

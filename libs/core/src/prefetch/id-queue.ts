@@ -1,3 +1,6 @@
+import type { Stock } from '../supply/stock.js';
+import { TakenList } from './taken-list.js';
+
 interface Batch {
   readonly ids: readonly bigint[];
   /** From this moment on none of them may be handed out, monotonic ms. */
@@ -7,14 +10,14 @@ interface Batch {
 }
 
 /** IDs at hand, handed out once each in the order in which they came. */
-export class IdQueue {
+export class IdQueue implements Stock {
   /** How many IDs are at hand. */
   left = 0;
   /** How many were handed out. */
   issued = 0;
   private readonly batches: Batch[] = [];
   /** Index of the next ID in the first batch. */
-  private next = 0;
+  private index = 0;
 
   /** @param onBegin called whenever a batch comes into use because the one before was used up */
   constructor(private readonly onBegin: () => void = () => {}) {}
@@ -28,31 +31,31 @@ export class IdQueue {
 
   /** The next ID, of which there must be one, without taking it. */
   peek(): bigint {
-    return this.batches[0]!.ids[this.next]!;
+    return this.batches[0]!.ids[this.index]!;
   }
 
   /** Takes the next ID, of which there must be one. */
-  take(): bigint {
+  next(): bigint {
     const { ids } = this.batches[0]!;
-    const id = ids[this.next++]!;
+    const id = ids[this.index++]!;
     this.left--;
     this.issued++;
-    if (this.next === ids.length) this.turn();
+    if (this.index === ids.length) this.turn();
     return id;
   }
 
   /** Takes as many, which must be at hand. */
-  takeMany(count: number): bigint[] {
+  take(count: number): TakenList {
     const taken: bigint[] = [];
     while (taken.length < count) {
       const { ids } = this.batches[0]!;
-      const end = Math.min(ids.length, this.next + count - taken.length);
-      while (this.next < end) taken.push(ids[this.next++]!);
-      if (this.next === ids.length) this.turn();
+      const end = Math.min(ids.length, this.index + count - taken.length);
+      while (this.index < end) taken.push(ids[this.index++]!);
+      if (this.index === ids.length) this.turn();
     }
     this.left -= count;
     this.issued += count;
-    return taken;
+    return new TakenList(taken);
   }
 
   /** Drops what has become too old by either clock. @returns how many IDs */
@@ -61,25 +64,22 @@ export class IdQueue {
     // Batches are asked for one after the other: the first is the oldest.
     const isOld = (batch: Batch): boolean => batch.usableUntil <= now || batch.wallUntil <= wallMs;
     for (let first = this.batches[0]; first !== undefined && isOld(first); first = this.batches[0]) {
-      this.left -= first.ids.length - this.next;
+      this.left -= first.ids.length - this.index;
       this.batches.shift();
-      this.next = 0;
+      this.index = 0;
     }
     return before - this.left;
   }
 
-  /** Drops everything. @returns how many IDs */
-  clear(): number {
-    const { left } = this;
+  clear(): void {
     this.batches.length = 0;
-    this.next = 0;
+    this.index = 0;
     this.left = 0;
-    return left;
   }
 
   private turn(): void {
     this.batches.shift();
-    this.next = 0;
+    this.index = 0;
     if (this.batches.length > 0) this.onBegin();
   }
 }

@@ -1,13 +1,13 @@
+import type { SupplyContext } from '../supply/supply-context.js';
 import type { IdBatchSource } from './id-batch-source.js';
 import type { ResolvedPrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from './prefetch-ports.js';
 import type { PrefetchTally } from './prefetch-status.js';
 
 /** What the supplies of all codes share. */
-export interface PrefetchContext {
+export interface PrefetchContext extends SupplyContext {
   readonly source: IdBatchSource;
   readonly options: ResolvedPrefetchOptions;
   readonly ports: PrefetchPorts;
-  /** Where all of them count together. */
   readonly tally: PrefetchTally;
 }

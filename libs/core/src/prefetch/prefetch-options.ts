@@ -1,4 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
+import { readSupplyOptions } from '../supply/supply-options.js';
 
 /** How IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {
@@ -44,30 +45,11 @@ export function resolvePrefetchOptions(options: PrefetchOptions = {}): ResolvedP
 /** Reads the prefetch options with a reader that others share. */
 export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptions {
   const minStep = reader.integer('minStep', { min: 1, max: 10_000, default: 64 });
-  const retryBaseMs = reader.integer('retryBaseMs', { min: 1, max: 60_000, default: 50 });
   return Object.freeze({
-    prefetchBelow: readShare(reader),
     minStep,
     maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
-    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 3_000 }),
-    opTimeoutMs: reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 }),
-    retryBaseMs,
-    retryMaxMs: reader.integer('retryMaxMs', {
-      min: retryBaseMs,
-      max: 600_000,
-      default: Math.max(retryBaseMs, 5_000),
-      hint: 'at least retryBaseMs',
-    }),
+    ...readSupplyOptions(reader, { fallback: 0.5, of: 'a batch' }),
   });
-}
-
-function readShare(reader: OptionReader): number {
-  const given = reader.value('prefetchBelow');
-  if (given === undefined) return 0.5;
-  if (typeof given === 'number' && given >= 0 && given <= 1) return given;
-  reader.problem('prefetchBelow', given, 'must be a number from 0 to 1: a share of a batch');
-  return 0.5;
 }

@@ -1,8 +1,8 @@
-import type { SegmentPorts } from '../segment/segment-ports.js';
+import type { SupplyPorts } from '../supply/supply-ports.js';
 import type { Clock } from '../time/clock.js';
 
 /** What prefetching needs of its surroundings. */
-export interface PrefetchPorts extends SegmentPorts {
+export interface PrefetchPorts extends SupplyPorts {
   /** IDs get old by it as well: the monotonic clock may stand still while a host sleeps. */
   readonly clock: Clock;
 }

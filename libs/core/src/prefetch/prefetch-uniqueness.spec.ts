@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
+import { Fetcher } from '../supply/fetcher.js';
 import type { Fault } from '../testing/fault-store.js';
 import { IdQueue } from './id-queue.js';
-import { RetriedCall } from './retried-call.js';
+import { IdSupply } from './id-supply.js';
 import { simulate, type Step } from './testing/prefetch-simulation.js';
 
 const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(300));
@@ -76,12 +77,12 @@ it('No ID is handed out twice, out of order or too old, and everybody who waits 
 
 describe('The simulation finds it when', () => {
   it('an ID stays in the queue after it was taken', async () => {
-    const { takeMany } = IdQueue.prototype;
-    replace(IdQueue.prototype, 'takeMany', {
-      value(this: { next: number; left: number }, wanted: number) {
-        const taken = takeMany.call(this as unknown as IdQueue, wanted);
-        if (this.next > 0) {
-          this.next--;
+    const { take } = IdQueue.prototype;
+    replace(IdQueue.prototype, 'take', {
+      value(this: { index: number; left: number }, wanted: number) {
+        const taken = take.call(this as unknown as IdQueue, wanted);
+        if (this.index > 0) {
+          this.index--;
           this.left++;
         }
         return taken;
@@ -91,28 +92,18 @@ describe('The simulation finds it when', () => {
   });
 
   it('a copy keeps what was at hand', async () => {
-    replace(IdQueue.prototype, 'clear', { value: () => 0 });
+    replace(IdQueue.prototype, 'clear', { value: () => undefined });
     expect(await violation(CAUGHT_WITHIN, 'twice')).toBeDefined();
   });
 
   it('a copy uses the answer that was under way', async () => {
-    replace(RetriedCall.prototype, 'forget', { value: () => undefined });
+    replace(Fetcher.prototype, 'forget', { value: () => undefined });
     expect(await violation(CAUGHT_WITHIN, 'twice')).toBeDefined();
   });
 
   it('a late answer is used', async () => {
-    const { run } = RetriedCall.prototype as unknown as {
-      run: (attempt: object, call: () => Promise<unknown>) => void;
-    };
-    replace(RetriedCall.prototype, 'run', {
-      value(this: { current: object | undefined }, attempt: object, call: () => Promise<unknown>) {
-        return run.call(this, attempt, async () => {
-          const answer = await call();
-          this.current = attempt;
-          return answer;
-        });
-      },
-    });
+    const { landed } = IdSupply.prototype;
+    replace(IdSupply.prototype, 'late', { value: landed });
     expect(await violation(CAUGHT_WITHIN, 'came after')).toBeDefined();
   });
 
@@ -132,7 +123,7 @@ describe('The simulation finds it when', () => {
   });
 
   it('two requests go out at once', async () => {
-    replace(RetriedCall.prototype, 'isUnderWay', { get: () => false });
+    replace(Fetcher.prototype, 'isFetching', { get: () => false });
     expect(await violation(CAUGHT_WITHIN, 'two requests are under way')).toBeDefined();
   });
 });

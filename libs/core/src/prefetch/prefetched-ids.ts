@@ -1,15 +1,17 @@
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
-import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-code.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import type { RaindropError } from '../raindrop-error.js';
-import { CallsByCode } from '../segment/calls-by-code.js';
+import { SuppliedCodes } from '../supply/supplied-codes.js';
+import { SuppliedIds } from '../supply/supplied-ids.js';
 import type { IdBatchSource } from './id-batch-source.js';
+import { IdSupply } from './id-supply.js';
 import type { PrefetchContext } from './prefetch-context.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from './prefetch-ports.js';
-import { PrefetchTally, type PrefetchStatus } from './prefetch-status.js';
-import { PrefetchedCodes } from './prefetched-codes.js';
+import { PrefetchTally } from './prefetch-status.js';
+
+/** So many codes are looked at in one call for one that makes room: some ten microseconds. */
+const MAX_LOOKS = 1_000;
 
 /** What was done since the start. */
 export interface PrefetchCounters extends Readonly<PrefetchTally> {
@@ -34,15 +36,16 @@ export interface PrefetchCounters extends Readonly<PrefetchTally> {
  * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
  * Those that were started or bound stay.
  */
-export class PrefetchedIds extends CallsByCode implements IdCalls {
+export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
   private readonly ctx: PrefetchContext;
-  private readonly codes: PrefetchedCodes;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
-    super();
-    this.ctx = { source, ports, options: resolvePrefetchOptions(options), tally: new PrefetchTally() };
-    this.codes = new PrefetchedCodes(this.ctx);
+    const ctx = { source, ports, options: resolvePrefetchOptions(options), tally: new PrefetchTally() };
+    const { maxCodes } = ctx.options;
+    const make = (code?: string): IdSupply => new IdSupply(code, ctx);
+    super(new SuppliedCodes({ plainCode: undefined, maxCodes, maxLooks: MAX_LOOKS, make }), ctx);
+    this.ctx = ctx;
   }
 
   /**
@@ -52,35 +55,15 @@ export class PrefetchedIds extends CallsByCode implements IdCalls {
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const patience = { timeoutMs: 10 * this.ctx.options.opTimeoutMs, ...wait };
-    const all = [this.codes.plain, ...codes.map((code) => this.codes.of(code))];
-    await Promise.all(
-      all.map(async ({ supply }) => {
-        supply.keep();
-        await supply.soon({ count: 1, take: () => undefined }, patience);
-      }),
-    );
+    const supplies = [undefined, ...codes].map((code) => this.codes.of(code));
+    for (const each of supplies) each.keep();
+    await Promise.all(supplies.map((each) => each.ready(patience)));
   }
 
   /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
-  forCode(code: string): BoundIdCalls {
-    const bound = this.codes.of(code);
-    bound.isBound = true;
-    return bound;
-  }
-
-  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued or fetched. */
-  refusal(code?: string): RaindropError | undefined {
-    const known = code === undefined ? this.codes.plain : this.codes.peek(code);
-    if (known !== undefined) return known.supply.refusal();
-    return this.codes.obstacle(code!) ?? new IdsNotReadyError(code);
-  }
-
-  /**
-   * Counts the IDs of some codes apart, those issued so far included.
-   * @throws ConfigurationError naming every option that is wrong
-   */
-  issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return this.codes.count(options);
+  override forCode(code: string): BoundIdCalls {
+    this.codes.of(code).bind();
+    return super.forCode(code);
   }
 
   /** What was issued, fetched and dropped since the start. */
@@ -89,24 +72,17 @@ export class PrefetchedIds extends CallsByCode implements IdCalls {
     return { ...this.ctx.tally, issued, codes };
   }
 
-  /** How the IDs without a code stand, and then those of the codes in use, in the order in which they came. */
-  status(): PrefetchStatus[] {
-    return Array.from(this.codes, ({ supply }) => supply.status);
-  }
-
-  /** To be called when this process may be a copy of another: what is at hand or under way is never used. */
-  afterRestore(): void {
+  override afterRestore(): void {
     this.ctx.tally.restores++;
-    for (const { supply } of this.codes) supply.forget();
+    super.afterRestore();
   }
 
   /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */
   close(): void {
-    this.codes.close();
+    void this.codes.close();
   }
 
-  /** @throws InvalidCodeError; TooManyCodesError; ClosedError */
-  protected of(code: string | undefined): BoundIdCalls {
-    return this.codes.of(code);
+  protected notReady(code: string): IdsNotReadyError {
+    return new IdsNotReadyError(code);
   }
 }

@@ -143,6 +143,16 @@ describe('After a restore', () => {
     expect(bench.take(1)).toEqual([1_001n]);
   });
 
+  it('none of the numbers is given of which texts were being made', async () => {
+    const bench = await SegmentBench.started({ row: { step: 10_000 } });
+    const texts = bench.generator.nextStringsAsync(5_000);
+    await settle();
+    expect(bench.generator.counters.issued).toBe(5_000);
+    bench.generator.afterRestore();
+    for (let turns = 0; turns < 10; turns++) await bench.time.advance(0);
+    expect(await texts).toEqual(range(20_001, 25_000).map(String));
+  });
+
   it('nothing of it is given back', async () => {
     const bench = await SegmentBench.started();
     bench.generator.afterRestore();

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { MAX_ID } from '../codec/max-id.js';
+import { IDS } from '../generator/batch-form.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { Segment } from './segment-store.js';
 import { range } from './testing/segment-bench.js';
 
-const numbersOf = (segments: readonly Segment[]): bigint[] => segments.flatMap(({ first, last }) => range(first, last));
+function take(buffer: SegmentBuffer, count: number): bigint[] {
+  const batch: bigint[] = [];
+  buffer.take(count).write({ batch, count, form: IDS }, 0, count);
+  return batch;
+}
 
 describe('The buffer of segments', () => {
   it('hands out what was added, in order, singly and in runs', () => {
@@ -28,7 +33,7 @@ describe('The buffer of segments', () => {
           } else if (buffer.left > 0) {
             const count = 'take' in each ? Math.min(each.take, buffer.left) : 1;
             buffer.turn();
-            const taken = 'take' in each ? numbersOf(buffer.take(count)) : [buffer.cursor.next()];
+            const taken = 'take' in each ? take(buffer, count) : [buffer.cursor.next()];
             expect(taken).toEqual(model.splice(0, count));
             issued += count;
           }

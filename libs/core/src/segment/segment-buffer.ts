@@ -1,8 +1,10 @@
+import type { Stock } from '../supply/stock.js';
 import { NumberCursor } from './number-cursor.js';
 import type { Segment } from './segment-store.js';
+import { TakenNumbers } from './taken-numbers.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */
-export class SegmentBuffer {
+export class SegmentBuffer implements Stock {
   readonly cursor = new NumberCursor();
   private readonly following: Segment[] = [];
   private followingNumbers = 0;
@@ -13,6 +15,10 @@ export class SegmentBuffer {
   /** How many numbers are at hand. */
   get left(): number {
     return this.cursor.left + this.followingNumbers;
+  }
+
+  get issued(): number {
+    return this.cursor.issued;
   }
 
   /** How many segments follow the one in use. */
@@ -38,8 +44,13 @@ export class SegmentBuffer {
     this.onBegin();
   }
 
+  next(): bigint {
+    this.turn();
+    return this.cursor.next();
+  }
+
   /** Takes as many numbers at once, which must be at hand: the lowest, in order. */
-  take(count: number): Segment[] {
+  take(count: number): TakenNumbers {
     const taken: Segment[] = [];
     for (let open = count; open > 0;) {
       this.turn();
@@ -47,7 +58,7 @@ export class SegmentBuffer {
       taken.push(run);
       open -= sizeOf(run);
     }
-    return taken;
+    return new TakenNumbers(taken);
   }
 
   /** Takes the numbers at the end that have no gap between them; undefined when there are none. */

@@ -1,9 +1,11 @@
 import { ConfigurationError } from '../config/configuration-error.js';
+import { CallsByCode } from '../generator/calls-by-code.js';
 import { InvalidCodeError, UnsafeIntegerError } from '../generator/generator-errors.js';
 import type { IssuedCounts } from '../generator/issued-by-code.js';
+import { TooManyCodesError } from '../supply/supply-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError, TooManyCodesError } from './segment-errors.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { MemorySegmentTable } from './memory-segment-store.js';
 import { range, SegmentBench } from './testing/segment-bench.js';
 
@@ -146,12 +148,29 @@ describe('The segment generator', () => {
     bench.generator.nextIds(5, 'c');
     expect(shown(counts.read())).toEqual({ plain: 0, byCode: { late: 0, a: 3, b: 4 }, others: 5 });
     expect(counts.reads).toBe(1);
-    counts.stop();
     expect(() => bench.generator.issuedByCode({ firstCodes: -1 })).toThrow(ConfigurationError);
+  });
+
+  it('counts none of those apart that made room without ever having had a number', async () => {
+    const bench = new SegmentBench({ autoCreateCode: false, options: { maxCodes: 1 }, row: {} });
+    const counts = bench.generator.issuedByCode({ codes: ['named'], firstCodes: 1 });
+    for (const code of ['junk', 'named']) {
+      await expect(bench.generator.nextIdAsync(code)).rejects.toThrow('There are no numbers');
+      counts.read();
+    }
+    await bench.generator.nextIdAsync('default');
+    expect(shown(counts.read())).toEqual({ plain: 0, byCode: { named: 0, default: 1 }, others: 0 });
   });
 
   it('names an option that is wrong', () => {
     expect(() => new SegmentBench({ options: { maxStep: 0 } })).toThrow(ConfigurationError);
+  });
+
+  it.each(['nextId', 'nextString'] as const)('gives with %s what every other engine would', async (call) => {
+    const [short, common] = await Promise.all([SegmentBench.started(), SegmentBench.started()]);
+    for (let times = 0; times < 50; times++) {
+      expect(Reflect.apply(CallsByCode.prototype[call], common.generator, [])).toBe(short.generator[call]());
+    }
   });
 
   it('hands out in order what it has, in whatever form it is asked for', async () => {

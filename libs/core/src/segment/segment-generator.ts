@@ -1,18 +1,16 @@
-import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
-import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-by-code.js';
+import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
-import { AllocatorCounts } from './allocator-counts.js';
-import { BoundSegmentCode } from './bound-segment-code.js';
-import { CallsByCode } from './calls-by-code.js';
-import { CodeAllocators } from './code-allocators.js';
-import { withDeadline } from './deadline.js';
+import { withDeadline } from '../supply/deadline.js';
+import { SuppliedCodes } from '../supply/supplied-codes.js';
+import { SuppliedIds } from '../supply/supplied-ids.js';
+import type { SupplyPorts } from '../supply/supply-ports.js';
 import type { SegmentContext } from './segment-context.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
-import type { SegmentPorts } from './segment-ports.js';
-import { SegmentTally, type SegmentStatus } from './segment-status.js';
+import { SegmentTally } from './segment-status.js';
 import type { SegmentStore } from './segment-store.js';
+import { SegmentSupply } from './segment-supply.js';
 
 /** How many codes are fetched at once at the start. */
 const AT_ONCE = 16;
@@ -36,20 +34,22 @@ export interface SegmentCounters extends Readonly<SegmentTally> {
  * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
  * `ClosedError`.
  */
-export class SegmentGenerator extends CallsByCode implements IdCalls {
+export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCalls {
   private readonly ctx: SegmentContext;
-  private readonly codes: CodeAllocators;
   private closing: Promise<void> | undefined;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
     private readonly store: SegmentStore,
-    ports: SegmentPorts,
+    ports: SupplyPorts,
     options?: SegmentOptions,
   ) {
-    super();
-    this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
-    this.codes = new CodeAllocators(store, this.ctx);
+    const ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    const { defaultCode: plainCode, maxCodes } = ctx.options;
+    // Always a code: those that name none have one.
+    const make = (code?: string): SegmentSupply => new SegmentSupply(code!, store.source(code!), ctx);
+    super(new SuppliedCodes({ plainCode, maxCodes, maxLooks: maxCodes, make }), ctx);
+    this.ctx = ctx;
   }
 
   /**
@@ -58,7 +58,7 @@ export class SegmentGenerator extends CallsByCode implements IdCalls {
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const { options, ports } = this.ctx;
-    const allocators = codes.map((code) => this.codes.of(code));
+    const supplies = codes.map((code) => this.codes.of(code));
     try {
       // Creating takes several statements: it gets the time of ten.
       await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
@@ -67,45 +67,15 @@ export class SegmentGenerator extends CallsByCode implements IdCalls {
     }
     // A new code takes several statements, and all share one connection.
     const patience = { timeoutMs: 10 * options.opTimeoutMs, ...wait };
-    for (let from = 0; from < allocators.length; from += AT_ONCE) {
-      await Promise.all(allocators.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
+    for (let from = 0; from < supplies.length; from += AT_ONCE) {
+      await Promise.all(supplies.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
     }
-  }
-
-  /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
-  forCode(code: string): BoundIdCalls {
-    return new BoundSegmentCode(code, (name) => this.codes.of(name));
-  }
-
-  /** Why a number would be refused at this moment; undefined when it would not be. Nothing is issued or fetched. */
-  refusal(code = this.ctx.options.defaultCode): RaindropError | undefined {
-    const known = this.codes.allocators.get(code);
-    return known === undefined ? (this.codes.obstacle(code) ?? new SegmentNotReadyError(code)) : known.refusal();
-  }
-
-  /**
-   * Counts the numbers of some codes apart, those issued so far included.
-   * @throws ConfigurationError naming every option that is wrong
-   */
-  issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
-    return new AllocatorCounts(this.codes.allocators, options);
   }
 
   /** What was issued, reserved and refused since the start. */
   get counters(): SegmentCounters {
-    let issued = 0;
-    for (const each of this.codes.allocators.values()) issued += each.issued;
-    return { ...this.ctx.tally, issued, codes: this.codes.allocators.size };
-  }
-
-  /** How the codes in use stand, in the order in which they came. */
-  status(): SegmentStatus[] {
-    return [...this.codes.allocators.values()].map((each) => each.status);
-  }
-
-  /** To be called when this process may be a copy of another: what is at hand or under way is never used. */
-  afterRestore(): void {
-    for (const each of this.codes.allocators.values()) each.afterRestore();
+    const { issued, size: codes } = this.codes;
+    return { ...this.ctx.tally, issued, codes };
   }
 
   /**
@@ -116,9 +86,8 @@ export class SegmentGenerator extends CallsByCode implements IdCalls {
     return (this.closing ??= this.closeAll());
   }
 
-  /** @throws InvalidCodeError; TooManyCodesError; ClosedError */
-  protected of(code: string | undefined): BoundIdCalls {
-    return this.codes.of(code);
+  protected notReady(code: string): RaindropError {
+    return new SegmentNotReadyError(code);
   }
 
   private async closeAll(): Promise<void> {

@@ -1,4 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
+import { readSupplyOptions } from '../supply/supply-options.js';
 
 /** How many numbers a chain keeps at hand. */
 export interface ChainOptions {
@@ -93,9 +94,7 @@ export function resolveSegmentOptions(options: SegmentOptions = {}): ResolvedSeg
 /** Reads the segment options with a reader that others share. */
 export function readSegmentOptions(reader: OptionReader): ResolvedSegmentOptions {
   const maxStep = reader.integer('maxStep', { min: 1, max: 100_000_000, default: 1_000_000 });
-  const retryBaseMs = reader.integer('retryBaseMs', { min: 1, max: 60_000, default: 50 });
   return Object.freeze({
-    prefetchBelow: readShare(reader, 'prefetchBelow', 0.9),
     maxStep,
     chain: readChain(reader, maxStep),
     defaultCode: reader.string('defaultCode', {
@@ -104,25 +103,8 @@ export function readSegmentOptions(reader: OptionReader): ResolvedSegmentOptions
       legal: 'a text of 1 to 128 characters',
     }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 100_000, default: 10_000 }),
-    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
-    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 3_000 }),
-    opTimeoutMs: reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 }),
-    retryBaseMs,
-    retryMaxMs: reader.integer('retryMaxMs', {
-      min: retryBaseMs,
-      max: 600_000,
-      default: Math.max(retryBaseMs, 5_000),
-      hint: 'at least retryBaseMs',
-    }),
+    ...readSupplyOptions(reader, { fallback: 0.9, of: 'the step' }),
   });
-}
-
-function readShare(reader: OptionReader, name: string, fallback: number): number {
-  const given = reader.value(name);
-  if (given === undefined) return fallback;
-  if (typeof given === 'number' && given >= 0 && given <= 1) return given;
-  reader.problem(name, given, 'must be a number from 0 to 1: a share of the step');
-  return fallback;
 }
 
 function readChain(reader: OptionReader, maxStep: number): ResolvedSegmentOptions['chain'] {

@@ -1,150 +1,167 @@
-import { checkedWait, type WaitOptions } from '../generator/waiting.js';
+import { MAX_ID } from '../codec/max-id.js';
+import { decimalText } from '../generator/decimal-text.js';
+import { UnsafeIntegerError } from '../generator/generator-errors.js';
 import { ClosedError } from '../lease/lease-errors.js';
-import type { RaindropError } from '../raindrop-error.js';
-import { AdaptiveStep } from './adaptive-step.js';
-import { withDeadline } from './deadline.js';
+import { RaindropError } from '../raindrop-error.js';
+import { AdaptiveStep } from '../supply/adaptive-step.js';
+import { withDeadline } from '../supply/deadline.js';
+import { Supply } from '../supply/supply.js';
+import type { NumberCursor } from './number-cursor.js';
 import { PrefetchDistance } from './prefetch-distance.js';
 import { SegmentBuffer, sizeOf } from './segment-buffer.js';
 import type { SegmentContext } from './segment-context.js';
-import { SegmentNotReadyError } from './segment-errors.js';
-import { SegmentFetcher } from './segment-fetcher.js';
+import {
+  SegmentNotReadyError,
+  SegmentRegressionError,
+  SegmentStoreUnavailableError,
+  UnknownCodeError,
+} from './segment-errors.js';
 import type { SegmentStatus } from './segment-status.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
-import { WaiterQueue } from './waiter-queue.js';
-import type { Order } from './waiter.js';
 
-/** Keeps the numbers of one key at hand: decides when to fetch, how many, and who gets them. */
-export class SegmentSupply {
-  readonly buffer: SegmentBuffer;
-  readonly fetcher: SegmentFetcher;
-  private readonly step: AdaptiveStep;
+/**
+ * Keeps the numbers of one key at hand, from segments.
+ *
+ * Over all calls they increase strictly. A late answer is a reservation like any other, which nobody else can have, and so
+ * it is used, provided that it lies above everything that came before; otherwise it is left a gap. A source that is always
+ * too slow would else give nothing but gaps.
+ */
+export class SegmentSupply extends Supply<ReservedSegment> {
+  protected override readonly stock = new SegmentBuffer(() => this.step.began(this.ctx.ports.monotonic.now()));
+  private readonly cursor: NumberCursor = this.stock.cursor;
   private readonly distance: PrefetchDistance;
-  private readonly waiters: WaiterQueue;
-  /** The most that sync calls wanted and did not get, so that they find it the next time. */
-  private missed = 0;
+  /** The highest number that ever came. */
+  private highest = 0n;
   private hasStarved = false;
-  private isClosed = false;
   private closing: Promise<void> | undefined;
 
+  /** @param idCode what errors and the status call it */
   constructor(
     readonly idCode: string,
     private readonly source: SegmentSource,
-    private readonly ctx: SegmentContext,
+    protected override readonly ctx: SegmentContext,
   ) {
-    const { options, ports } = ctx;
-    this.step = new AdaptiveStep(options.maxStep);
-    this.distance = new PrefetchDistance(options);
-    this.buffer = new SegmentBuffer(() => this.step.segmentBegan(ports.monotonic.now()));
-    const shortage = (): RaindropError => this.shortage();
-    this.waiters = new WaiterQueue(ports, () => this.left, shortage);
-    this.fetcher = new SegmentFetcher(idCode, source, ctx, {
-      landed: (segment) => this.landed(segment),
-      failed: (error) => this.failed(error),
-      recovered: () => this.refill(),
-      hasNumbers: () => this.buffer.left > 0,
-    });
+    super(ctx, new AdaptiveStep(ctx.options.maxStep));
+    this.distance = new PrefetchDistance(ctx.options);
+    this.isKept = true;
   }
 
-  /** How many numbers could be handed out at this moment. */
   get left(): number {
-    return this.isClosed ? 0 : this.buffer.left;
+    return this.isClosed ? 0 : this.stock.left;
   }
 
-  get status(): SegmentStatus {
-    const { idCode, left, buffer, fetcher } = this;
-    const { isFetching, lastError } = fetcher;
-    return { idCode, left, step: this.step.current, buffered: buffer.segments, isFetching, lastError };
+  /** There is no row, and there never was a number of it. */
+  get isIdle(): boolean {
+    return this.fetcher.lastError instanceof UnknownCodeError && this.issued === 0;
   }
 
-  /** Why no number can be had at this moment; undefined when one can. */
-  refusal(): RaindropError | undefined {
-    return this.left > 0 ? undefined : this.shortage();
+  override get status(): SegmentStatus {
+    return { idCode: this.idCode, ...super.status, buffered: this.stock.segments };
   }
 
-  /** Has `count` numbers at hand, the next one in the cursor. @throws RaindropError when there are fewer */
-  need(count: number): void {
-    this.buffer.turn();
-    const isShort = this.left < count;
-    if (isShort) {
-      this.starve();
-      this.missed = Math.max(this.missed, count);
-    }
-    this.refill(count);
-    if (isShort) throw this.shortage();
+  next(): bigint {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    return cursor.next();
   }
 
-  /** Settles with what `take` answers, called when it is this one's turn. @throws RaindropError; the signal's reason */
-  async soon<T>(order: Order<T>, wait?: WaitOptions): Promise<T> {
-    const limit = checkedWait(wait, this.ctx.options.asyncTimeoutMs);
-    if (limit.signal?.aborted) throw limit.signal.reason;
-    if (this.isClosed) throw new ClosedError();
-    if (this.waiters.size === 0 && this.left >= order.count) {
-      this.refill(order.count);
-      return order.take();
-    }
-    this.starve();
-    const served = this.waiters.wait(order, limit);
-    this.refill();
-    if (this.finalRefusal !== undefined && !this.fetcher.isFetching) this.waiters.refuse(this.finalRefusal);
-    return served;
+  nextText(): string {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    cursor.step();
+    return decimalText(cursor, 1);
   }
 
-  /** Forgets what is at hand and under way: a copy of this process has it, too. */
-  forget(): void {
-    this.ctx.tally.forgotten += this.buffer.left;
-    this.buffer.clear();
-    this.step.restart();
-    this.fetcher.forget();
-    this.refill();
+  nextNumber(): number {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    const number = cursor.numberBase + cursor.sequence + 1;
+    if (number > Number.MAX_SAFE_INTEGER) throw new UnsafeIntegerError(null, `The numbers of '${this.idCode}'`);
+    cursor.step();
+    return number;
   }
 
-  /** Fetches no more, and gives back what was not used. Never rejects. */
+  /** Fetches no more, and gives back what was not used, as far as it is the last that was reserved. Never rejects. */
   close(): Promise<void> {
     this.isClosed = true;
     return (this.closing ??= this.wind());
   }
 
-  private async wind(): Promise<void> {
-    this.buffer.cursor.stop();
-    this.waiters.refuse(new ClosedError());
-    await this.fetcher.stop();
-    const unused = this.buffer.takeTail();
-    if (unused === undefined) return;
-    const { opTimeoutMs } = this.ctx.options;
-    const giveBack = (): Promise<boolean> => this.source.giveBack(unused);
-    const wentBack = await withDeadline(giveBack, opTimeoutMs, this.ctx.ports.timers).catch(() => false);
-    if (wentBack) this.ctx.tally.givenBack += sizeOf(unused);
+  /** @throws SegmentRegressionError when the numbers are not above those that came before */
+  check(segment: ReservedSegment): void {
+    const { first, last } = segment;
+    if (first > this.highest && first <= last && last <= MAX_ID) return;
+    if (first <= last) this.lost(segment);
+    throw new SegmentRegressionError(this.idCode, this.highest, segment);
   }
 
-  private landed(segment: ReservedSegment): void {
+  landed(segment: ReservedSegment): void {
+    const { tally, ports } = this.ctx;
+    this.highest = segment.last;
+    tally.reservations++;
+    tally.reserved += sizeOf(segment);
     this.step.learn(segment.step);
-    this.buffer.add(segment);
-    this.distance.landed(this.hasStarved, this.step.current, this.ctx.ports.monotonic.now());
+    this.stock.add(segment);
+    this.distance.landed(this.hasStarved, this.step.current, ports.monotonic.now());
     this.hasStarved = false;
-    if (this.buffer.left >= this.missed) this.missed = 0;
-    if (!this.isClosed) this.waiters.serve();
+    this.serve();
+  }
+
+  late(segment: ReservedSegment): void {
+    if (this.isClosed) return this.lost(segment);
+    this.ctx.tally.late++;
+    this.landed(segment);
+  }
+
+  lost(segment: ReservedSegment): void {
+    this.ctx.tally.dropped += sizeOf(segment);
+  }
+
+  recovered(): void {
     this.refill();
   }
 
-  private failed(error: RaindropError): void {
-    if (error.retryable) return;
-    this.missed = 0;
-    this.waiters.refuse(error);
+  typed(reason: unknown): RaindropError {
+    return reason instanceof RaindropError ? reason : new SegmentStoreUnavailableError('reserving', reason);
   }
 
-  private starve(): void {
-    this.ctx.tally.starved++;
+  /** What only a change of the table can help is asked for again before numbers run out, or when a caller wants it. */
+  isRetried({ retryable }: RaindropError): boolean {
+    return retryable || this.stock.left > 0;
+  }
+
+  protected get goal(): number {
+    return this.distance.numbers(this.step.current);
+  }
+
+  protected override need(count: number): void {
+    this.stock.turn();
+    super.need(count);
+  }
+
+  protected override starve(): void {
+    super.starve();
     // The very first numbers come as fast as they can, whatever the distance.
     this.hasStarved = this.step.current > 0;
   }
 
-  /** Fetches when there are too few, and notes how many may be taken without another look. */
-  private refill(taking = 0): void {
-    if (this.isClosed) return;
-    const { buffer, fetcher } = this;
-    const wanted = Math.max(this.distance.numbers(this.step.current), this.waiters.demand, this.missed);
-    if (buffer.left - taking < wanted) fetcher.fetch(this.nextCount());
-    buffer.cursor.allow(fetcher.isReady ? buffer.left - wanted : Number.POSITIVE_INFINITY);
+  /** Notes as well how many may be taken without another look. */
+  protected override refill(taking = 0): number {
+    const wanted = super.refill(taking);
+    const { cursor, fetcher, stock } = this;
+    if (!this.isClosed) cursor.allow(fetcher.isReady ? stock.left - wanted : Number.POSITIVE_INFINITY);
+    return wanted;
+  }
+
+  protected fetch(): void {
+    const count = this.nextCount();
+    this.fetcher.begin(() => {
+      return this.source.reserve({ above: this.highest, ...(count !== undefined && { count }) });
+    });
+  }
+
+  protected notReady(cause: RaindropError | undefined): RaindropError {
+    return new SegmentNotReadyError(this.idCode, cause);
   }
 
   /** All that callers wait for at once: others may take what is at hand before it comes. */
@@ -153,17 +170,18 @@ export class SegmentSupply {
     const { current } = this.step;
     if (current === 0) return undefined;
     const demand = Math.min(Math.max(this.waiters.demand, this.missed), Math.max(maxStep, maxBatch));
-    return Math.max(current, Math.ceil(this.distance.numbers(current) - this.buffer.left), demand);
+    return Math.max(current, Math.ceil(this.goal - this.stock.left), demand);
   }
 
-  private shortage(): RaindropError {
-    if (this.isClosed) return new ClosedError();
-    return this.finalRefusal ?? new SegmentNotReadyError(this.idCode, this.fetcher.lastError);
-  }
-
-  /** That there will be no more until somebody changes the table. */
-  private get finalRefusal(): RaindropError | undefined {
-    const { lastError } = this.fetcher;
-    return lastError?.retryable === false ? lastError : undefined;
+  private async wind(): Promise<void> {
+    this.cursor.stop();
+    this.waiters.refuse(new ClosedError());
+    await this.fetcher.stop();
+    const unused = this.stock.takeTail();
+    if (unused === undefined) return;
+    const { opTimeoutMs } = this.ctx.options;
+    const giveBack = (): Promise<boolean> => this.source.giveBack(unused);
+    const wentBack = await withDeadline(giveBack, opTimeoutMs, this.ctx.ports.timers).catch(() => false);
+    if (wentBack) this.ctx.tally.givenBack += sizeOf(unused);
   }
 }

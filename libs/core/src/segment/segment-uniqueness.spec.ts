@@ -1,6 +1,8 @@
 import { runs } from '../../../../test/tier.js';
+import { Fetcher } from '../supply/fetcher.js';
 import { SegmentBuffer } from './segment-buffer.js';
-import { SegmentFetcher } from './segment-fetcher.js';
+import type { ReservedSegment } from './segment-store.js';
+import { SegmentSupply } from './segment-supply.js';
 import { aboveIgnored, repeatedGiveBack, unguardedGiveBack, type BreakSource } from './testing/broken-sources.js';
 import { simulate, type Outcome, type Scenario } from './testing/segment-simulation.js';
 
@@ -79,29 +81,28 @@ describe('The simulation finds it when', () => {
   });
 
   it('an answer is used that was forgotten', async () => {
-    replace(SegmentFetcher.prototype, 'forget', { value: () => undefined });
+    replace(Fetcher.prototype, 'forget', { value: () => undefined });
     expect((await caught('crowd')).join()).toContain('does not have it');
   });
 
   it('an answer is not compared with those before it', async () => {
-    replace(SegmentFetcher.prototype, 'checked', { value: (segment: unknown) => segment });
+    replace(SegmentSupply.prototype, 'check', { value: () => undefined });
     expect((await caught('regression')).join()).toContain('twice');
   });
 
   it('nobody remembers how far the process has come', async () => {
-    const fetcher = SegmentFetcher.prototype as unknown as { land: (...args: unknown[]) => void };
-    const { land } = fetcher;
-    replace(fetcher, 'land', {
-      value(this: { highest: bigint }, ...args: unknown[]) {
-        land.apply(this, args);
-        this.highest = 0n;
+    const { landed } = SegmentSupply.prototype;
+    replace(SegmentSupply.prototype, 'landed', {
+      value(this: SegmentSupply, segment: ReservedSegment) {
+        landed.call(this, segment);
+        (this as unknown as { highest: bigint }).highest = 0n;
       },
     });
     expect((await caught('regression')).join()).toContain('twice');
   });
 
   it('two requests go out at once', async () => {
-    replace(SegmentFetcher.prototype, 'isFetching', { get: () => false });
+    replace(Fetcher.prototype, 'isFetching', { get: () => false });
     expect((await caught('crowd')).join()).toContain('two requests are under way');
   });
 });

@@ -43,7 +43,6 @@ export class IdServiceObservation {
     this.meter.removeBatchObservableCallback(this.onCollect, this.instruments.observables);
     this.ids.events.off('lease-renewed', this.onRenewal);
     this.events.stop();
-    this.issued.stop();
   }
 
   private readonly onRenewal = ({ tookMs }: { readonly tookMs: number }): void => {

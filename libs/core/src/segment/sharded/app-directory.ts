@@ -1,7 +1,7 @@
 import { RaindropError } from '../../raindrop-error.js';
 import type { Timer, Timers } from '../../time/timers.js';
 import type { App, AppSegmentStore } from '../app-segment-store.js';
-import { withDeadline } from '../deadline.js';
+import { withDeadline } from '../../supply/deadline.js';
 import { SegmentStoreUnavailableError } from '../segment-errors.js';
 import { ShardedIdsNotReadyError, UnknownAppError } from './sharded-errors.js';
 

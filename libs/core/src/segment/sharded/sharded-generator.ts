@@ -2,14 +2,15 @@ import { WaitTimeoutError } from '../../generator/generator-errors.js';
 import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
 import { RaindropError } from '../../raindrop-error.js';
+import { withDeadline } from '../../supply/deadline.js';
+import { SuppliedOutputs } from '../../supply/supplied-outputs.js';
+import type { SupplyPorts } from '../../supply/supply-ports.js';
 import type { App, AppSegmentStore } from '../app-segment-store.js';
-import { withDeadline } from '../deadline.js';
-import { SegmentAllocator } from '../segment-allocator.js';
 import type { SegmentContext } from '../segment-context.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
-import type { SegmentPorts } from '../segment-ports.js';
 import { SegmentTally } from '../segment-status.js';
+import { SegmentSupply } from '../segment-supply.js';
 import { AppDirectory } from './app-directory.js';
 import { SHARDS, shardOf } from './gate-pass.js';
 import { NoShardedIdLeftError, UnknownAppError } from './sharded-errors.js';
@@ -43,19 +44,21 @@ export interface ShardedIdsStatus {
  */
 export class ShardedGenerator {
   private readonly directory: AppDirectory;
-  private readonly allocators = new Map<number, SegmentAllocator>();
+  private readonly supplies = new Map<number, SegmentSupply>();
   private readonly ctx: SegmentContext;
-  /** By allocators that are gone with their app. */
+  private readonly outputs: SuppliedOutputs<SegmentSupply>;
+  /** By supplies that are gone with their app. */
   private issuedBefore = 0;
   private closing: Promise<void> | undefined;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
     private readonly store: AppSegmentStore,
-    ports: SegmentPorts,
+    ports: SupplyPorts,
     options?: SegmentOptions,
   ) {
     this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    this.outputs = new SuppliedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
   }
@@ -80,7 +83,7 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      index = this.allocator(app, shard).nextId();
+      index = this.outputs.id(this.supply(app, shard));
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -97,7 +100,8 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      index = await this.allocator(app, shard).nextIdAsync(wait);
+      const supply = this.supply(app, shard);
+      index = await this.outputs.idAsync(() => supply, wait);
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -123,7 +127,7 @@ export class ShardedGenerator {
 
   /** To be called when this process may be a copy of another: numbers at hand are never used. */
   afterRestore(): void {
-    for (const allocator of this.allocators.values()) allocator.afterRestore();
+    for (const supply of this.supplies.values()) supply.forget();
   }
 
   /**
@@ -137,19 +141,19 @@ export class ShardedGenerator {
   /** How the shards are, and what was reserved for them. */
   get status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
-    return { isReady, apps, shardsInUse: this.allocators.size, lastError };
+    return { isReady, apps, shardsInUse: this.supplies.size, lastError };
   }
 
   /** Counted since the start, indexes as numbers. */
   get counters(): Readonly<SegmentTally> & { readonly issued: number } {
     let issued = this.issuedBefore;
-    for (const allocator of this.allocators.values()) issued += allocator.issued;
+    for (const supply of this.supplies.values()) issued += supply.issued;
     return { issued, ...this.ctx.tally };
   }
 
   private async closeAll(): Promise<void> {
     this.directory.stop();
-    await Promise.all([...this.allocators.values()].map((allocator) => allocator.close()));
+    await Promise.all([...this.supplies.values()].map((supply) => supply.close()));
     await this.store.close();
   }
 
@@ -161,30 +165,30 @@ export class ShardedGenerator {
     return { app, shard };
   }
 
-  private allocator(app: number, shard: number): SegmentAllocator {
+  private supply(app: number, shard: number): SegmentSupply {
     const key = app * SHARDS + shard;
-    let allocator = this.allocators.get(key);
-    if (allocator === undefined) {
+    let supply = this.supplies.get(key);
+    if (supply === undefined) {
       const source = this.store.source(app, shard);
-      allocator = new SegmentAllocator(`app ${app}, shard ${shard}`, source, this.ctx);
-      this.allocators.set(key, allocator);
+      supply = new SegmentSupply(`app ${app}, shard ${shard}`, source, this.ctx);
+      this.supplies.set(key, supply);
     }
-    return allocator;
+    return supply;
   }
 
   /** What is at hand for an app that was removed is never used; its rows are gone. */
   private closeApp(app: number): void {
     for (let shard = 0; shard < SHARDS; shard++) {
       const key = app * SHARDS + shard;
-      const allocator = this.allocators.get(key);
-      if (allocator === undefined) continue;
-      this.issuedBefore += allocator.issued;
-      this.allocators.delete(key);
-      void allocator.close();
+      const supply = this.supplies.get(key);
+      if (supply === undefined) continue;
+      this.issuedBefore += supply.issued;
+      this.supplies.delete(key);
+      void supply.close();
     }
   }
 
-  /** An allocator's error in the words of sharded IDs. */
+  /** A supply's error in the words of sharded IDs. */
   private named(error: unknown, app: number, shard: number): unknown {
     if (error instanceof SegmentNotReadyError || error instanceof WaitTimeoutError) {
       return new NoShardedIdLeftError(app, shard, error);

@@ -7,8 +7,8 @@ function stepAfter(minutes: number[], { rowStep = 1_000, maxStep = 1_000_000 } =
   const step = new AdaptiveStep(maxStep);
   step.learn(rowStep);
   let at = 0;
-  step.segmentBegan(at);
-  for (const each of minutes) step.segmentBegan((at += each * MINUTE));
+  step.began(at);
+  for (const each of minutes) step.began((at += each * MINUTE));
   return step.current;
 }
 
@@ -42,9 +42,9 @@ describe('The adaptive step', () => {
   it('does not take the time before a restart for a segment’s', () => {
     const step = new AdaptiveStep(1_000_000);
     step.learn(1_000);
-    step.segmentBegan(0);
+    step.began(0);
     step.restart();
-    step.segmentBegan(1);
+    step.began(1);
     expect(step.current).toBe(1_000);
   });
 });

@@ -2,8 +2,8 @@ import type { MonotonicClock } from '../time/clock.js';
 import type { Randomness } from '../time/randomness.js';
 import type { Timers } from '../time/timers.js';
 
-/** What segments need of their surroundings. The time of day is not among it. */
-export interface SegmentPorts {
+/** What a supply needs of its surroundings. The time of day is not among it. */
+export interface SupplyPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
   readonly randomness: Randomness;

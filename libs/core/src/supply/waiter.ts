@@ -1,6 +1,6 @@
 import type { WaitLimit } from '../generator/waiting.js';
 import type { Timer } from '../time/timers.js';
-import type { SegmentPorts } from './segment-ports.js';
+import type { SupplyPorts } from './supply-ports.js';
 
 /** The longest delay that every platform's timers know. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -32,7 +32,7 @@ export class Waiter<T = unknown> {
   constructor(
     private readonly order: Order<T>,
     readonly limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>,
-    private readonly ports: Pick<SegmentPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;

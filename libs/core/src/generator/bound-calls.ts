@@ -1,34 +1,25 @@
 import type { BoundIdCalls } from './id-calls.js';
 import type { Outputs } from './outputs.js';
-import type { Sequencer } from './sequencer.js';
 import type { WaitOptions } from './waiting.js';
 
 /**
- * The generator's calls for one code, without the look-up. Kept as long as you like: when the code was evicted in
- * between, the handle goes on from the eviction floor like everybody else.
+ * The calls for one code, without the look-up. Kept as long as you like: when the code has made room for others in
+ * between, it is looked up again.
  */
-export class BoundCode implements BoundIdCalls {
-  private sequencer: Sequencer;
-  private readonly current = (): Sequencer => {
-    if (this.sequencer.evicted) this.sequencer = this.find(this.code);
-    else this.sequencer.used = true;
-    return this.sequencer;
-  };
-
+export class BoundCalls<Code> implements BoundIdCalls {
+  /** @param current what the engine keeps of the code now */
   constructor(
     readonly code: string,
-    private readonly find: (code: string) => Sequencer,
-    private readonly outputs: Outputs,
-  ) {
-    this.sequencer = find(code);
-  }
+    private readonly outputs: Outputs<Code>,
+    private readonly current: () => Code,
+  ) {}
 
   nextId(): bigint {
     return this.outputs.id(this.current());
   }
 
   nextString(): string {
-    return this.outputs.string(this.current());
+    return this.outputs.text(this.current());
   }
 
   nextNumber(): number {
@@ -40,7 +31,7 @@ export class BoundCode implements BoundIdCalls {
   }
 
   nextStrings(count: number): string[] {
-    return this.outputs.strings(this.current(), count);
+    return this.outputs.texts(this.current(), count);
   }
 
   fill(target: BigInt64Array): BigInt64Array {
@@ -51,8 +42,8 @@ export class BoundCode implements BoundIdCalls {
     return this.outputs.idAsync(this.current, wait);
   }
 
-  async nextStringAsync(wait?: WaitOptions): Promise<string> {
-    return (await this.nextIdAsync(wait)).toString();
+  nextStringAsync(wait?: WaitOptions): Promise<string> {
+    return this.outputs.textAsync(this.current, wait);
   }
 
   nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
@@ -60,7 +51,7 @@ export class BoundCode implements BoundIdCalls {
   }
 
   nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]> {
-    return this.outputs.stringsAsync(this.current, count, wait);
+    return this.outputs.textsAsync(this.current, count, wait);
   }
 
   fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {

@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../generator/generator-errors.js';
 import type { WaitLimit } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { Timer } from '../time/timers.js';
-import type { SegmentPorts } from './segment-ports.js';
+import type { SupplyPorts } from './supply-ports.js';
 import { Waiter, type Order } from './waiter.js';
 
 /** So many are answered before others get a turn of the event loop (well under a millisecond). */
@@ -23,7 +23,7 @@ export class WaiterQueue {
 
   /** @param left how many numbers are at hand. @param shortage why no more came, for those who give up */
   constructor(
-    private readonly ports: Pick<SegmentPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
     private readonly left: () => number,
     private readonly shortage: () => RaindropError,
   ) {}
