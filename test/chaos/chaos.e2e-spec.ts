@@ -27,7 +27,12 @@ interface Run {
 
 /** The command as `npm run chaos` runs it, without the build. */
 function chaos(args: string, directory = tmpdir()): Run {
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', ...args.split(' ').filter(Boolean)];
+  const script = [
+    '--require',
+    './test/typescript-hook.cjs',
+    'test/chaos/command/chaos.ts',
+    ...args.split(' ').filter(Boolean),
+  ];
   const child = spawn(process.execPath, script, {
     cwd: ROOT,
     env: { ...process.env, TMPDIR: directory },

@@ -9,7 +9,7 @@ const ROOT = resolve(__dirname, '../..');
 /** The command as `npm run chaos` runs it, without the build. */
 function chaos(args: string): Promise<ChaosReport> {
   findProgram('redis-server');
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--db', 'redis', '--json'];
+  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/command/chaos.ts', '--db', 'redis', '--json'];
   return new Promise((settle, fail) => {
     execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
       if (stdout === '') fail(new Error(stderr));

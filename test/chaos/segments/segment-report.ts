@@ -2,10 +2,11 @@ import type { FiredFault } from '../chaos-options.js';
 import type { ChaosTally } from '../chaos-tally.js';
 import type { PlannedFault } from '../fault-plan.js';
 import type { LedgerVerdict } from '../id-ledger.js';
-import { shown, type KeyVerdict, type LossKind } from './explain-losses.js';
+import { shown, type KeyVerdict } from './explain-losses.js';
 import { sizeOf } from './intervals.js';
+import type { LossKind } from './missing-numbers.js';
 import { BROKEN, type Key } from './segment-messages.js';
-import type { SegmentRunOptions } from './segment-run.js';
+import type { SegmentRunOptions } from './segment-options.js';
 
 /** What a run over segments has found. */
 export interface SegmentReport {

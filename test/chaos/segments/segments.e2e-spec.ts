@@ -9,7 +9,14 @@ const ROOT = resolve(__dirname, '../../..');
 /** The command as `npm run chaos` runs it, without the build. */
 function segments(args: string): Promise<SegmentReport> {
   findProgram('redis-server');
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--only', 'segments', '--json'];
+  const script = [
+    '--require',
+    './test/typescript-hook.cjs',
+    'test/chaos/command/chaos.ts',
+    '--only',
+    'segments',
+    '--json',
+  ];
   return new Promise((settle, fail) => {
     execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
       if (stdout === '') fail(new Error(stderr));
