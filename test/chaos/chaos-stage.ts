@@ -44,10 +44,10 @@ export class ChaosStage {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** @param files the issuing process, as compileChild takes them */
-  async open(files: readonly string[]): Promise<void> {
+  /** @param child the issuing process, as compileChild takes it */
+  async open(child: string): Promise<void> {
     mkdirSync(this.ids);
-    const script = compileChild(join(this.directory, 'child'), files);
+    const script = compileChild(join(this.directory, 'child'), child);
     this.command = await dieWithUs([process.execPath, script], 'SIGKILL');
     this.opened = await ChaosDatabase.start(this.options.db, this.directory);
   }

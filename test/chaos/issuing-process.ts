@@ -10,7 +10,7 @@ import {
   type IssuingMessage,
   type IssuingOrders,
 } from './issuing-messages.js';
-import { SeededRandom } from './seeded-random.js';
+import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import { wallOffset } from './wall-offset.js';
 
 const REPORT_MS = 200;

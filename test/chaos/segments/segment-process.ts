@@ -2,7 +2,7 @@ import type { IdService } from '@raindrop/nestjs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdFiles } from '../id-files.js';
 import { ORDERS_VARIABLE, START_REFUSED_EXIT, type IssuingMessage } from '../issuing-messages.js';
-import { SeededRandom } from '../seeded-random.js';
+import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
 import { Journal } from './journal.js';
 import { APP, BROKEN, GATE_PASSES, KEYS, REDIS_KEYS, type Key, type SegmentOrders } from './segment-messages.js';
 import { openSegments } from './segment-source.js';
