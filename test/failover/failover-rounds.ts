@@ -39,7 +39,7 @@ export async function runFailoverRounds(
   scenario: FailoverScenario = acquiresLost,
 ): Promise<FailoverOutcome> {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-failover-'));
-  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.start(), TcpSwitch.start()]);
+  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
   const start = (name: string, { port }: TcpSwitch): Issuer => {
     const { lease } = scenario;
     const workers = scenario.holders + scenario.newcomers;

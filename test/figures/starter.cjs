@@ -30,7 +30,7 @@ async function start(options) {
   const resolved = resolveRaindropOptions(options, Date.now());
   const ports = systemPorts(resolved.clock);
   const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
-  worker = new LeasedWorker(resolved, store, ports);
+  worker = new LeasedWorker('database', 'reserved', resolved, store, ports);
   const { layout, generator } = resolved;
   const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker.tenure, options: generator }, ports);
   try {
