@@ -42,12 +42,19 @@ export async function raindrop(args: readonly string[], options: CliOptions = {}
   return { code, stdout: child.stdout, stderr: child.stderr };
 }
 
+/** What a command with `--json` has answered. */
+export interface JsonResult<Result> {
+  readonly code: number | null;
+  readonly result: Result;
+}
+
 /** Runs it with `--json`. @throws SyntaxError with what it wrote when that is no JSON */
-export async function raindropJson<Result>(
-  args: readonly string[],
-  options?: CliOptions,
-): Promise<{ readonly code: number | null; readonly result: Result }> {
-  const { code, stdout, stderr } = await raindrop([...args, '--json'], options);
+export async function raindropJson<Result>(args: readonly string[], options?: CliOptions): Promise<JsonResult<Result>> {
+  return jsonOf(await raindrop([...args, '--json'], options));
+}
+
+/** @throws SyntaxError with what the command wrote when that is no JSON */
+export function jsonOf<Result>({ code, stdout, stderr }: CliResult): JsonResult<Result> {
   try {
     return { code, result: JSON.parse(stdout) as Result };
   } catch (error) {

@@ -1,5 +1,4 @@
 import { Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { ConfigurationError } from '@raindrop/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -19,11 +18,8 @@ interface Failure {
 let another: { TypeOrmModule: typeof TypeOrmModule; DataSource: typeof DataSource } | undefined;
 
 async function failureOf(imports: ReturnType<FailingStart['imports']>): Promise<Failure> {
-  @Module({ imports })
-  class AppModule {}
   const log = new LogCapture();
-  const starting = NestFactory.createApplicationContext(AppModule, { logger: log, abortOnError: false });
-  const error = await starting.then(
+  const error = await startApp(imports, [], log).then(
     () => Promise.reject(new Error('it started')),
     (reason: unknown) => reason as Failure['error'],
   );
