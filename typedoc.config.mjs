@@ -1,6 +1,9 @@
 import { OptionDefaults } from 'typedoc';
 
-/** The API reference in docs/api, made by `npm run docs` from the doc comments of everything public. */
+/**
+ * The API reference in docs/api, which is not in git: `npm run docs` makes it from the doc comments, and so does CI. An
+ * export without a doc comment, a broken link and any other warning end the build.
+ */
 export default {
   name: 'Raindrop: API reference',
   entryPoints: ['libs/{core,node,typeorm,nestjs}/src/index.ts', 'libs/{node,nestjs}/src/*/index.ts'],
@@ -19,7 +22,7 @@ export default {
   out: 'docs/api',
   outputFileStrategy: 'modules',
   readme: 'none',
-  // Lines of the source would change the reference with every commit.
+  // Readers of the reference have no source at hand.
   disableSources: true,
   githubPages: false,
   hidePageHeader: true,

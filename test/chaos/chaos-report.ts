@@ -3,6 +3,7 @@ import type { ChaosOptions, FiredFault } from './chaos-options.js';
 import type { ChaosTally } from './chaos-tally.js';
 import type { PlannedFault } from './fault-plan.js';
 import type { LedgerVerdict, RepeatedId } from './id-ledger.js';
+import { countKinds, endOf, showCounts } from './report-lines.js';
 
 /** What a run has found. */
 export interface ChaosReport {
@@ -37,8 +38,7 @@ export function makeReport(
   { ids, duplicates, examples, impossible }: LedgerVerdict,
   layout: Layout,
 ): ChaosReport {
-  const planned: Partial<Record<FiredFault, number>> = {};
-  for (const { kind } of plan) planned[kind] = (planned[kind] ?? 0) + 1;
+  const planned = countKinds(plan);
   const failures: string[] = [];
   if (options.control) {
     if (duplicates === 0) failures.push('the control has repeated no ID: this run can prove nothing');
@@ -81,20 +81,14 @@ function describeRepeated({ id, code, origins }: RepeatedId, layout: Layout): st
 
 /** For people. */
 export function summarise(report: ChaosReport): string {
-  const counts = (of: Readonly<Record<string, number>>): string =>
-    Object.entries(of)
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ') || 'none';
   const { db, unit, seed, seconds, ids, duplicates, starts, tenures } = report;
   const control = db === 'redis' ? 'Raindrop that waits after no loss' : 'the original protocol';
   return [
     `${report.control ? `Control: ${control}` : 'Raindrop'} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
     `  ${ids} IDs, ${duplicates} of them twice; ${starts} process starts, ${tenures} tenures`,
-    `  fired:    ${counts(report.fired)}`,
-    `  refused:  ${counts(report.refusals)}; starts: ${counts(report.startRefusals)}`,
+    `  fired:    ${showCounts(report.fired)}`,
+    `  refused:  ${showCounts(report.refusals)}; starts: ${showCounts(report.startRefusals)}`,
     ...report.examples.map((each) => `  twice:    ${each}`),
-    ...report.unexpected.map((each) => `  unexpected: ${each}`),
-    ...report.failures.map((each) => `  FAILED:   ${each}`),
-    report.passed ? '  passed' : '  failed',
+    ...endOf(report),
   ].join('\n');
 }

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dieWithUs } from '../servers/die-with-us.js';
+import type { Target } from '../proxies/tcp-proxy.js';
+import { dieWithUs, type Command } from '../processes/die-with-us.js';
 import { ChaosDatabase } from './chaos-database.js';
 import { ChaosTally } from './chaos-tally.js';
 import { compileChild } from './compile-child.js';
@@ -26,8 +27,6 @@ export interface StageOptions {
   readonly progress: (line: string) => void;
 }
 
-type Server = { readonly host: string; readonly port: number };
-
 /** What every chaos run consists of: a database, processes, the ways between them, and the planned faults. */
 export class ChaosStage {
   readonly directory = mkdtempSync(join(tmpdir(), 'raindrop-chaos-'));
@@ -36,7 +35,7 @@ export class ChaosStage {
   readonly tally = new ChaosTally();
   readonly slots: IssuingSlot[] = [];
   private readonly proxies: FaultProxy[] = [];
-  private command: readonly [string, ...string[]] | undefined;
+  private command: Command | undefined;
   private opened: ChaosDatabase | undefined;
 
   constructor(
@@ -44,11 +43,11 @@ export class ChaosStage {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** @param files the issuing process, as compileChild takes them */
-  async open(files: readonly string[]): Promise<void> {
+  /** @param child the issuing process, as compileChild takes it */
+  async open(child: string): Promise<void> {
     mkdirSync(this.ids);
-    const script = compileChild(join(this.directory, 'child'), files);
-    this.command = await dieWithUs([process.execPath, script], 'SIGKILL');
+    const script = compileChild(join(this.directory, 'child'), child);
+    this.command = dieWithUs([process.execPath, script], 'SIGKILL');
     this.opened = await ChaosDatabase.start(this.options.db, this.directory);
   }
 
@@ -58,12 +57,12 @@ export class ChaosStage {
 
   /** A way to a server for one process; undefined when there is no server. */
   async wayTo(
-    target: Server | undefined,
+    target: Target | undefined,
     traffic: WriteTraffic,
     fired: (fault: ProxyFault) => void,
   ): Promise<FaultProxy | undefined> {
     if (target === undefined) return undefined;
-    const proxy = await FaultProxy.start(target, traffic, fired);
+    const proxy = await FaultProxy.before(target, traffic, fired);
     this.proxies.push(proxy);
     return proxy;
   }

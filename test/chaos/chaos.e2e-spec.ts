@@ -1,49 +1,23 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { Child, type Exit } from '../processes/child.js';
+import { run, runForJson, scriptCommand } from '../processes/run.js';
 import { findProgram } from '../servers/find-program.js';
 import { until } from '../waiting/until.js';
 import type { ChaosReport } from './chaos-report.js';
-import { longer, saysTooLittle } from './longer-runs.js';
+import { CHAOS, longer, saysTooLittle } from './longer-runs.js';
 
 /** Two workers for three processes: all is soon under way, and somebody waits for what is lost. */
 const SMALL = '--only workers --pace 4 --seed 7 --processes 3 --workers 2';
 
-const ROOT = resolve(__dirname, '../..');
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Run {
-  readonly ended: Promise<Ended>;
-  /** What it has said about its progress so far. */
-  printed(): string;
-  end(signal: NodeJS.Signals): void;
-}
-
 /** The command as `npm run chaos` runs it, without the build. */
-function chaos(args: string, directory = tmpdir()): Run {
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', ...args.split(' ').filter(Boolean)];
-  const child = spawn(process.execPath, script, {
-    cwd: ROOT,
-    env: { ...process.env, TMPDIR: directory },
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function report(args: string, directory: string): Promise<ChaosReport & Pick<Exit, 'code'>> {
+  const { code, answer } = await runForJson<ChaosReport>(CHAOS, [...args.split(' '), '--json'], {
+    ...{ environment: { TMPDIR: directory }, withinMs: 600_000 },
   });
-  const printed = { stdout: '', stderr: '' };
-  child.stdout.on('data', (data: Buffer) => (printed.stdout += data.toString()));
-  child.stderr.on('data', (data: Buffer) => (printed.stderr += data.toString()));
-  const ended = new Promise<Ended>((settle) => child.once('close', (code) => settle({ code, ...printed })));
-  return { ended, printed: () => printed.stderr, end: (signal) => child.kill(signal) };
-}
-
-async function report(args: string, directory?: string): Promise<ChaosReport & Pick<Ended, 'code'>> {
-  const { code, stdout, stderr } = await chaos(`${args} --json`, directory).ended;
-  if (stdout === '') throw new Error(stderr);
-  return { code, ...(JSON.parse(stdout) as ChaosReport) };
+  return { code, ...answer };
 }
 
 jest.setTimeout(600_000);
@@ -101,7 +75,7 @@ describe('The chaos command', () => {
     ['--db sqlite --seconds 0', 'whole number from 1'],
     ['--db sqlite --floor kill', "'kill' is not name=count"],
   ])('refuses "%s" in one line', async (args, message) => {
-    const { code, stdout, stderr } = await chaos(args).ended;
+    const { code, stdout, stderr } = await run(scriptCommand(CHAOS, args.split(' ').filter(Boolean)));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -113,29 +87,25 @@ describe('The chaos command', () => {
         .split('\n')
         .filter((each) => each.includes(directory));
 
-    async function untilStarted(run: Run): Promise<void> {
-      let ended: Ended | undefined;
-      void run.ended.then((how) => (ended = how));
-      const isOver = (): boolean => run.printed().includes('started') || ended !== undefined;
-      await until('the run to have started', isOver, { withinMs: 120_000 });
-      if (ended !== undefined) throw new Error(ended.stderr);
+    async function started(args: string): Promise<Child> {
+      const command = scriptCommand(CHAOS, args.split(' '));
+      const child = new Child(command, { environment: { TMPDIR: directory } });
+      await child.says(/started/);
       expect(processes().length).toBeGreaterThanOrEqual(3);
+      return child;
     }
 
     it('by Ctrl-C leaves nothing behind', async () => {
-      const run = chaos('--db sqlite --processes 3 --seconds 300 --faults kill', directory);
-      await untilStarted(run);
-      run.end('SIGINT');
-      expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
+      const child = await started('--db sqlite --processes 3 --seconds 300 --faults kill');
+      expect(await child.end('SIGINT')).toMatchObject({ code: 130 });
+      expect(child.stdout).toBe('');
       expect(processes()).toEqual([]);
       expect(readdirSync(directory)).toEqual([]);
     });
 
     it('by kill -9 takes its processes with it', async () => {
-      const run = chaos('--db mariadb --processes 3 --seconds 300 --faults kill', directory);
-      await untilStarted(run);
-      run.end('SIGKILL');
-      await run.ended;
+      const child = await started('--db mariadb --processes 3 --seconds 300 --faults kill');
+      await child.end('SIGKILL');
       await until('all of them to end', () => processes().length === 0, { withinMs: 60_000 });
     });
   });

@@ -14,19 +14,22 @@ const ROOT = resolve(__dirname, '../..');
 export const PACKAGES = join(ROOT, 'node_modules');
 
 /**
- * Turns an issuing process into JavaScript, once for all of its many starts. It runs with `PACKAGES` as `NODE_PATH`.
- * @param files its modules, from this folder; the first one is the script
- * @returns the script
+ * Turns an issuing process into JavaScript, with all the files of this workspace that it imports, once for all of its
+ * many starts. It runs with `PACKAGES` as `NODE_PATH`.
+ * @param script its path in the repository, without `.ts`
+ * @returns the script to run
  * @throws Error when the libraries have not been built
  */
-export function compileChild(directory: string, files: readonly string[]): string {
+export function compileChild(directory: string, script: string): string {
   const library = join(ROOT, 'libs/nestjs/dist/index.js');
   if (!existsSync(library)) throw new Error(`${library} is missing: run npm run build:libs first (npm run chaos does)`);
-  mkdirSync(directory, { recursive: true });
+  const files = new Set([script]);
   for (const file of files) {
-    const { code } = transformFileSync(join(__dirname, `${file}.ts`), OPTIONS);
-    mkdirSync(dirname(join(directory, file)), { recursive: true });
-    writeFileSync(join(directory, `${file}.js`), code);
+    const { code } = transformFileSync(join(ROOT, `${file}.ts`), OPTIONS);
+    const target = join(directory, `${file}.js`);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code);
+    for (const [, name] of code.matchAll(/require\("(\.[^"]+)\.js"\)/g)) files.add(join(dirname(file), name!));
   }
-  return join(directory, `${files[0]}.js`);
+  return join(directory, `${script}.js`);
 }

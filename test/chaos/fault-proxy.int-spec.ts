@@ -29,7 +29,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   beforeEach(async () => {
     fired = [];
     const { host, port } = database.options as { host: string; port: number };
-    proxy = await FaultProxy.start({ host, port }, updatesOf(WORKER_TABLE), (fault) => fired.push(fault));
+    proxy = await FaultProxy.before({ host, port }, updatesOf(WORKER_TABLE), (fault) => fired.push(fault));
     client = openStore(through());
     await takeRow(client, 1, 'before');
   });

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { TcpProxy, type Target } from '../proxies/tcp-proxy.js';
 import { ProxiedConnection, type WriteFault } from './proxied-connection.js';
 import type { WriteTraffic } from './write-traffic.js';
 
@@ -11,8 +11,8 @@ export type ProxyFault = 'refused' | 'halfOpen' | 'delayed' | 'cutBefore' | 'una
  *
  * `refused`, `halfOpen` and `delayed` last for a while and count once; the others happen to one write.
  */
-export class FaultProxy {
-  private readonly connections = new Set<ProxiedConnection>();
+export class FaultProxy extends TcpProxy {
+  private readonly ways = new Set<ProxiedConnection>();
   /** Clients that were accepted into silence. */
   private readonly unheard = new Set<Socket>();
   private refusing = false;
@@ -23,28 +23,15 @@ export class FaultProxy {
   private readonly counted = new Set<ProxyFault>();
 
   private constructor(
-    private readonly server: Server,
-    private readonly target: { readonly host: string; readonly port: number },
+    target: Target,
     private readonly traffic: WriteTraffic,
     private readonly fired: (fault: ProxyFault) => void,
   ) {
-    server.on('connection', (client) => this.join(client));
+    super(target);
   }
 
-  static async start(
-    target: { readonly host: string; readonly port: number },
-    traffic: WriteTraffic,
-    fired: (fault: ProxyFault) => void,
-  ): Promise<FaultProxy> {
-    const server = createServer();
-    const proxy = new FaultProxy(server, target, traffic, fired);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+  static before(target: Target, traffic: WriteTraffic, fired: (fault: ProxyFault) => void): Promise<FaultProxy> {
+    return new FaultProxy(target, traffic, fired).listen();
   }
 
   /** Resets what is connected and whoever connects, until it is called with false. */
@@ -59,7 +46,7 @@ export class FaultProxy {
     this.silent = on;
     if (on) {
       this.counted.delete('halfOpen');
-      for (const each of this.connections) each.silence();
+      for (const each of this.ways) each.silence();
     }
   }
 
@@ -97,16 +84,13 @@ export class FaultProxy {
     this.writeFault = undefined;
   }
 
-  async stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.cutAll();
-    for (const client of this.unheard) client.destroy();
-    this.server.close();
-    await once(this.server, 'close');
+    return super.stop();
   }
 
-  private join(client: Socket): void {
+  protected override join(client: Socket): void {
     if (this.refusing) {
-      client.on('error', () => undefined);
       client.resetAndDestroy();
       return this.count('refused');
     }
@@ -120,14 +104,13 @@ export class FaultProxy {
       },
       delayMs: () => this.delayMs,
       fired: (fault) => this.count(fault),
-      closed: () => this.connections.delete(connection),
+      closed: () => this.ways.delete(connection),
     });
-    this.connections.add(connection);
+    this.ways.add(connection);
   }
 
   private ignore(client: Socket): void {
     this.unheard.add(client);
-    client.on('error', () => undefined);
     client.on('close', () => this.unheard.delete(client));
     // Read, or the client's leave would not be noticed.
     client.resume();
@@ -142,6 +125,6 @@ export class FaultProxy {
   }
 
   private cutAll(): void {
-    for (const each of [...this.connections]) each.cut();
+    for (const each of [...this.ways]) each.cut();
   }
 }

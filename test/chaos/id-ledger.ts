@@ -1,5 +1,6 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAllIds, readIds } from '../issued/id-file.js';
 
 /** Who has returned an ID. */
 export interface IdOrigin {
@@ -25,7 +26,6 @@ export interface LedgerVerdict {
   readonly impossible: number;
 }
 
-const ID_BYTES = 8;
 const SHOWN = 10;
 
 /** Compares all IDs that were ever returned with each other, code by code. */
@@ -41,23 +41,10 @@ export function compareIds(directory: string, codes: readonly string[]): LedgerV
   };
 }
 
-/** What one process returned for a code, in that order; what it was killed in the middle of writing is left out. */
-export function readIds(file: string): BigInt64Array {
-  const ids = new BigInt64Array(Math.floor(statSync(file).size / ID_BYTES));
-  readInto(ids, file);
-  return ids;
-}
-
 function compareCode(directory: string, code: string): LedgerVerdict {
   const names = readdirSync(directory).filter((name) => name.endsWith(`.${code}`));
   const files = names.map((name) => join(directory, name));
-  const counts = files.map((file) => Math.floor(statSync(file).size / ID_BYTES));
-  const all = new BigInt64Array(counts.reduce((sum, count) => sum + count, 0));
-  let at = 0;
-  files.forEach((file, index) => {
-    readInto(all.subarray(at, at + counts[index]!), file);
-    at += counts[index]!;
-  });
+  const all = readAllIds(files);
   all.sort();
   const repeated = new Map<bigint, IdOrigin[]>();
   let duplicates = 0;
@@ -77,15 +64,4 @@ function findOrigins(repeated: Map<bigint, IdOrigin[]>, file: string, name: stri
   readIds(file).forEach((id, position) =>
     repeated.get(id)?.push({ process: name.slice(0, name.indexOf('.')), position }),
   );
-}
-
-function readInto(target: BigInt64Array, file: string): void {
-  const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
-  const descriptor = openSync(file, 'r');
-  for (let at = 0; at < bytes.length;) {
-    const read = readSync(descriptor, bytes, at, Math.min(bytes.length - at, 2 ** 30), null);
-    if (read === 0) throw new Error(`${file} has become shorter`);
-    at += read;
-  }
-  closeSync(descriptor);
 }

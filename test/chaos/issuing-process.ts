@@ -1,99 +1,47 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ChaosProcess, type Coded } from './chaos-process.js';
 import { IdFiles } from './id-files.js';
 import type { IdSource } from './id-source.js';
-import {
-  ASK_CLOCK,
-  CODES,
-  ORDERS_VARIABLE,
-  START_REFUSED_EXIT,
-  type Code,
-  type IssuingMessage,
-  type IssuingOrders,
-} from './issuing-messages.js';
-import { SeededRandom } from './seeded-random.js';
-import { wallOffset } from './wall-offset.js';
+import { CODES, type Code, type IssuingOrders } from './issuing-messages.js';
 
-const REPORT_MS = 200;
-const TURN_MS = 5;
 const LARGEST_BATCH = 4_096;
-const PAUSE_AFTER_REFUSAL_MS = 5;
 
-/** One process of a chaos run: it issues IDs in every way there is, writes them down, and counts what it is refused. */
-class IssuingProcess {
-  private readonly orders = JSON.parse(process.env[ORDERS_VARIABLE]!) as IssuingOrders;
-  private readonly random = new SeededRandom(this.orders.seed);
+/** Issues IDs in every way there is under a lease, and writes them down. */
+class IssuingProcess extends ChaosProcess<IssuingOrders, IdSource> {
   private readonly files = new IdFiles(this.orders.prefix, CODES);
-  private readonly refusals: Record<string, number> = {};
-  private issued = 0;
   private tenures = 0;
   private storeTroubles = 0;
-  private isClosing = false;
-
-  async run(): Promise<void> {
-    process.on('unhandledRejection', (reason) => this.unexpected('unhandled rejection', reason));
-    process.on('uncaughtException', (error) => this.unexpected('uncaught exception', error));
-    process.on('message', (message) => {
-      if (message === ASK_CLOCK) say({ type: 'clock', offsetMs: wallOffset() });
-    });
-    // Ctrl-C goes to the whole group; the run that started this process ends it.
-    process.on('SIGINT', () => undefined);
-    process.once('SIGTERM', () => {
-      this.isClosing = true;
-      // Without a worker there is nothing to give back; from then on Nest ends the process.
-      if (this.tenures === 0 || this.isOriginal) process.exit();
-    });
-    const source = await this.open();
-    if (source === undefined) return;
-    setInterval(() => this.report(), REPORT_MS).unref();
-    await this.issue(source);
-    this.report();
-  }
 
   /** Under the original's protocol nothing is given back. */
   private get isOriginal(): boolean {
     return this.orders.control && this.orders.database['type'] !== 'redis';
   }
 
-  private async open(): Promise<IdSource | undefined> {
-    const events = { onTenure: () => this.tenures++, onStoreTrouble: () => this.storeTroubles++ };
-    try {
-      if (this.isOriginal) {
-        return await (await import('./original-protocol.js')).OriginalProtocol.open(this.orders, events);
-      }
-      if (this.orders.control) (await import('./broken-redis-workers.js')).breakRedisWorkers();
-      return await (await import('./raindrop-source.js')).openRaindrop(this.orders, events);
-    } catch (error) {
-      const { errorCode, retryable } = error as { errorCode?: string; retryable?: boolean };
-      // A host whose clock stands before the epoch is told that the epoch lies in the future.
-      const isTooEarly = errorCode === 'CONFIGURATION' && Date.now() < Date.parse(this.orders.layout.startTimeStamp);
-      if (errorCode === undefined || !(retryable === true || isTooEarly)) this.unexpected('start', error);
-      else say({ type: 'startRefused', errorCode });
-      process.exitCode = START_REFUSED_EXIT;
-      // Closes behind what was said.
-      process.disconnect();
-      return undefined;
-    }
+  /** Without a worker there is nothing to give back. */
+  protected get isEndedByNest(): boolean {
+    return this.tenures > 0 && !this.isOriginal;
   }
 
-  private async issue(source: IdSource): Promise<void> {
-    let owed = 0;
-    let last = performance.now();
-    for (;;) {
-      const now = performance.now();
-      // What a pause has left undone is not made up for.
-      owed = Math.min(owed + ((now - last) * this.orders.rate) / 1_000, this.orders.rate / 10);
-      last = now;
-      while (owed > 0) {
-        try {
-          owed -= await this.call(source, Math.ceil(owed));
-        } catch (error) {
-          if (this.refused(error)) return;
-          owed = 0;
-          await sleep(PAUSE_AFTER_REFUSAL_MS);
-        }
-      }
-      await sleep(TURN_MS);
+  protected async open(): Promise<IdSource> {
+    const events = { onTenure: () => this.tenures++, onStoreTrouble: () => this.storeTroubles++ };
+    if (this.isOriginal) {
+      return (await import('./original-protocol.js')).OriginalProtocol.open(this.orders, events);
     }
+    if (this.orders.control) (await import('./broken-redis-workers.js')).breakRedisWorkers();
+    return (await import('./raindrop-source.js')).openRaindrop(this.orders, events);
+  }
+
+  /** A host whose clock stands before the epoch is told that the epoch lies in the future. */
+  protected override mayStartLater(error: Coded): boolean {
+    const isTooEarly = Date.now() < Date.parse(this.orders.layout.startTimeStamp);
+    return super.mayStartLater(error) || (error.errorCode === 'CONFIGURATION' && isTooEarly);
+  }
+
+  protected issue(source: IdSource): Promise<void> {
+    return this.keepPace(this.orders.rate, (owed) => this.call(source, owed));
+  }
+
+  protected counts(): { readonly tenures: number; readonly storeTroubles: number } {
+    return { tenures: this.tenures, storeTroubles: this.storeTroubles };
   }
 
   /** Mostly batches; answers with how many IDs it got. */
@@ -116,33 +64,6 @@ class IssuingProcess {
     this.issued++;
     return 1;
   }
-
-  /** Answers whether it is over. */
-  private refused(error: unknown): boolean {
-    const { errorCode, retryable } = (error ?? {}) as { errorCode?: string; retryable?: boolean };
-    if (errorCode === 'CLOSED' && this.isClosing) return true;
-    if (errorCode === undefined || retryable !== true) this.unexpected('call', error);
-    this.refusals[errorCode ?? 'untyped'] = (this.refusals[errorCode ?? 'untyped'] ?? 0) + 1;
-    return false;
-  }
-
-  private report(): void {
-    const { issued, refusals, tenures, storeTroubles } = this;
-    say({ type: 'report', issued, refusals, tenures, storeTroubles });
-  }
-
-  private unexpected(where: string, error: unknown): void {
-    say({
-      type: 'unexpected',
-      what: `${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    });
-  }
 }
 
-function say(message: IssuingMessage): void {
-  if (process.connected) process.send!(message);
-}
-
-// Without the run that started it a process has no purpose.
-process.once('disconnect', () => process.exit());
 void new IssuingProcess().run();

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Command } from '../processes/die-with-us.js';
 import type { ChaosTally } from './chaos-tally.js';
 import { PACKAGES } from './compile-child.js';
 import type { FakeClock } from './fake-clock.js';
@@ -20,7 +21,7 @@ export interface SlotSetting {
   readonly orders: object;
   readonly seed: number;
   /** The command that runs the issuing process; it dies with us. */
-  readonly command: readonly [string, ...string[]];
+  readonly command: Command;
   readonly idDirectory: string;
   readonly clock: FakeClock | undefined;
   readonly proxy: FaultProxy | undefined;

@@ -1,3 +1,8 @@
+import { join } from 'node:path';
+
+/** What `npm run chaos` runs. */
+export const CHAOS = join(__dirname, 'command/chaos.ts');
+
 const MOST_RUNS = 4;
 
 /**

@@ -1,34 +1,21 @@
 import 'reflect-metadata';
-import { Module, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { PORTS, sqlDatabase } from '../ports/sql-database.js';
+import { SILENT, startApp } from '../module/start-app.js';
 import { quickRedisWorkers } from './quick-redis-workers.js';
 import type { IdSource, IdSourceEvents } from './id-source.js';
 import type { IssuingOrders } from './issuing-messages.js';
 
-const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
-
 /** A Nest application with the real module. SIGTERM shuts it down as it does in production. */
 export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents): Promise<IdSource> {
-  class AppModule {}
-  Module({
-    imports: [
-      RaindropModule.forRoot({
-        ...orders.layout,
-        ...orders.lease,
-        waitForWorkerMs: 3_600_000,
-        asyncTimeoutMs: 500,
-        maxHoldMs: 500,
-        ...memoryOf(orders),
-        logger: SILENT,
-      }),
-    ],
-  })(AppModule);
-  const app: INestApplicationContext = await NestFactory.createApplicationContext(AppModule, {
-    logger: false,
-    abortOnError: false,
-  });
+  const options = {
+    ...orders.layout,
+    ...orders.lease,
+    waitForWorkerMs: 3_600_000,
+    asyncTimeoutMs: 500,
+    maxHoldMs: 500,
+  };
+  const app = await startApp([RaindropModule.forRoot({ ...options, ...memoryOf(orders), logger: SILENT })]);
   app.enableShutdownHooks(['SIGTERM']);
   const ids = app.get(IdService);
   events.onTenure();

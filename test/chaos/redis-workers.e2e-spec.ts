@@ -1,21 +1,13 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { runForJson } from '../processes/run.js';
 import { findProgram } from '../servers/find-program.js';
 import type { ChaosReport } from './chaos-report.js';
-import { longer, saysTooLittle } from './longer-runs.js';
-
-const ROOT = resolve(__dirname, '../..');
+import { CHAOS, longer, saysTooLittle } from './longer-runs.js';
 
 /** The command as `npm run chaos` runs it, without the build. */
-function chaos(args: string): Promise<ChaosReport> {
+async function chaos(args: string): Promise<ChaosReport> {
   findProgram('redis-server');
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--db', 'redis', '--json'];
-  return new Promise((settle, fail) => {
-    execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
-      if (stdout === '') fail(new Error(stderr));
-      else settle(JSON.parse(stdout) as ChaosReport);
-    });
-  });
+  const all = ['--db', 'redis', '--json', ...args.split(' ')];
+  return (await runForJson<ChaosReport>(CHAOS, all, { withinMs: 600_000 })).answer;
 }
 
 /** Two workers for three processes: somebody waits for what is lost. */

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../libs/cli/src/run-cli.js';
-import type { CliResult } from './cli-process.js';
+import { jsonOf, type CliResult, type JsonResult } from './cli-process.js';
 
 /** Variables that the command reads would come from whoever runs the tests. */
 for (const name of Object.keys(process.env))
@@ -20,13 +20,6 @@ export async function raindropHere(args: readonly string[]): Promise<CliResult> 
 }
 
 /** Runs it with `--json`. @throws SyntaxError with what it wrote when that is no JSON */
-export async function jsonHere<Result>(
-  args: readonly string[],
-): Promise<{ readonly code: number | null; readonly result: Result }> {
-  const { code, stdout, stderr } = await raindropHere([...args, '--json']);
-  try {
-    return { code, result: JSON.parse(stdout) as Result };
-  } catch (error) {
-    throw new SyntaxError(`no JSON (${String(error)}), exit code ${code}:\n${stdout}\n${stderr}`);
-  }
+export async function jsonHere<Result>(args: readonly string[]): Promise<JsonResult<Result>> {
+  return jsonOf(await raindropHere([...args, '--json']));
 }

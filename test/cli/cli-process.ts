@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
-import { dieWithUs } from '../servers/die-with-us.js';
+import { Child } from '../processes/child.js';
 
 /** As it is published: `npm run test:all` builds it. */
 export const MAIN = resolve(__dirname, '../../libs/cli/dist/main.js');
@@ -27,41 +27,34 @@ export interface CliOptions {
 
 /** Runs `raindrop` as a process of its own, without a terminal, and waits for its end. */
 export async function raindrop(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const [program, ...rest] = await dieWithUs([process.execPath, MAIN, ...args], 'SIGKILL');
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(RAINDROP_|DATABASE_URL$)/.test(name));
-  const child = spawn(program, rest, {
-    cwd: options.cwd,
-    env: { ...Object.fromEntries(inherited), ...options.environment },
+  const { cwd, environment, begun, watch } = options;
+  const read = Object.keys(process.env).filter((name) => /^(RAINDROP_|DATABASE_URL$)/.test(name));
+  const child = new Child([process.execPath, MAIN, ...args], {
+    cwd,
+    environment: { ...Object.fromEntries(read.map((name) => [name, undefined])), ...environment },
     stdio: ['ignore', options.stdout ?? 'pipe', 'pipe'],
   });
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-    options.watch?.(child, stdout);
-  });
-  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const timer = setTimeout(() => {
-    stderr += `(it took longer than ${TIMEOUT_MS} ms and was killed)`;
-    child.kill('SIGKILL');
-  }, TIMEOUT_MS);
+  child.process.stdout?.on('data', () => watch?.(child.process, child.stdout));
   // What a test has stopped reading is read now, or it would never be closed.
-  child.once('exit', () => child.stdout?.resume());
-  options.begun?.(child);
-  return new Promise((settle, fail) => {
-    child.once('error', fail);
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      settle({ code, stdout, stderr });
-    });
-  });
+  child.process.once('exit', () => child.process.stdout?.resume());
+  begun?.(child.process);
+  const { code } = await child.over(TIMEOUT_MS);
+  return { code, stdout: child.stdout, stderr: child.stderr };
+}
+
+/** What a command with `--json` has answered. */
+export interface JsonResult<Result> {
+  readonly code: number | null;
+  readonly result: Result;
 }
 
 /** Runs it with `--json`. @throws SyntaxError with what it wrote when that is no JSON */
-export async function raindropJson<Result>(
-  args: readonly string[],
-  options?: CliOptions,
-): Promise<{ readonly code: number | null; readonly result: Result }> {
-  const { code, stdout, stderr } = await raindrop([...args, '--json'], options);
+export async function raindropJson<Result>(args: readonly string[], options?: CliOptions): Promise<JsonResult<Result>> {
+  return jsonOf(await raindrop([...args, '--json'], options));
+}
+
+/** @throws SyntaxError with what the command wrote when that is no JSON */
+export function jsonOf<Result>({ code, stdout, stderr }: CliResult): JsonResult<Result> {
   try {
     return { code, result: JSON.parse(stdout) as Result };
   } catch (error) {

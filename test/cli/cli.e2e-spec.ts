@@ -1,11 +1,11 @@
 import { createLayout, type LayoutPlan } from '@raindrop/core';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { databaseUrl } from '../demo/demo-process.js';
+import { run } from '../processes/run.js';
 import { databaseKinds, testDatabase } from '../servers/test-databases.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import { MAIN, raindrop, raindropJson } from './cli-process.js';
@@ -62,16 +62,16 @@ it('colours are for terminals, wrong input ends the process with 2, and lost out
 });
 
 /** What it shows on a terminal, for an ID that is none. */
-function onTerminal(environment: Record<string, string>): Promise<string> {
+async function onTerminal(environment: Record<string, string>): Promise<string> {
   const command = [process.execPath, MAIN, 'decode', 'x', ...LAYOUT].join(' ');
-  const inherited = Object.entries(process.env).filter(([name]) => !/COLOR|^CI$/.test(name));
-  const env = { ...Object.fromEntries(inherited), ...environment };
-  return new Promise((settle) => {
-    // BSD's takes the file first, and the command as words.
-    const args =
-      process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
-    execFile('script', args, { env }, (_, stdout) => settle(stdout));
+  const inherited = Object.keys(process.env).filter((name) => /COLOR|^CI$/.test(name));
+  // BSD's takes the file first, and the command as words.
+  const args =
+    process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
+  const { stdout } = await run(['script', ...args], {
+    environment: { ...Object.fromEntries(inherited.map((name) => [name, undefined])), ...environment },
   });
+  return stdout;
 }
 
 it.each(databaseKinds)(

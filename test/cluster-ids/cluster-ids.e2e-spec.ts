@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLayout, type LayoutOptions } from '@raindrop/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
+import { repeated } from '../issued/repeated.js';
 import { startApp } from '../module/module-fixture.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { Family, ONE_ROW, SHORT_LEASE, type FamilyChoice } from './family.js';
@@ -34,11 +35,6 @@ async function rows(): Promise<{ id: number; token: string }[]> {
   } finally {
     await source.destroy();
   }
-}
-
-/** How many of these IDs are there more than once. */
-function repeated(ids: readonly bigint[]): number {
-  return ids.length - new Set(ids).size;
 }
 
 function expectAscending(ids: readonly bigint[]): void {

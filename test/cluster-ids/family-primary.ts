@@ -1,24 +1,18 @@
 import cluster, { type Worker } from 'node:cluster';
 import { resolve } from 'node:path';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
+import { SILENT, startApp } from '../module/start-app.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
 /** A primary that holds a worker id, and lets its workers take IDs from it. */
 async function main(): Promise<void> {
   const { database, options, workerScript } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;
-  const logger = { log: () => {}, warn: () => {}, error: () => {} };
-  @Module({
-    imports: [
-      TypeOrmModule.forRoot({ ...database, retryAttempts: 0 }),
-      RaindropModule.forRoot({ ...options, logger, checkShutdownHooks: false }),
-    ],
-  })
-  class PrimaryModule {}
-  const app = await NestFactory.createApplicationContext(PrimaryModule, { logger: false, abortOnError: false });
+  const app = await startApp([
+    TypeOrmModule.forRoot({ ...database, retryAttempts: 0 }),
+    RaindropModule.forRoot({ ...options, logger: SILENT, checkShutdownHooks: false }),
+  ]);
   const ids = app.get(IdService);
   ids.events.on('lease-lost', () => tell({ kind: 'lease-lost', pid: process.pid }));
   ids.events.on('lease-regained', () => tell({ kind: 'lease-regained', pid: process.pid }));

@@ -1,13 +1,14 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
+import { countIds, readIds } from '../issued/id-file.js';
+import { forkScript, kill } from '../processes/forked.js';
 import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
-export const HOOK = resolve(__dirname, '../typescript-hook.cjs');
 /** For 64 processes that start at once on a busy machine. */
 const DEADLINE = { withinMs: 150_000 };
 
@@ -36,18 +37,15 @@ export class Family {
   readonly reports: FamilyReport[] = [];
   readonly directory = mkdtempSync(join(tmpdir(), 'raindrop-family-'));
   readonly primary: ChildProcess;
-  private isEnded = false;
 
   constructor(database: DataSourceOptions, choice: FamilyChoice = {}) {
     const { workerScript = 'family-worker.ts', lease, patienceMs = { answer: 30_000, ids: 60_000 } } = choice;
     const { directory } = this;
     const setup: FamilySetup = { database, options: { ...ONE_ROW, ...lease }, directory, workerScript, patienceMs };
-    this.primary = fork(resolve(__dirname, 'family-primary.ts'), {
-      execArgv: ['--require', HOOK],
-      env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
+    this.primary = forkScript(resolve(__dirname, 'family-primary.ts'), {
+      environment: { [SETUP_VARIABLE]: JSON.stringify(setup) },
     });
     this.primary.on('message', (report: FamilyReport) => this.reports.push(report));
-    this.primary.once('exit', () => (this.isEnded = true));
   }
 
   tell(command: FamilyCommand): void {
@@ -72,18 +70,18 @@ export class Family {
 
   /** Waits until so many more IDs were issued, by all of them together. */
   async moreIssued(ids: number): Promise<void> {
-    const count = (): number =>
-      readdirSync(this.directory).reduce((sum, file) => sum + statSync(join(this.directory, file)).size / 8, 0);
+    const count = (): number => this.files().reduce((sum, file) => sum + countIds(file), 0);
     const wanted = count() + ids;
     await this.until(`${ids} more IDs`, () => count() >= wanted);
   }
 
   /** The IDs that each process has issued, in their order. */
   issued(): bigint[][] {
-    return readdirSync(this.directory).map((file) => {
-      const { buffer, byteOffset, byteLength } = Uint8Array.from(readFileSync(join(this.directory, file)));
-      return Array.from(new BigInt64Array(buffer, byteOffset, Math.floor(byteLength / 8)));
-    });
+    return this.files().map((file) => [...readIds(file)]);
+  }
+
+  private files(): string[] {
+    return readdirSync(this.directory).map((name) => join(this.directory, name));
   }
 
   of<Kind extends FamilyReport['kind']>(kind: Kind): ReportOf<Kind>[] {
@@ -101,9 +99,7 @@ export class Family {
 
   /** Ends all of them and removes their files. Workers end when the channel to their primary does. */
   async end(): Promise<void> {
-    this.primary.kill('SIGCONT');
-    this.primary.kill('SIGKILL');
-    await this.until('the end', () => this.isEnded);
+    await kill(this.primary);
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

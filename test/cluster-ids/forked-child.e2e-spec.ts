@@ -1,12 +1,13 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
 import { startApp } from '../module/module-fixture.js';
+import { forkScript, isRunning } from '../processes/forked.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
-import { HOOK, ONE_ROW } from './family.js';
+import { ONE_ROW } from './family.js';
 import type { ForkedReport } from './forked-child.js';
 
 let database: TestDatabase;
@@ -29,8 +30,8 @@ afterEach(async () => {
 async function begin(mode: 'ends' | 'listens' | 'orphaned'): Promise<{ child: ChildProcess; report: ForkedReport }> {
   const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays } = ONE_ROW;
   const layout = { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays };
-  const child = fork(resolve(__dirname, 'forked-child.ts'), [mode, JSON.stringify(layout)], {
-    execArgv: ['--require', HOOK],
+  const child = forkScript(resolve(__dirname, 'forked-child.ts'), {
+    args: [mode, JSON.stringify(layout)],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
@@ -41,7 +42,7 @@ async function begin(mode: 'ends' | 'listens' | 'orphaned'): Promise<{ child: Ch
 
 /** Waits for the end that the child comes to by itself. */
 async function end(child: ChildProcess): Promise<void> {
-  await until('the child to end', () => child.exitCode !== null || child.signalCode !== null);
+  await until('the child to end', () => !isRunning(child));
   expect([child.exitCode, child.signalCode]).toEqual([0, null]);
 }
 

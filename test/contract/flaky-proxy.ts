@@ -1,40 +1,16 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { TcpProxy } from '../proxies/tcp-proxy.js';
 
 /** A TCP proxy that stops delivering, as a firewall that forgets a connection does: nobody is told. */
-export class FlakyProxy {
-  private readonly sockets = new Set<Socket>();
+export class FlakyProxy extends TcpProxy {
+  /** How often something was not delivered. */
+  swallowed = 0;
   /** Bytes that still come back from the server before silence. */
   private budget = Number.POSITIVE_INFINITY;
-  private lost = 0;
-
-  private constructor(
-    private readonly server: Server,
-    target: { readonly host: string; readonly port: number },
-  ) {
-    server.on('connection', (client) => this.join(client, connect(target)));
-  }
-
-  static async start(target: { readonly host: string; readonly port: number }): Promise<FlakyProxy> {
-    const server = createServer();
-    const proxy = new FlakyProxy(server, target);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
 
   /** Connections that clients have open. */
-  get open(): number {
-    return this.sockets.size / 2;
-  }
-
-  /** How often something was not delivered. */
-  get swallowed(): number {
-    return this.lost;
+  override get open(): number {
+    return super.open / 2;
   }
 
   /** Goes silent after so many more bytes of the server's. */
@@ -47,35 +23,23 @@ export class FlakyProxy {
     this.budget = Number.POSITIVE_INFINITY;
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private join(client: Socket, server: Socket): void {
+  protected override join(client: Socket): void {
     let isSilent = false;
-    const end = (): void => {
-      for (const socket of [client, server]) {
-        socket.destroy();
-        this.sockets.delete(socket);
-      }
+    const deliver = (data: Buffer, to: Socket): void => {
+      if (isSilent) this.swallowed++;
+      else to.write(data);
     };
-    for (const socket of [client, server]) {
-      this.sockets.add(socket);
-      socket.on('error', end);
-      socket.on('close', end);
-    }
-    server.on('data', (data) => {
-      isSilent ||= this.budget < data.length;
-      this.budget -= data.length;
-      if (isSilent) this.lost++;
-      else client.write(data);
-    });
-    client.on('data', (data) => {
-      isSilent ||= this.budget <= 0;
-      if (isSilent) this.lost++;
-      else server.write(data);
-    });
+    this.lead(
+      client,
+      (data, server) => {
+        isSilent ||= this.budget <= 0;
+        deliver(data, server);
+      },
+      (data) => {
+        isSilent ||= this.budget < data.length;
+        this.budget -= data.length;
+        deliver(data, client);
+      },
+    );
   }
 }

@@ -1,18 +1,5 @@
-import {
-  LeaseKeeper,
-  resolveLayout,
-  resolveLeaseOptions,
-  SnowflakeGenerator,
-  StoreSession,
-  type WorkerStore,
-} from '@raindrop/core';
-import { systemPorts } from '../../libs/node/src/system/system-ports.js';
-
-/** One process, as far as a worker table can tell: a keeper and a generator over a store of their own. */
-interface Member {
-  readonly keeper: LeaseKeeper;
-  readonly generator: SnowflakeGenerator;
-}
+import { resolveLayout, resolveLeaseOptions, type WorkerStore } from '@raindrop/core';
+import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What has become of keepers that started at one moment. */
 export interface Crowd {
@@ -52,7 +39,7 @@ export async function startTogether(
   };
 }
 
-function makeMember(store: WorkerStore, index: number, { min, max }: { min: number; max: number }): Member {
+function makeMember(store: WorkerStore, index: number, { min, max }: { min: number; max: number }): LeasedIssuer {
   const resolved = resolveLayout(
     {
       timeUnit: 'millisecond',
@@ -64,19 +51,5 @@ function makeMember(store: WorkerStore, index: number, { min, max }: { min: numb
     },
     Date.now(),
   );
-  const options = resolveLeaseOptions({});
-  const ports = systemPorts('turn');
-  const keeper = new LeaseKeeper(
-    {
-      resolved,
-      options,
-      identity: { code: `acquirer ${index}`, holder: `acquirer ${index}`, timeUnit: 1 },
-      session: new StoreSession(store, ports.timers, options.opTimeoutMs),
-      ports,
-    },
-    () => undefined,
-  );
-  const generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: keeper }, ports);
-  keeper.reportedBy((lane) => generator.highest(keeper, lane));
-  return { keeper, generator };
+  return leasedIssuer(store, { name: `acquirer ${index}`, resolved, lease: resolveLeaseOptions({}) });
 }

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { codecs, compareIds, type CodecName } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
-import { Order } from '../../apps/demo/src/orders/order.entity.js';
+import { Order } from '../../apps/demo/src/database/order.entity.js';
 import { expectSince } from '../waiting/expect-since.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';

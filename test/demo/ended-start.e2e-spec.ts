@@ -19,7 +19,7 @@ describe.each(['mariadb', 'postgres'])('A demo that starts on a %s which says no
     });
     await Promise.all([
       // Of its own accord it would end with 1, after eight tries.
-      expect(starting).rejects.toThrow('the demo ended with 0'),
+      expect(starting).rejects.toThrow('main.js ended with 0'),
       once(silent, 'connection').then(() => process.kill(pid!, 'SIGTERM')),
     ]);
     for (const each of sockets) each.destroy();

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Order } from '../../apps/demo/src/orders/order.entity.js';
+import { Order } from '../../apps/demo/src/database/order.entity.js';
 import { mistakesBy, type MistakesIn, type Schema } from './json-schema.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 

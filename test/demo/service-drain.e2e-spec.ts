@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { TcpProxy } from '../proxies/tcp-proxy.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
 import { databaseUrl, startDemo, type DemoProcess } from './demo-process.js';
@@ -142,21 +143,15 @@ describe('A service that is told to end', () => {
     const { port } = mariadb.options as { port: number };
     // Between the service and its database: the first connection waits until the signal has been sent.
     let pid = 0;
-    const gate = createServer((client) => {
-      if (pid !== 0) process.kill(pid, 'SIGTERM');
-      pid = 0;
-      const server = connect(port, '127.0.0.1');
-      for (const [from, to] of [
-        [client, server],
-        [server, client],
-      ] as const) {
-        from.on('error', () => to.destroy()).pipe(to);
+    class Gate extends TcpProxy {
+      protected override join(client: Socket): void {
+        if (pid !== 0) process.kill(pid, 'SIGTERM');
+        pid = 0;
+        this.lead(client);
       }
-    });
-    gate.listen(0, '127.0.0.1');
-    await once(gate, 'listening');
-    const { port: gatePort } = gate.address() as AddressInfo;
-    const url = databaseUrl({ ...mariadb.options, port: gatePort } as DataSourceOptions);
+    }
+    const gate = await Gate.start({ host: '127.0.0.1', port });
+    const url = databaseUrl({ ...mariadb.options, port: gate.port } as DataSourceOptions);
     try {
       const started = startDemo({ databaseUrl: url, onSpawn: (id) => (pid = id) });
       await expect(started).rejects.toThrow(/ended with 0; it printed:\n$/);
@@ -165,7 +160,7 @@ describe('A service that is told to end', () => {
       await source.destroy();
       expect(held).toEqual([]);
     } finally {
-      gate.close();
+      await gate.stop();
       await mariadb.drop();
     }
   });

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { run } from '../processes/run.js';
 import { findProgram } from '../servers/find-program.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 
@@ -40,7 +39,7 @@ describe('docs/service.md', () => {
   });
 
   it.each(CALLS)('answers as it says: $line', async ({ line, answer }) => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', line.replaceAll(LOCAL, demo.url)]);
+    const { stdout } = await run(['sh', '-c', line.replaceAll(LOCAL, demo.url)]);
     expect(JSON.parse(stdout)).toEqual(outline(JSON.parse(answer)));
   });
 

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../processes/run.js';
 import { until } from '../waiting/until.js';
 import { startDemo, type DemoProcess } from '../demo/demo-process.js';
 import { expressions, labelsIn, metricsIn } from './asked-series.js';
@@ -51,7 +51,7 @@ describe('The service, as the deployment files start it', () => {
   });
 
   it("passes the image's health check while it runs, and not afterwards", async () => {
-    const check = (): Promise<number> => runHealthCheck(new URL(service.url).port);
+    const check = (): Promise<number | null> => runHealthCheck(new URL(service.url).port);
     expect(await check()).toBe(0);
     await service.stop('SIGTERM');
     expect(await check()).toBe(1);
@@ -59,10 +59,7 @@ describe('The service, as the deployment files start it', () => {
 });
 
 /** The exit code of the command that Docker runs. */
-function runHealthCheck(port: string): Promise<number> {
+async function runHealthCheck(port: string): Promise<number | null> {
   const [, ...args] = execForm('HEALTHCHECK');
-  return new Promise((settle) => {
-    const child = execFile(process.execPath, args, { env: { ...process.env, PORT: port } }, () => undefined);
-    child.once('close', (code) => settle(code ?? -1));
-  });
+  return (await run([process.execPath, ...args], { environment: { PORT: port } })).code;
 }

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../processes/run.js';
 import { errorsOf, writeProject } from './compiled-blocks.js';
 import { allBlocks, type Block } from './documents.js';
 
@@ -13,14 +13,11 @@ beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'raindrop-blocks-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What the compiler has against these blocks. */
-function compile(blocks: readonly Block[]): Promise<string[]> {
+async function compile(blocks: readonly Block[]): Promise<string[]> {
   const project = join(folder, 'project');
   writeProject(project, blocks);
-  return new Promise((settle) => {
-    execFile(process.execPath, [TSC, '--pretty', 'false', '-p', project], { cwd: project }, (_, stdout) =>
-      settle(errorsOf(stdout, blocks)),
-    );
-  });
+  const { stdout } = await run([process.execPath, TSC, '--pretty', 'false', '-p', project], { cwd: project });
+  return errorsOf(stdout, blocks);
 }
 
 // The libraries are looked at as readers get them, built: npm run test:all builds them.

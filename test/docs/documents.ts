@@ -15,7 +15,7 @@ export interface Block {
   readonly text: string;
 }
 
-/** What is installed, built or generated (`docs/api` is, from doc comments) is written elsewhere. */
+/** Folders whose content is installed, built or generated (`docs/api`, from doc comments). */
 const NOT_OURS = /^(\..*|node_modules|dist|data|docs\/api)$/;
 
 /** Every Markdown file under a folder, by its path in the repository. */

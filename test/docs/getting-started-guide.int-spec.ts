@@ -1,11 +1,12 @@
 import { createLayout, parseId } from '@raindrop/core';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseUrl } from '../demo/demo-process.js';
-import { dieWithUs } from '../servers/die-with-us.js';
+import { startListening, type Listening } from '../processes/listening.js';
+import type { Command } from '../processes/die-with-us.js';
 import { findProgram } from '../servers/find-program.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { expectSince } from '../waiting/expect-since.js';
@@ -29,11 +30,6 @@ const [make, init, install, installTools, compile, startIt, post, find, reject, 
 
 const run = promisify(execFile);
 
-interface Started {
-  readonly url: string;
-  stop(): Promise<number | NodeJS.Signals | null>;
-}
-
 /** The project of step 1, but for what `npm install` would fetch: the packages are not published yet. */
 async function makeProject(folder: string): Promise<string> {
   await run('sh', ['-c', `${make!.command} && ${init!.command}`], { cwd: folder });
@@ -53,32 +49,8 @@ async function write(folder: string, files: readonly string[]): Promise<void> {
   await run('sh', ['-c', compile!.command], { cwd: folder });
 }
 
-async function start(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<Started> {
-  const [program, ...args] = await dieWithUs(startIt!.command.split(' ') as [string, ...string[]], 'SIGKILL');
-  const env = { ...process.env, ...environment, PORT: '0' };
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let printed = '';
-  const ended = new Promise<number | NodeJS.Signals | null>((settle) => {
-    child.once('close', (code, signal) => settle(code ?? signal));
-  });
-  const listening = new Promise<string>((settle) => {
-    const read = (chunk: Buffer): void => {
-      printed += chunk.toString();
-      const url = /^listening at (\S+)$/m.exec(printed)?.[1];
-      if (url !== undefined) settle(url);
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-  });
-  const failed = ended.then((end) => Promise.reject(new Error(`it ended with ${end}; it printed:\n${printed}`)));
-  const url = await Promise.race([listening, failed]);
-  return {
-    url,
-    stop: () => {
-      child.kill('SIGTERM');
-      return ended;
-    },
-  };
+function start(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<Listening> {
+  return startListening(startIt!.command.split(' ') as unknown as Command, { cwd: folder, environment });
 }
 
 /** Sends a curl line of the guide to an app that listens elsewhere. */

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openDemo, type OpenDemo } from '../demo/open-demo.js';
-import { BackgroundService } from './background-service.js';
+import { startListening, type Listening } from '../processes/listening.js';
 import { commandsBy, runShell } from './run-shell.js';
 import { differences } from './shown-answer.js';
 
@@ -36,7 +36,7 @@ describe('The service', () => {
 });
 
 describe.each(commandsBy('example'))('The commands of %s', (document, commands) => {
-  const services: BackgroundService[] = [];
+  const services: Listening[] = [];
   afterAll(() => Promise.all(services.map((each) => each.stop())));
 
   it('start it, and it answers as shown', async () => {
@@ -55,7 +55,9 @@ describe.each(commandsBy('example'))('The commands of %s', (document, commands) 
         const port = /\bPORT=(\d+) /.exec(command)?.[1] ?? '3000';
         // What is built is not built once more.
         const line = services.length === 0 ? command : command.replace(/npm start$/, withoutBuild(scripts['start']!));
-        const started = await BackgroundService.start(line.replace(/\bPORT=\d+ /, ''), copy);
+        const shell = ['sh', '-c', line.replace(/\bPORT=\d+ /, '')] as const;
+        // npm's children end with it.
+        const started = await startListening(shell, { cwd: copy, hasGroup: true });
         services.push(started);
         urls.set(`http://127.0.0.1:${port}`, started.url);
         continue;

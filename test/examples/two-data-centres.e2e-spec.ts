@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { BuiltExample, type ExampleProcess } from './built-example.js';
+import type { Listening } from '../processes/listening.js';
+import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
 const BATCH = 10_000;
@@ -30,7 +31,7 @@ describe('The example "two-data-centres"', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const start = (way: string, place: string, database = place): Promise<ExampleProcess> =>
+  const start = (way: string, place: string, database = place): Promise<Listening> =>
     example.start(folder, { APART_BY: way, DATA_CENTRE: place, DATABASE_URL: `sqlite:${database}.sqlite` });
 
   /** Leaves a database that has one worker id to give: this one. */
@@ -44,7 +45,7 @@ describe('The example "two-data-centres"', () => {
   it('by worker ranges: two processes in each, and no ID twice', async () => {
     const norths = await Promise.all([start('worker-ranges', 'north'), start('worker-ranges', 'north')]);
     const souths = await Promise.all([start('worker-ranges', 'south'), start('worker-ranges', 'south')]);
-    const workersOf = (processes: readonly ExampleProcess[]): Promise<number[]> =>
+    const workersOf = (processes: readonly Listening[]): Promise<number[]> =>
       Promise.all(processes.map(async (each) => (await parse(each, await issueOne(each))).workerId));
     for (const workerId of await workersOf(norths)) expect(workerId).toBeLessThan(512);
     for (const workerId of await workersOf(souths)) expect(workerId).toBeGreaterThan(511);
@@ -84,12 +85,12 @@ async function issue(url: string, count: number): Promise<string[]> {
   return body;
 }
 
-async function issueOne({ url }: ExampleProcess): Promise<string> {
+async function issueOne({ url }: Listening): Promise<string> {
   return (await issue(url, 1))[0]!;
 }
 
 /** All at the same time, so that they have their seconds in common. */
-function issueMany(processes: readonly ExampleProcess[]): Promise<string[][]> {
+function issueMany(processes: readonly Listening[]): Promise<string[][]> {
   return Promise.all(
     processes.map(async ({ url }) => {
       const ids: string[] = [];
@@ -99,7 +100,7 @@ function issueMany(processes: readonly ExampleProcess[]): Promise<string[][]> {
   );
 }
 
-async function parse({ url }: ExampleProcess, id: string): Promise<Parsed> {
+async function parse({ url }: Listening, id: string): Promise<Parsed> {
   return (await send<Parsed>(`${url}/ids/${id}`)).body;
 }
 

@@ -1,3 +1,4 @@
+import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withPostgres, type PostgresPair } from '../servers/postgres-pair.js';
 import type { PrivateServer } from '../servers/private-server.js';
@@ -23,7 +24,7 @@ export interface FailoverStage {
   readonly fleet: Fleet;
   readonly scenario: FailoverScenario;
   readonly outage: Outage;
-  readonly random: () => number;
+  readonly random: SeededRandom;
 }
 
 /** What one failover did. */
@@ -57,7 +58,7 @@ export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
   if (outage === 'read-only') {
     main.pointTo(pair.standby.port);
     // Nothing is waited for: how long this lasts is a part of the scenario, as are the pauses below.
-    await sleep(100 + 200 * random());
+    await sleep(random.between(100, 300));
     main.pointTo(undefined);
   }
   await pair.promote();
@@ -66,7 +67,7 @@ export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
   await acquire(taker);
   // Now two believe that they hold the row, the first one until it can ask.
   if (outage === 'long') await taker.untilIssued(IDS_AFTER);
-  else await sleep(50 + 100 * random());
+  else await sleep(random.between(50, 150));
   main.pointTo(pair.primary.port);
 
   await Promise.all([
@@ -112,7 +113,7 @@ async function tryToLoseCommits(stage: FailoverStage): Promise<LostCommits | und
     // The first of the two may have been sent before.
     ...fleet.holders.map((holder) => nextReports(holder, 'lease-renewed', 2)),
   ]);
-  await sleep(Math.max(50, scenario.lossMs - (performance.now() - heldAt)) + 100 * random());
+  await sleep(Math.max(50, scenario.lossMs - (performance.now() - heldAt)) + random.between(0, 100));
   const acknowledged = await versionsOn(pair.primary);
   const isGuarded = commitLossWindowMs > 0;
   if (isGuarded && performance.now() - heldAt > LATEST_END * commitLossWindowMs) return undefined;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
 import { failOver, type Fleet, type FailoverRound } from './fail-over.js';
 import { acquiresLost, type FailoverScenario } from './failover-scenario.js';
@@ -38,7 +39,7 @@ export async function runFailoverRounds(
   scenario: FailoverScenario = acquiresLost,
 ): Promise<FailoverOutcome> {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-failover-'));
-  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.start(), TcpSwitch.start()]);
+  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
   const start = (name: string, { port }: TcpSwitch): Issuer => {
     const { lease } = scenario;
     const workers = scenario.holders + scenario.newcomers;
@@ -59,7 +60,7 @@ export async function runFailoverRounds(
     await Promise.all(fleet.holders.map((issuer) => issuer.untilIssued(IDS_BEFORE)));
     await pair.addStandby();
 
-    const random = randomFrom(seed);
+    const random = new SeededRandom(seed);
     const each: FailoverRound[] = [];
     for (let round = 0; round < rounds; round++) {
       const outage = scenario.outages[round % scenario.outages.length]!;
@@ -74,15 +75,4 @@ export async function runFailoverRounds(
     await Promise.all([pair.stop(), main.stop(), side.stop()]);
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

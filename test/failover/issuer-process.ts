@@ -1,18 +1,15 @@
 import {
   ClosedError,
-  LeaseKeeper,
   RaindropError,
   resolveLayout,
   resolveLeaseOptions,
-  SnowflakeGenerator,
-  StoreSession,
   type LeaseEvent,
   type LeaseOptions,
 } from '@raindrop/core';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { openStore } from '../contract/open-store.js';
+import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What a process is started with. */
 export interface IssuerSetup {
@@ -40,8 +37,7 @@ const PAUSE_MS = 3;
 
 /** A process that issues IDs without a rest from the moment it is told to open until it has closed. */
 class Issuer {
-  private readonly keeper: LeaseKeeper;
-  private readonly generator: SnowflakeGenerator;
+  private readonly issuer: LeasedIssuer;
 
   constructor(
     { name, port, workers, lease }: IssuerSetup,
@@ -59,26 +55,22 @@ class Issuer {
     );
     const options = resolveLeaseOptions(lease);
     const { opTimeoutMs } = options;
-    const ports = systemPorts('turn');
     const database = { type: 'postgres', host: '127.0.0.1', port, username: 'postgres', database: 'postgres' } as const;
-    const session = new StoreSession(openStore(database, { opTimeoutMs }), ports.timers, opTimeoutMs);
-    const identity = { code: name, holder: `${name}, pid ${process.pid}`, timeUnit: 1 };
-    this.keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, ({ type }) => tell(type));
-    this.generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: this.keeper }, ports);
-    this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+    const onEvent = ({ type }: LeaseEvent): void => tell(type);
+    this.issuer = leasedIssuer(openStore(database, { opTimeoutMs }), { name, resolved, lease: options, onEvent });
   }
 
   /** Asks for IDs before the start has ended, too: a process that may not issue yet must not. */
   open(): void {
     void this.issue();
-    this.keeper.start().catch((error: unknown) => {
+    this.issuer.keeper.start().catch((error: unknown) => {
       // It may be told to close before the start has ended.
       if (!(error instanceof ClosedError)) tell({ failure: String(error) });
     });
   }
 
   async close(): Promise<void> {
-    await this.keeper.close();
+    await this.issuer.keeper.close();
     tell('closed');
   }
 
@@ -86,7 +78,7 @@ class Issuer {
     const batch = new BigInt64Array(BATCH);
     for (;;) {
       try {
-        this.generator.fill(batch);
+        this.issuer.generator.fill(batch);
         writeSync(this.file, batch);
       } catch (error) {
         if (!(error instanceof RaindropError)) throw error;

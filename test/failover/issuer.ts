@@ -1,13 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
+import { countIds, readIds } from '../issued/id-file.js';
+import { forkScript, kill } from '../processes/forked.js';
 import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type IssuerCommand, type IssuerReport, type IssuerSetup } from './issuer-process.js';
 
 const SCRIPT = resolve(__dirname, 'issuer-process.ts');
-const HOOK = resolve(__dirname, '../typescript-hook.cjs');
-const BYTES_OF_ID = 8;
 
 /** Another process that issues IDs, seen from here. */
 export class Issuer {
@@ -18,9 +16,8 @@ export class Issuer {
 
   /** The process opens nothing before it is told to. */
   constructor(private readonly setup: IssuerSetup) {
-    this.child = fork(SCRIPT, {
-      execArgv: ['--require', HOOK],
-      env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
+    this.child = forkScript(SCRIPT, {
+      environment: { [SETUP_VARIABLE]: JSON.stringify(setup) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const print = (chunk: Buffer): void => void (this.printed += chunk.toString());
@@ -38,14 +35,12 @@ export class Issuer {
 
   /** How many IDs it has issued. */
   get issued(): number {
-    const stat = statSync(this.setup.idsFile, { throwIfNoEntry: false });
-    return Math.floor((stat?.size ?? 0) / BYTES_OF_ID);
+    return countIds(this.setup.idsFile);
   }
 
   /** All IDs it has issued. */
   get ids(): BigInt64Array {
-    const { buffer, byteOffset } = readFileSync(this.setup.idsFile);
-    return new BigInt64Array(buffer.slice(byteOffset, byteOffset + this.issued * BYTES_OF_ID));
+    return readIds(this.setup.idsFile);
   }
 
   /** How often it has reported this. */
@@ -79,12 +74,8 @@ export class Issuer {
   }
 
   /** Ends the process. */
-  async stop(): Promise<void> {
-    const { child } = this;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
+  stop(): Promise<void> {
+    return kill(this.child);
   }
 
   private tell(command: IssuerCommand): void {

@@ -1,3 +1,5 @@
+import { repeatedAmong } from '../issued/repeated.js';
+
 /** IDs and who issued them. */
 export interface IdsOfOne {
   readonly name: string;
@@ -15,14 +17,8 @@ const EXAMPLES = 5;
 
 /** Compares all IDs with each other. */
 export function repeatedIds(issuers: readonly IdsOfOne[]): Repeats {
-  const all = new BigInt64Array(issuers.reduce((sum, { ids }) => sum + ids.length, 0));
-  let offset = 0;
-  for (const { ids } of issuers) {
-    all.set(ids, offset);
-    offset += ids.length;
-  }
-  all.sort();
-  const repeated = all.filter((id, index) => index > 0 && id === all[index - 1]);
+  const all = issuers.map(({ ids }) => ids);
+  const repeated = repeatedAmong(all);
   const examples = [...new Set(repeated.subarray(0, EXAMPLES))].map((id) => {
     const owners = issuers.flatMap(({ name, ids }) =>
       Array.from(
@@ -32,5 +28,5 @@ export function repeatedIds(issuers: readonly IdsOfOne[]): Repeats {
     );
     return `${id}: ${owners.join(', ')}`;
   });
-  return { ids: all.length, duplicates: repeated.length, examples };
+  return { ids: all.reduce((sum, { length }) => sum + length, 0), duplicates: repeated.length, examples };
 }

@@ -1,55 +1,29 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { TcpProxy } from '../proxies/tcp-proxy.js';
 import { freePort } from '../servers/free-port.js';
 
 /** One address for whichever server is the primary, as a load balancer or a moved IP address gives it. */
-export class TcpSwitch {
-  private readonly sockets = new Set<Socket>();
-  private target: number | undefined;
+export class TcpSwitch extends TcpProxy {
+  private readonly to: { host: string; port: number };
 
-  private constructor(
-    private readonly server: Server,
-    readonly port: number,
-  ) {
-    server.on('connection', (client) => this.join(client));
+  private constructor() {
+    const target = { host: '127.0.0.1', port: 0 };
+    super(target);
+    this.to = target;
   }
 
-  static async start(): Promise<TcpSwitch> {
-    const port = await freePort();
-    const server = createServer();
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return new TcpSwitch(server, port);
+  static async atFreePort(): Promise<TcpSwitch> {
+    return new TcpSwitch().listen(await freePort());
   }
 
   /** Connections lead to this port of 127.0.0.1 from now on, or nowhere; those that lead elsewhere are cut. */
-  pointTo(port: number | undefined): void {
-    this.target = port;
-    for (const socket of this.sockets) socket.destroy();
+  pointTo(port = 0): void {
+    this.to.port = port;
+    this.cut();
   }
 
-  async stop(): Promise<void> {
-    this.pointTo(undefined);
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private join(client: Socket): void {
-    if (this.target === undefined) {
-      client.destroy();
-      return;
-    }
-    const server = connect(this.target, '127.0.0.1');
-    const pair = [client, server];
-    for (const socket of pair) {
-      this.sockets.add(socket);
-      socket.setNoDelay();
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        pair.forEach((each) => each.destroy());
-        this.sockets.delete(socket);
-      });
-    }
-    client.pipe(server).pipe(client);
+  protected override join(client: Socket): void {
+    if (this.to.port === 0) client.destroy();
+    else this.lead(client);
   }
 }

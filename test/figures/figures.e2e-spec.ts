@@ -1,21 +1,12 @@
-import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { run, scriptCommand, type Ended } from '../processes/run.js';
 import type { Measurement } from './figure.js';
 
 // The times themselves are judged by `npm run figures` only.
 jest.setTimeout(240_000);
 
-const HOOK = resolve(__dirname, '../typescript-hook.cjs');
-const SCRIPT = resolve(__dirname, 'figures.ts');
-
 /** Runs the script; its exit code only says whether this machine was quick enough. */
-function figures(...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
-  return new Promise((settle) => {
-    execFile(process.execPath, ['--require', HOOK, SCRIPT, ...args], (error, stdout, stderr) => {
-      settle({ code: error?.code ?? 0, stdout, stderr });
-    });
-  });
-}
+const figures = (...args: string[]): Promise<Ended> => run(scriptCommand(resolve(__dirname, 'figures.ts'), args));
 
 describe('The figures', () => {
   it('are printed as a table, and fail the script when one is missed', async () => {

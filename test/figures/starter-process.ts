@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { DataSourceOptions } from 'typeorm';
+import { kill } from '../processes/forked.js';
 import type { TestDatabase } from '../servers/test-databases.js';
 
 /** How a start ended: with a worker and an ID, or with an error, whose code is missing when it is not one of ours. */
@@ -39,15 +40,8 @@ export class StarterProcess {
     await this.ask({ release: true });
   }
 
-  async kill(): Promise<void> {
-    if (!this.isRunning) return;
-    const ended = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await ended;
-  }
-
-  private get isRunning(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null;
+  kill(): Promise<void> {
+    return kill(this.child);
   }
 
   /** @throws Error when the process ends without an answer */

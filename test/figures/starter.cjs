@@ -2,11 +2,11 @@
 // 64 of these are started at once.
 const { resolve } = require('node:path');
 
-const dist = resolve(__dirname, '../../libs/nestjs/dist');
-const { LeasedWorker } = require(resolve(dist, 'lease/leased-worker.js'));
-const { resolveRaindropOptions } = require(resolve(dist, 'raindrop.options.js'));
+const dist = resolve(__dirname, '../../libs/node/dist');
+const { LeasedWorker } = require(resolve(dist, 'workers/leased-worker.js'));
+const { resolveServiceOptions } = require(resolve(dist, 'options/service-options.js'));
 const { systemPorts } = require(resolve(dist, 'system/system-ports.js'));
-const { openWorkerStore } = require(resolve(dist, 'typeorm/open-worker-store.js'));
+const { openWorkerStore } = require(resolve(dist, 'workers/open-worker-store.js'));
 const { RaindropError, SnowflakeGenerator } = require('@raindrop/core');
 const { DataSource } = require('typeorm');
 
@@ -27,10 +27,10 @@ async function start(options) {
     const { user, system } = process.cpuUsage(beganCpu);
     return { tookMs: performance.now() - beganMs, cpuMs: (user + system) / 1_000 };
   };
-  const resolved = resolveRaindropOptions(options, Date.now());
+  const resolved = resolveServiceOptions(options, Date.now());
   const ports = systemPorts(resolved.clock);
   const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
-  worker = new LeasedWorker(resolved, store, ports);
+  worker = new LeasedWorker('database', 'reserved', resolved, store, ports);
   const { layout, generator } = resolved;
   const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker.tenure, options: generator }, ports);
   try {

@@ -1,12 +1,11 @@
-import { Injectable, Module, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { HealthCheckService, TerminusModule, type HealthIndicatorService } from '@nestjs/terminus';
 import type { LeaseEvent } from '@raindrop/core';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
-import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 import { leaseStatus } from './lease-status.js';
 
 @Injectable()
@@ -32,16 +31,9 @@ interface Running {
 }
 
 async function start(options: SnowflakeModuleOptions, database?: DataSourceOptions): Promise<Running> {
-  @Module({
-    imports: [
-      ...(database === undefined ? [] : [typeorm(database)]),
-      TerminusModule,
-      RaindropModule.forRoot({ ...OPTIONS, ...options }),
-    ],
-    providers: [Health, RaindropHealthIndicator],
-  })
-  class AppModule {}
-  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  const imports = [TerminusModule, RaindropModule.forRoot({ ...OPTIONS, ...options })];
+  const first = database === undefined ? [] : [typeorm(database)];
+  const app = await startApp([...first, ...imports], [Health, RaindropHealthIndicator]);
   return { app, health: app.get(Health), ids: app.get(IdService) };
 }
 

@@ -1,9 +1,11 @@
-import { Module, type DynamicModule, type INestApplicationContext, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { testDatabase, type DatabaseKind, type TestDatabase, type TestOptions } from '../servers/test-databases.js';
+import { SILENT } from './start-app.js';
+
+export { startApp } from './start-app.js';
 
 /** A layout and a lease for tests: few workers, so that a table is filled at once. */
 export const OPTIONS: SnowflakeModuleOptions = {
@@ -11,20 +13,8 @@ export const OPTIONS: SnowflakeModuleOptions = {
   timeStampLength: 33,
   workIdLength: 5,
   endBitsLength: 1,
-  logger: { log: () => {}, warn: () => {}, error: () => {} },
+  logger: SILENT,
 };
-
-type Import = DynamicModule | Type;
-
-/** Starts an application of these modules; it is the caller's to close. */
-export async function startApp(
-  imports: readonly Import[],
-  providers: readonly Type[] = [],
-): Promise<INestApplicationContext> {
-  @Module({ imports: [...imports], providers: [...providers] })
-  class AppModule {}
-  return NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-}
 
 const opened: DataSource[] = [];
 

@@ -1,11 +1,10 @@
-import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { inspect } from 'node:util';
 import { SECRET, serverTrouble, wrongImports, wrongOptions } from './failing-starts.js';
 import { limitedAccount, type LimitedAccount, type ServerOptions } from './limited-account.js';
 import { LogCapture } from './log-capture.js';
-import { OPTIONS, typeorm, useDatabase } from './module-fixture.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
 /** An object as a log shows it that leaves nothing out. */
 const everything = (value: unknown): string =>
@@ -20,11 +19,9 @@ function wordsOf(error: unknown): string {
 
 /** Starts and closes an application; all that was to be read meanwhile. */
 async function readable(imports: (DynamicModule | Type)[], log: LogCapture): Promise<string> {
-  @Module({ imports })
-  class AppModule {}
   const words: string[] = [];
   try {
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: log, abortOnError: false });
+    const app = await startApp(imports, [], log);
     const ids = app.get(IdService);
     await new Promise((resolve) => ids.events.once('lease-renewed', resolve));
     words.push(everything(ids), everything(ids.status()), everything(ids.layout));
@@ -83,9 +80,8 @@ describe.each(['mariadb', 'postgres'] as const)('Passwords of %s', (kind) => {
 
     it('are not shown when the database no longer takes them, nor by the least that a logger can be', async () => {
       const log = new LogCapture();
-      @Module({ imports: [RaindropModule.forRoot({ ...QUICK, dbConfig: url(), logger: log.minimal })] })
-      class AppModule {}
-      const app = await NestFactory.createApplicationContext(AppModule, { logger: log });
+      const module = RaindropModule.forRoot({ ...QUICK, dbConfig: url(), logger: log.minimal });
+      const app = await startApp([module], [], log);
       const ids = app.get(IdService);
       const refused = new Promise<void>((resolve) => {
         ids.events.on('lease-trouble', ({ error }) => {

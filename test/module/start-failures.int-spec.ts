@@ -1,11 +1,10 @@
 import { Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { ConfigurationError } from '@raindrop/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { testDatabase } from '../servers/test-databases.js';
-import { countingProxy } from './counting-proxy.js';
+import { TcpProxy } from '../proxies/tcp-proxy.js';
 import { SECRET, serverTrouble, wrongImports, wrongOptions, type FailingStart } from './failing-starts.js';
 import { limitedAccount, type LimitedAccount, type ServerOptions } from './limited-account.js';
 import { LogCapture } from './log-capture.js';
@@ -19,11 +18,8 @@ interface Failure {
 let another: { TypeOrmModule: typeof TypeOrmModule; DataSource: typeof DataSource } | undefined;
 
 async function failureOf(imports: ReturnType<FailingStart['imports']>): Promise<Failure> {
-  @Module({ imports })
-  class AppModule {}
   const log = new LogCapture();
-  const starting = NestFactory.createApplicationContext(AppModule, { logger: log, abortOnError: false });
-  const error = await starting.then(
+  const error = await startApp(imports, [], log).then(
     () => Promise.reject(new Error('it started')),
     (reason: unknown) => reason as Failure['error'],
   );
@@ -135,22 +131,22 @@ describe.each(['mariadb', 'postgres'] as const)('An application that does not st
 
   it('is tried once only with credentials that were refused', async () => {
     const { host = '', port = 0 } = admin();
-    const proxy = await countingProxy({ host, port });
+    const proxy = await TcpProxy.start({ host, port });
     const strange = { ...admin(), port: proxy.port, username: 'raindrop_nobody', password: SECRET } as ServerOptions;
     await failureOf([RaindropModule.forRoot({ ...OPTIONS, dbConfig: strange })]);
     expect(proxy.connections).toBe(1);
-    await proxy.close();
+    await proxy.stop();
   });
 
   it('says so when the database goes down between the application and the worker id', async () => {
     const { host = '', port = 0 } = admin();
-    const proxy = await countingProxy({ host, port });
+    const proxy = await TcpProxy.start({ host, port });
     const opened: DataSource[] = [];
     const app = TypeOrmModule.forRootAsync({
       useFactory: () => ({ ...admin(), port: proxy.port, retryAttempts: 0 }),
       dataSourceFactory: async (options) => {
         opened.push(await new DataSource(options!).initialize());
-        await proxy.close();
+        await proxy.stop();
         return opened[0]!;
       },
     });

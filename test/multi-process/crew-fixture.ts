@@ -54,11 +54,6 @@ export function useCrew(kind: DatabaseKind): CrewFixture {
   };
 }
 
-/** How many of these IDs are there more than once. */
-export function repeated(ids: readonly bigint[]): number {
-  return ids.length - new Set(ids).size;
-}
-
 export function ascending(numbers: readonly number[]): number[] {
   return [...numbers].sort((a, b) => a - b);
 }

@@ -1,11 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { forkScript, isRunning } from '../processes/forked.js';
+import { HOOK } from '../processes/run.js';
 import { until } from '../waiting/until.js';
 import { SETUP_VARIABLE, type MemberCommand, type MemberReport, type MemberSetup } from './member-messages.js';
 
-const HOOK = resolve(__dirname, '../typescript-hook.cjs');
 const PATIENCE_MS = 120_000;
 
 /** One that was started and speaks for a member, or for several. */
@@ -30,9 +31,8 @@ export class Crew {
 
   /** A process by `child_process.fork`. */
   fork({ setup, script = 'member-script.ts', environment }: LinkOptions): ChildProcess {
-    const child = fork(resolve(__dirname, script), {
-      execArgv: ['--require', HOOK],
-      env: { ...process.env, ...environment, [SETUP_VARIABLE]: JSON.stringify(setup) },
+    const child = forkScript(resolve(__dirname, script), {
+      environment: { ...environment, [SETUP_VARIABLE]: JSON.stringify(setup) },
       serialization: 'advanced',
     });
     child.once('close', () => this.links.delete(child));
@@ -116,5 +116,5 @@ export class Crew {
 
 /** Settles when a process or thread has ended. */
 export async function ended(link: Link): Promise<void> {
-  if (link instanceof Worker || (link.exitCode === null && link.signalCode === null)) await once(link, 'exit');
+  if (link instanceof Worker || isRunning(link)) await once(link, 'exit');
 }

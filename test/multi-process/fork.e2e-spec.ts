@@ -1,6 +1,7 @@
 import { databaseKinds } from '../servers/test-databases.js';
 import { ended } from './crew.js';
-import { ascending, IDS, OPTIONS, repeated, useCrew } from './crew-fixture.js';
+import { repeated } from '../issued/repeated.js';
+import { ascending, IDS, OPTIONS, useCrew } from './crew-fixture.js';
 
 jest.setTimeout(240_000);
 

@@ -1,9 +1,8 @@
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, threadId } from 'node:worker_threads';
+import { SILENT, startApp } from '../module/start-app.js';
 import { SETUP_VARIABLE, type MemberCommand, type MemberNews, type MemberSetup } from './member-messages.js';
 
 /** IDs that are issued without letting go of the event loop. */
@@ -19,15 +18,10 @@ export class Member {
   /** Starts the application of {@link MemberSetup} and reports that it is ready. */
   static async start(): Promise<Member> {
     const setup = JSON.parse(process.env[SETUP_VARIABLE]!) as MemberSetup;
-    const logger = { log: () => {}, warn: () => {}, error: () => {} };
-    @Module({
-      imports: [
-        TypeOrmModule.forRoot({ ...setup.database, retryAttempts: 0 }),
-        RaindropModule.forRoot({ ...setup.options, logger }),
-      ],
-    })
-    class AppModule {}
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+    const app = await startApp([
+      TypeOrmModule.forRoot({ ...setup.database, retryAttempts: 0 }),
+      RaindropModule.forRoot({ ...setup.options, logger: SILENT }),
+    ]);
     // Signals reach a process, not a thread.
     if (isMainThread && setup.onSigint !== 'ignore') app.enableShutdownHooks();
     else if (isMainThread) process.on('SIGINT', () => {});

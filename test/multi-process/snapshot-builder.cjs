@@ -23,7 +23,7 @@ function load(file) {
 }
 
 const core = load(resolve(libs, 'core/dist/index.js'));
-const { systemPorts } = load(resolve(libs, 'nestjs/dist/system/system-ports.js'));
+const { systemPorts } = load(resolve(libs, 'node/dist/system/system-ports.js'));
 
 const resolved = core.resolveLayout(
   {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { openStore } from '../contract/open-store.js';
 import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
-import { repeated } from './crew-fixture.js';
+import { repeated } from '../issued/repeated.js';
 
 jest.setTimeout(240_000);
 

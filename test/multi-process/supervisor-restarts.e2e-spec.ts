@@ -1,5 +1,6 @@
 import type { DatabaseKind } from '../servers/test-databases.js';
-import { repeated, useCrew } from './crew-fixture.js';
+import { repeated } from '../issued/repeated.js';
+import { useCrew } from './crew-fixture.js';
 import { Supervisor } from './supervisor.js';
 
 jest.setTimeout(240_000);

@@ -1,5 +1,6 @@
 import { databaseKinds } from '../servers/test-databases.js';
-import { ascending, IDS, repeated, useCrew } from './crew-fixture.js';
+import { repeated } from '../issued/repeated.js';
+import { ascending, IDS, useCrew } from './crew-fixture.js';
 
 jest.setTimeout(240_000);
 

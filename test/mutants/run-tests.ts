@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { Child } from '../processes/child.js';
 import { LEDGER_VARIABLE } from '../servers/run-ledger.js';
 
 const jest = join(dirname(createRequire(__filename).resolve('jest/package.json')), 'bin/jest.js');
@@ -30,16 +29,20 @@ export async function runTests(directory: string, specs: readonly string[], patt
   const report = join(directory, 'jest-report.json');
   rmSync(report, { force: true });
   const args = ['--runInBand', '--silent', '--json', `--outputFile=${report}`, `--cacheDirectory=${directory}/.jest`];
-  const child = spawn(process.execPath, [jest, ...args, '--testNamePattern', pattern, '--runTestsByPath', ...specs], {
-    cwd: directory,
-    // Each run clears its own databases away, and not those of the others.
-    env: { ...process.env, [LEDGER_VARIABLE]: undefined },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await once(child, 'close');
-  const { testResults } = JSON.parse(readReport(report, said)) as JestReport;
+  const command = [
+    process.execPath,
+    jest,
+    ...args,
+    '--testNamePattern',
+    pattern,
+    '--runTestsByPath',
+    ...specs,
+  ] as const;
+  // Each run clears its own databases away, and not those of the others.
+  const environment = { [LEDGER_VARIABLE]: undefined };
+  const child = new Child(command, { cwd: directory, environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  await child.ended;
+  const { testResults } = JSON.parse(readReport(report, child.stderr)) as JestReport;
   const unfit = testResults.find(({ assertionResults }) => assertionResults.length === 0);
   if (unfit !== undefined) throw new Error(`${unfit.name} cannot be run:\n${unfit.message}`);
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);

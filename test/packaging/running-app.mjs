@@ -1,58 +1,35 @@
-import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 
-const START_MS = 120_000;
-const END_MS = 60_000;
+const require = createRequire(import.meta.url);
+require('../typescript-hook.cjs');
+const { Child } = require('../processes/child.ts');
 
 /** A started app: its address, and how it ends. */
 export class RunningApp {
   #child;
-  #output = '';
-  #ended;
 
   constructor(folder) {
-    this.#child = spawn(process.execPath, ['dist/main.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child.stdout.on('data', (chunk) => (this.#output += chunk));
-    this.#child.stderr.on('data', (chunk) => (this.#output += chunk));
-    this.#ended = new Promise((resolve) => this.#child.on('close', (code, signal) => resolve(signal ?? code)));
+    this.#child = new Child([process.execPath, 'dist/main.js'], { cwd: folder });
   }
 
   get output() {
-    return this.#output.trim();
+    return this.#child.printed.trim();
   }
 
   /** Where it listens. @throws Error when it ends before, or does not listen in time */
   async address() {
-    const heard = new Promise((resolve) => {
-      this.#child.stdout.on('data', () => {
-        const [, address] = /^listening at (\S+)$/m.exec(this.#output) ?? [];
-        if (address !== undefined) resolve(address);
-      });
-    });
-    const ended = this.#ended.then((end) => Promise.reject(new Error(`it ended with ${end} before it listened`)));
-    return within(START_MS, Promise.race([heard, ended]), 'it did not listen');
+    const [, address] = await this.#child.says(/^listening at (\S+)$/m);
+    return address;
   }
 
   /** Sends the signal. @returns the exit code, or the signal that ended the process */
-  async end(signal) {
-    this.#child.kill(signal);
-    return within(END_MS, this.#ended, `it did not end after ${signal}`);
+  async end(name) {
+    const { code, signal } = await this.#child.end(name);
+    return signal ?? code;
   }
 
   /** Ends it in any case. */
   async kill() {
-    this.#child.kill('SIGKILL');
-    await this.#ended;
-  }
-}
-
-async function within(ms, promise, problem) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${problem} within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
+    await this.#child.end('SIGKILL');
   }
 }

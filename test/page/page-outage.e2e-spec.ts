@@ -39,8 +39,8 @@ describe('When the service goes away, the page', () => {
     await shows(page, '#read-moment', /\d{4}, \d\d:\d\d:\d\d UTC/);
     await shows(page, '#read-check', 'Read here; the service cannot confirm it now.');
     await page.getByRole('slider', { name: 'Timestamp' }).fill('34');
-    await shows(page, '#plan-figures', '544 years');
-    await shows(page, '#plan-check', 'Planned here; the service cannot confirm it now.');
+    await shows(page, '#plan-check', 'The service does not answer. What you see is what was planned last.');
+    await shows(page, '#plan-figures', '272 years');
     await page.getByRole('button', { name: 'Take', exact: true }).click();
     await shows(page, '#take-problem', 'The service does not answer.');
     // The browser itself notes each request that failed; the page's scripts fail at none.
@@ -55,6 +55,7 @@ describe('When the service goes away, the page', () => {
     service = await startService({ port, apiKey: API_KEY });
     await shows(page, '#state-text', 'Ready');
     expect(await page.evaluate('told')).toContain('The service answers again.');
+    await shows(page, '#plan-figures', '544 years');
     await shows(page, '#workers-problem', /^$/);
     await page.getByRole('button', { name: 'Take', exact: true }).click();
     await shows(page, '#take-said', 'IDs in');

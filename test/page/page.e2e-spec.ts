@@ -145,7 +145,7 @@ describe('The page', () => {
       await shows(page, '#plan-figures', /IDs per second2\.1Mof each worker/);
       await shows(page, '#plan-figures', /Workers63processes at once, ids 1 to 63/);
       await shows(page, '#plan-code', 'timeStampLength: 34,\n  workIdLength: 6,');
-      await shows(page, '#plan-check', '✓ The service plans the same.');
+      await shows(page, '#plan-check', '✓ Planned by the service.');
     });
 
     it('for a part of the worker ids, and with what the end bits hold', async () => {
@@ -161,14 +161,14 @@ describe('The page', () => {
       );
       expect(await page.locator('#plan-bits .bit.fixed').allTextContents()).toEqual(['1', '0', '1']);
       expect(await page.locator('#plan-bits').getAttribute('aria-label')).toContain('End 3 bits holding 5');
-      await shows(page, '#plan-check', '✓ The service plans the same.');
+      await shows(page, '#plan-check', '✓ Planned by the service.');
     });
 
     it.each([
-      ['First worker id', '1024', 'First worker id: give a whole number from 0 to 1023, which 10 worker bits hold.'],
-      ['Last worker id', '1.5', 'Last worker id: give a whole number from 0 to 1023, which 10 worker bits hold.'],
-      ['Last worker id', '0', 'First worker id: it must not be greater than the last, 0.'],
-      ['End bits hold', '2', 'End bits hold: give a whole number from 0 to 1.'],
+      ['First worker id', '1024', 'First worker id: is out of range: must be an integer from 0 to 1023;'],
+      ['Last worker id', '1.5', 'Last worker id: must be an integer from 0 to 1023;'],
+      ['Last worker id', '0', 'First worker id: must not be greater than serviceMaxWorkId, 0.'],
+      ['End bits hold', '2', 'End bits hold: is out of range: must be an integer from 0 to 1;'],
     ])('and says what is wrong with %s %s', async (label, value, problem) => {
       await page.getByLabel(label).fill(value);
       await shows(page, '#plan-problem', problem);
@@ -184,8 +184,8 @@ describe('The page', () => {
       await page.getByLabel('End bits hold').fill('1');
       await page.getByRole('slider', { name: 'End bits' }).fill('0');
       expect(await page.getByLabel('End bits hold').isDisabled()).toBe(true);
+      await shows(page, '#plan-check', '✓ Planned by the service.');
       expect(await page.locator('#plan-code').textContent()).not.toContain('endBitsValue');
-      await shows(page, '#plan-check', '✓ The service plans the same.');
     });
 
     it('and shows the warnings of the service', async () => {
@@ -200,7 +200,11 @@ describe('The page', () => {
         page.evaluate<number>(`scrollY + document.getElementById('plan-form').getBoundingClientRect().top`);
       const before = await top();
       await page.getByRole('slider', { name: 'Timestamp' }).fill('55');
-      await shows(page, '#plan-problem', 'No bit is left for the sequence: 63 − 55 − 10 − 1 − 1 = −4.');
+      await shows(
+        page,
+        '#plan-problem',
+        'Timestamp: leaves no sequence bit: 63 - 55 - workIdLength 10 - 1 - endBitsLength 1 = -4',
+      );
       expect(await page.locator('#plan-bits').isVisible()).toBe(false);
       expect(await top()).toBe(before);
       await page.getByRole('slider', { name: 'Timestamp' }).fill('40');
@@ -210,28 +214,28 @@ describe('The page', () => {
 
     it('and says what is wrong with a day or a number', async () => {
       await page.getByLabel('Counted from').fill('2999-01-01');
-      await shows(page, '#plan-problem', 'the day lies in the future');
+      await shows(page, '#plan-problem', 'Counted from: lies in the future');
       await page.getByLabel('Counted from').fill('');
-      await shows(page, '#plan-problem', 'give a day such as 2026-01-01');
+      await shows(page, '#plan-problem', 'Counted from: is not a date');
       await page.getByLabel('Counted from').fill('2026-01-01');
       await page.getByLabel('IDs per second each').fill('0');
-      await shows(page, '#plan-problem', 'give a whole number from 1 on');
+      await shows(page, '#plan-problem', 'IDs per second each: is out of range: must be an integer from 1 to');
     });
 
     it('and passes on why the service refuses one', async () => {
       await page.getByLabel('Counted from').fill('1950-01-01');
       await page.getByRole('slider', { name: 'Timestamp' }).fill('31');
-      await shows(page, '#plan-problem', 'the layout expires at 2018-01-19T03:14:08.000Z');
+      await shows(page, '#plan-problem', 'Timestamp: the layout expires at 2018-01-19T03:14:08.000Z');
     });
 
     it('within what a unit allows', async () => {
       await page.getByLabel('One tick is a').selectOption('millisecond');
       await shows(page, '#plan-time-out', '43 bits');
-      await shows(page, '#plan-check', '✓ The service plans the same.');
+      await shows(page, '#plan-check', '✓ Planned by the service.');
       await shows(page, '#plan-warnings', 'Milliseconds feel every clock correction');
       await page.getByLabel('One tick is a').selectOption('day');
       await shows(page, '#plan-time-out', '17 bits');
-      await shows(page, '#plan-check', '✓ The service plans the same.');
+      await shows(page, '#plan-check', '✓ Planned by the service.');
     });
   });
 

@@ -28,12 +28,12 @@ export const chaosProof: Proof = {
 };
 
 function chaos(args: readonly string[]): Promise<Run> {
-  return runScript<ChaosReport>('chaos', 'test/chaos/chaos.ts', ['--only', 'workers', ...args]);
+  return runScript<ChaosReport>('chaos', 'test/chaos/command/chaos.ts', ['--only', 'workers', ...args]);
 }
 
 function chaosOfSegments(db: string, seed: number, ...more: readonly string[]): Promise<SegmentRun> {
   const args = ['--only', 'segments', '--db', db, '--segment-seconds', '60', '--seed', String(seed), ...more];
-  return runScript<SegmentReport>('chaos', 'test/chaos/chaos.ts', args);
+  return runScript<SegmentReport>('chaos', 'test/chaos/command/chaos.ts', args);
 }
 
 function segmentRow({ answer, command, exitCode }: SegmentRun): ProofRow {

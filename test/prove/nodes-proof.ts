@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { Child } from '../processes/child.js';
 import type { Proof, ProofRow } from './proof.js';
 
 const root = join(__dirname, '../..');
@@ -22,13 +21,9 @@ export const nodesProof: Proof = {
 async function leg(major: number): Promise<ProofRow> {
   const command = `.ci/node-leg ${major}`;
   process.stderr.write(`\n== ${command}\n`);
-  const child = spawn(join(root, '.ci/node-leg'), [String(major)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    process.stderr.write(text);
-    output += text;
-  });
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  const measured = output.trim().split('\n').at(-1) ?? '';
-  return { what: `the project under Node ${major}`, target: 'all steps pass', measured, ok: exitCode === 0, command };
+  const child = new Child([join(root, '.ci/node-leg'), String(major)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child.process.stdout!.pipe(process.stderr, { end: false });
+  const { code } = await child.ended;
+  const measured = child.stdout.trim().split('\n').at(-1) ?? '';
+  return { what: `the project under Node ${major}`, target: 'all steps pass', measured, ok: code === 0, command };
 }

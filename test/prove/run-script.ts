@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { runForJson } from '../processes/run.js';
 
+const DAY_MS = 86_400_000;
 const root = join(__dirname, '../..');
 
 /** What a script of ours left behind. */
@@ -22,13 +22,8 @@ export async function runScript<T>(script: string, file: string, args: readonly 
   const command = ['npm run', script, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
   process.stderr.write(`\n== ${command}\n`);
   const began = performance.now();
-  const nodeArgs = ['--require', './test/typescript-hook.cjs', file, ...args, '--json'];
-  const child = spawn(process.execPath, nodeArgs, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  const line = output.trim().split('\n').at(-1) ?? '';
-  if (!/^[{[]/.test(line)) throw new Error(`${command} ended with ${exitCode} and no answer:\n${output}`);
-  const seconds = Math.round((performance.now() - began) / 1_000);
-  return { answer: JSON.parse(line) as T, exitCode, seconds, command };
+  const { code, answer } = await runForJson<T>(file, [...args, '--json'], {
+    ...{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'], withinMs: DAY_MS },
+  });
+  return { answer, exitCode: code, seconds: Math.round((performance.now() - began) / 1_000), command };
 }

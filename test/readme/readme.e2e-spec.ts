@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { startDemo, type DemoProcess } from '../demo/demo-process.js';
 import { shellCommands } from '../docs/shell-commands.js';
+import { run } from '../processes/run.js';
 import { findProgram } from '../servers/find-program.js';
 
 const README = readFileSync(resolve(__dirname, '../../README.md'), 'utf8');
@@ -50,7 +49,7 @@ describe('The README', () => {
   });
 
   it.each(CALLS)('answers as it says: $line', async ({ line, answer }) => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', line.replaceAll(LOCAL, demo.url)]);
+    const { stdout } = await run(['sh', '-c', line.replaceAll(LOCAL, demo.url)]);
     expect(JSON.parse(stdout)).toMatchObject(outline(JSON.parse(answer)) as object);
   });
 

@@ -1,10 +1,7 @@
 import {
   ClockSkewError,
-  LeaseKeeper,
   resolveLayout,
   resolveLeaseOptions,
-  SnowflakeGenerator,
-  StoreSession,
   type LeaseEvent,
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
@@ -14,6 +11,7 @@ import type { RedisWorkerCallsOptions } from '../../libs/node/src/redis/worker-s
 import { RedisWorkerStore } from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
 import { reachOf } from '../../libs/node/src/redis/worker-store/redis-workers.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
+import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../waiting/until.js';
 import { IssuedIds } from './issued-ids.js';
@@ -41,8 +39,7 @@ export interface LayoutChoice {
 /** One that issues, as a process does, and writes everything down. */
 export class WorkerIssuer {
   readonly events: LeaseEvent[] = [];
-  readonly keeper: LeaseKeeper;
-  private readonly generator: SnowflakeGenerator;
+  private readonly issuer: LeasedIssuer;
   private timer: NodeJS.Timeout | undefined;
   private starting: Promise<void> | undefined;
 
@@ -54,12 +51,12 @@ export class WorkerIssuer {
   ) {
     const layout = { timeUnit, startTimeStamp: '2024-01-01', timeStampLength, workIdLength: 3 };
     const resolved = resolveLayout({ ...layout, serviceMinWorkId: 1, serviceMaxWorkId: workers }, Date.now());
-    const ports = systemPorts('turn');
-    const identity = { code: 'test', holder: 'test', timeUnit: 1 };
-    const session = new StoreSession(store, ports.timers, options.opTimeoutMs);
-    this.keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, (event) => this.events.push(event));
-    this.generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: this.keeper }, ports);
-    this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+    const onEvent = (event: LeaseEvent): void => void this.events.push(event);
+    this.issuer = leasedIssuer(store, { name: 'test', resolved, lease: options, onEvent });
+  }
+
+  get keeper(): LeasedIssuer['keeper'] {
+    return this.issuer.keeper;
   }
 
   /** Settles when it issues. */
@@ -92,7 +89,7 @@ export class WorkerIssuer {
   private issue(): void {
     try {
       for (let i = 0; i < IDS_PER_LOOK; i++) {
-        this.ids.add(this.generator.nextId());
+        this.ids.add(this.issuer.generator.nextId());
       }
     } catch {
       // Refused: later, then.

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BackgroundService } from '../docs/background-service.js';
+import { startListening, type Listening } from '../processes/listening.js';
 import { blocksOf, type Block } from '../docs/documents.js';
 import { runShell } from '../docs/run-shell.js';
 import { commandsOf } from '../docs/shell-commands.js';
@@ -32,7 +32,7 @@ export async function followTutorial(parent: string, environment: Readonly<Recor
   const done: string[] = [];
   const names = new Map<string, string>();
   let cwd = parent;
-  let app: BackgroundService | undefined;
+  let app: Listening | undefined;
   try {
     for (const block of blocksOnSqlite()) {
       if (block.language !== 'sh') {
@@ -41,7 +41,7 @@ export async function followTutorial(parent: string, environment: Readonly<Recor
       }
       for (const { command, answer } of commandsOf(block)) {
         done.push(command);
-        if (/^node /.test(command)) app = await BackgroundService.start(command, cwd);
+        if (/^node /.test(command)) app = await startListening(['sh', '-c', command], { cwd, hasGroup: true });
         else if (command.startsWith('curl ')) await ask(command, answer, app, names, cwd);
         else cwd = await runAndFollow(command, cwd, environment);
       }
@@ -69,7 +69,7 @@ async function runAndFollow(command: string, cwd: string, environment: Readonly<
 async function ask(
   command: string,
   answer: string,
-  app: BackgroundService | undefined,
+  app: Listening | undefined,
   names: Map<string, string>,
   cwd: string,
 ): Promise<void> {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { Child } from '../processes/child.js';
+import { scriptCommand } from '../processes/run.js';
 
 const DEADLINE_MS = 60_000;
 
@@ -14,22 +14,13 @@ export interface IdleProcess {
 
 /** @param end when it takes no more: after the first IDs, or when the service has gone */
 export function startIdleProcess(way: string, port: number, end: 'once' | 'outage'): IdleProcess {
-  const hook = resolve(__dirname, '../typescript-hook.cjs');
-  const args = ['--require', hook, resolve(__dirname, 'idle-client.ts'), way, String(port), end];
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, args, { stdio: [...stdio], timeout: DEADLINE_MS });
-  let printed = '';
-  const taken = once(child, 'close').then(([code]) => {
-    if (code !== 0) throw new Error(`the client ended with ${code}; it printed: ${printed}`);
-    return new Set(printed.trim().split('\n').at(-1)!.split(',')).size;
+  const command = scriptCommand(resolve(__dirname, 'idle-client.ts'), [way, String(port), end]);
+  const child = new Child(command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const taken = child.over(DEADLINE_MS).then(({ code }) => {
+    if (code !== 0) throw new Error(`the client ended with ${code}; it printed: ${child.stdout}`);
+    return new Set(child.stdout.trim().split('\n').at(-1)!.split(',')).size;
   });
-  const goesOn = new Promise<void>((settle, fail) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      printed += chunk.toString();
-      if (printed.startsWith('goes on\n')) settle();
-    });
-    taken.then(() => settle(), fail);
-  });
+  const goesOn = child.says(/^goes on\n/).then(() => undefined);
   // Whoever waits for the end hears of a failure there.
   goesOn.catch(() => undefined);
   return { goesOn, taken };

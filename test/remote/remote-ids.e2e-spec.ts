@@ -7,14 +7,16 @@ import { remoteIds, type RemoteIdsOptions } from '../../libs/node/src/remote/htt
 import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/node/src/remote/remote-id-source.js';
 import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import type { DemoProcess } from '../demo/demo-process.js';
+import { repeated } from '../issued/repeated.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
 import { codesOf } from './codes-of.js';
 import { startIdleProcess } from './idle-process.js';
 import { ReplayingProxy } from './replaying-proxy.js';
-import { freePorts, startService, type Ports, type ServiceProcess } from './service-process.js';
-import { openSlowWay } from './slow-way.js';
+import { freePorts, startService, type Ports } from './service-process.js';
+import { SlowWay } from './slow-way.js';
 
 jest.setTimeout(240_000);
 
@@ -34,7 +36,7 @@ const PATIENCE_MS = 60_000;
 
 let database: TestDatabase;
 let ports: Ports;
-let service: ServiceProcess;
+let service: DemoProcess;
 const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
@@ -62,10 +64,6 @@ async function client(source: RemoteIdSource): Promise<RemoteIdService> {
   const ids = await RemoteIdService.open(source, { asyncTimeoutMs: PATIENCE_MS });
   open.push(ids);
   return ids;
-}
-
-function repeated(ids: readonly bigint[]): number {
-  return ids.length - new Set(ids).size;
 }
 
 /** Whether a call was answered before the event loop turned: from memory. */
@@ -148,7 +146,7 @@ describe.each(WAYS)('Over %s', (way) => {
   });
 
   it.each([2, 50])('lets a warm caller wait for no round trip, with the service %i ms away', async (delayMs) => {
-    const slow = await openSlowWay(ports[way], delayMs / 2);
+    const slow = await SlowWay.to(ports[way], delayMs / 2);
     try {
       const fetched = { minStep: 200, maxStep: 200, maxAgeMs: 3_600_000 };
       const ids = await client(sourceBy(way, fetched, slow.port));
@@ -168,7 +166,7 @@ describe.each(WAYS)('Over %s', (way) => {
       expect(renewals).toBeGreaterThanOrEqual(before.renewals + 20);
     } finally {
       for (const each of open.splice(0)) await each.close();
-      await slow.close();
+      await slow.stop();
     }
   });
 

@@ -5,7 +5,7 @@ import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { freePorts, startService } from './service-process.js';
-import { openSlowWay } from './slow-way.js';
+import { SlowWay } from './slow-way.js';
 
 const PAUSE_MS = 5;
 const WARM_UP = 200;
@@ -18,12 +18,12 @@ async function main(): Promise<void> {
   const service = await startService(database.options, ports);
   for (const delayMs of [2, 50]) {
     for (const way of ['http', 'tcp'] as const) {
-      const slow = await openSlowWay(ports[way], delayMs / 2);
+      const slow = await SlowWay.to(ports[way], delayMs / 2);
       const url = `http://127.0.0.1:${slow.port}`;
       const ids = await RemoteIdService.open(way === 'http' ? remoteIds({ url }) : remoteIdsTcp({ port: slow.port }));
       console.log(`${way}, ${delayMs} ms away: ${await measure(ids)}`);
       await ids.close();
-      await slow.close();
+      await slow.stop();
     }
   }
   await service.stop('SIGKILL');

@@ -30,7 +30,7 @@ export class AptInstall {
   }
 
   private async installNow(packageName: string): Promise<void> {
-    const options = { timeoutMs: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+    const options = { withinMs: INSTALL_MS, environment: { DEBIAN_FRONTEND: 'noninteractive' } };
     const began = performance.now();
     process.stderr.write(`installing ${packageName} with apt-get\n`);
     if (!this.updated) {

@@ -19,15 +19,17 @@ const DOWN_MS = 60_000;
  * @throws Error when no engine answers, Compose is missing, or the service does not become healthy.
  */
 export async function startWithDocker(kind: ServerKind): Promise<ObtainedServer> {
-  await runCommand('docker', ['info', '--format', '{{.ServerVersion}}'], { timeoutMs: ENGINE_MS });
-  await runCommand('docker', ['compose', 'version'], { timeoutMs: ENGINE_MS });
+  await runCommand('docker', ['info', '--format', '{{.ServerVersion}}'], { withinMs: ENGINE_MS });
+  await runCommand('docker', ['compose', 'version'], { withinMs: ENGINE_MS });
 
   const port = await freePort();
   const project = `raindrop-test-${randomBytes(4).toString('hex')}`;
   // Without the profile `down` would leave the container behind: https://docs.docker.com/compose/how-tos/profiles/
-  const env = { ...process.env, COMPOSE_PROFILES: 'test', [`RAINDROP_${kind.toUpperCase()}_PORT`]: String(port) };
-  const compose = (args: string[], timeoutMs: number): Promise<string> =>
-    runCommand('docker', ['compose', '--project-name', project, '--file', COMPOSE_FILE, ...args], { env, timeoutMs });
+  const environment = { COMPOSE_PROFILES: 'test', [`RAINDROP_${kind.toUpperCase()}_PORT`]: String(port) };
+  const compose = (args: string[], withinMs: number): Promise<string> => {
+    const all = ['compose', '--project-name', project, '--file', COMPOSE_FILE, ...args];
+    return runCommand('docker', all, { environment, withinMs });
+  };
   const stop = async (): Promise<void> => {
     await compose(['down', '--volumes'], DOWN_MS);
   };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../waiting/until';
 import { findProgram, postgresFolders } from './find-program';
 import { PrivateServer } from './private-server';
 import { startPostgres } from './private-servers';
@@ -9,7 +9,6 @@ import { serverAddress } from './server-address';
 import { RunSql, withPostgresSession } from './sql-session';
 
 const COPY_MS = 60_000;
-const WAIT_MS = 20_000;
 const QUERY_MS = 5_000;
 
 /**
@@ -47,7 +46,7 @@ export class PostgresPair {
   /** From now on the standby misses what the primary commits. */
   async holdReplication(): Promise<void> {
     await this.catchUp();
-    await waitUntil('the standby waits for the primary', async () => {
+    await until('the standby to wait for the primary', async () => {
       const pid = await ask<number | undefined>(this.standby, 'SELECT pid AS answer FROM pg_stat_wal_receiver');
       if (pid === undefined) return false;
       process.kill(pid, 'SIGSTOP');
@@ -78,8 +77,8 @@ export class PostgresPair {
     // It finds both signals at once and ends before it reads.
     this.resumeReplication();
     await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
-    await waitUntil(
-      'the standby is promoted',
+    await until(
+      'the standby to be promoted',
       async () => !(await ask(standby, 'SELECT pg_is_in_recovery() AS answer')),
     );
     this.primaryServer = standby;
@@ -96,7 +95,7 @@ export class PostgresPair {
   private async catchUp(): Promise<void> {
     const written = await ask<string>(this.primary, 'SELECT pg_current_wal_flush_lsn()::text AS answer');
     const has = `SELECT coalesce(pg_last_wal_replay_lsn() >= '${written}', false) AS answer`;
-    await waitUntil('the standby has caught up', () => ask<boolean>(this.standby, has));
+    await until('the standby to catch up', () => ask<boolean>(this.standby, has));
   }
 }
 
@@ -117,7 +116,7 @@ async function startStandby(primary: PrivateServer): Promise<PrivateServer> {
     async prepare(directory) {
       // -R writes what makes the copy a standby.
       const args = [...from, '-D', join(directory, 'data'), '-R', '--checkpoint=fast', '--no-sync', '--no-manifest'];
-      await runCommand(copy, args, { ...account, cwd: directory, timeoutMs: COPY_MS });
+      await runCommand(copy, args, { ...account, cwd: directory, withinMs: COPY_MS });
     },
     arguments: (directory, port) => [
       ...['-D', join(directory, 'data'), '-p', String(port), '-k', directory],
@@ -133,12 +132,4 @@ async function startStandby(primary: PrivateServer): Promise<PrivateServer> {
 async function ask<T>(server: PrivateServer, sql: string): Promise<T> {
   const [row] = await withPostgres(server, (run) => run(sql));
   return row?.['answer'] as T;
-}
-
-async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${WAIT_MS} ms`);
-    await sleep(10);
-  }
 }

@@ -1,10 +1,9 @@
-import { ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dieWithUs } from './die-with-us';
+import { until } from '../waiting/until';
+import { Child } from '../processes/child';
 import { freePort } from './free-port';
 import { probeServer } from './probe-server';
 import { reasonOf } from './reason-of';
@@ -31,7 +30,7 @@ export interface ServerRecipe {
 export class PrivateServer {
   readonly url: string;
 
-  private child: ChildProcess | undefined;
+  private child: Child | undefined;
 
   private serverVersion = '';
 
@@ -71,7 +70,7 @@ export class PrivateServer {
 
   /** The process id, another one after every restart; undefined while the server is down. */
   get pid(): number | undefined {
-    return this.isRunning() ? this.child?.pid : undefined;
+    return this.child?.isRunning === true ? this.child.process.pid : undefined;
   }
 
   /** Ends the server the hard way and returns when the process is gone; the data stay. Does nothing when it is down. */
@@ -82,19 +81,12 @@ export class PrivateServer {
   /** Starts the server again on the same data and port; ends it cleanly first when it still runs. */
   async restart(): Promise<void> {
     await this.end(this.recipe.stopSignal);
-    const deadline = Date.now() + RESTART_MS;
-    for (;;) {
-      try {
-        await this.launch();
-        return;
-      } catch (error) {
-        // For a moment after kill -9, PostgreSQL's orphaned backends still hold its shared memory.
-        if (Date.now() > deadline) {
-          throw error;
-        }
-        await sleep(200);
-      }
-    }
+    // For a moment after kill -9, PostgreSQL's orphaned backends still hold its shared memory.
+    const launched = async (): Promise<true> => {
+      await this.launch();
+      return true;
+    };
+    await until(`${this.recipe.kind} to start again`, launched, { withinMs: RESTART_MS });
   }
 
   /** Ends the server and removes its directory. Safe to call twice. */
@@ -103,25 +95,18 @@ export class PrivateServer {
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  private isRunning(): boolean {
-    const { child } = this;
-    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
-  }
-
   private async launch(): Promise<void> {
     const { recipe, directory, port } = this;
-    const [program, ...args] = await dieWithUs(
-      [recipe.program, ...recipe.arguments(directory, port)],
-      recipe.stopSignal,
-    );
     const log = openSync(this.logFile, 'a');
-    const child = spawn(program, args, { ...recipe.account, cwd: directory, stdio: ['ignore', log, log] });
+    const child = new Child([recipe.program, ...recipe.arguments(directory, port)], {
+      ...{ ...recipe.account, cwd: directory, stdio: ['ignore', log, log], diesBy: recipe.stopSignal },
+    });
     closeSync(log);
-    let failure: unknown;
-    child.once('error', (error) => (failure = error));
-    child.unref();
+    // A forgotten server does not hold the run.
+    child.process.unref();
     this.child = child;
 
+    let failure: unknown;
     const deadline = Date.now() + START_MS;
     do {
       await sleep(50);
@@ -129,14 +114,14 @@ export class PrivateServer {
         this.serverVersion = await probeServer(recipe.kind, this.url);
         return;
       } catch (error) {
-        failure ??= error;
+        failure = error;
       }
-    } while (this.isRunning() && Date.now() < deadline);
+    } while (child.isRunning && Date.now() < deadline);
 
-    const outcome = this.isRunning() ? `did not answer within ${START_MS} ms` : 'ended before it answered';
+    const outcome = child.isRunning ? `did not answer within ${START_MS} ms` : 'ended before it answered';
     const reason = `${serverFacts[recipe.kind].title} (${recipe.program}) ${outcome}: ${reasonOf(failure)}`;
     await this.end('SIGKILL');
-    throw new Error(reason + lastLines(readFileSync(this.logFile, 'utf8')));
+    throw new Error(reason + lastLines(readFileSync(this.logFile, 'utf8') + child.stderr));
   }
 
   private get logFile(): string {
@@ -145,15 +130,8 @@ export class PrivateServer {
 
   private async end(signal: NodeJS.Signals): Promise<void> {
     const { child } = this;
-    if (child === undefined || !this.isRunning()) {
-      return;
-    }
-    // The process was unreferenced so that a forgotten server does not hold the run; wait for its end all the same.
-    child.ref();
-    const gone = once(child, 'exit');
-    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    child.kill(signal);
-    await gone;
-    clearTimeout(impatience);
+    if (child?.isRunning !== true) return;
+    child.process.ref();
+    await child.end(signal, STOP_MS);
   }
 }

@@ -37,7 +37,7 @@ export async function startMariadb(): Promise<PrivateServer> {
         '--auth-root-authentication-method=normal',
         '--skip-test-db',
       ];
-      await runCommand(install, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
+      await runCommand(install, args, { ...account, cwd: directory, withinMs: PREPARE_MS });
     },
     arguments: (directory, port) => [
       '--no-defaults',
@@ -71,7 +71,7 @@ export async function startPostgres(): Promise<PrivateServer> {
     async prepare(directory) {
       const data = join(directory, 'data');
       const args = ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'];
-      await runCommand(initdb, args, { ...account, cwd: directory, timeoutMs: PREPARE_MS });
+      await runCommand(initdb, args, { ...account, cwd: directory, withinMs: PREPARE_MS });
     },
     arguments: (directory, port) => [
       ...['-D', join(directory, 'data'), '-p', String(port), '-k', directory],

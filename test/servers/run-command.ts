@@ -1,35 +1,14 @@
-import { execFile } from 'node:child_process';
-
-export interface CommandOptions {
-  readonly timeoutMs: number;
-  readonly cwd?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  readonly uid?: number;
-  readonly gid?: number;
-}
+import { run, type RunOptions } from '../processes/run';
 
 /**
  * Runs a program to its end and gives its standard output.
  *
- * @throws Error with the last lines the program printed when it fails, is missing or takes longer than `timeoutMs`.
+ * @throws Error with the last lines the program printed when it fails, is missing or takes too long.
  */
-export function runCommand(program: string, args: readonly string[], options: CommandOptions): Promise<string> {
-  const { timeoutMs, ...spawnOptions } = options;
-  return new Promise((resolve, reject) => {
-    execFile(
-      program,
-      args,
-      { ...spawnOptions, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => {
-        if (error === null) {
-          resolve(stdout);
-          return;
-        }
-        const outcome = error.killed ? `took longer than ${timeoutMs} ms` : `failed (${error.code ?? error.signal})`;
-        reject(new Error(`${[program, ...args].join(' ')} ${outcome}${lastLines(stderr || stdout)}`));
-      },
-    );
-  });
+export async function runCommand(program: string, args: readonly string[], options: RunOptions): Promise<string> {
+  const { code, signal, stdout, stderr } = await run([program, ...args], { ...options, diesBy: false });
+  if (code === 0) return stdout;
+  throw new Error(`${[program, ...args].join(' ')} failed (${signal ?? code})${lastLines(stderr || stdout)}`);
 }
 
 /** The end of a program's output, ready to be appended to a message; empty when there is none. */

@@ -1,14 +1,14 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { SqlServerKind } from './database-admin';
 import { MissingForTests } from './missing-for-tests';
-import type { DatabaseKind } from './test-databases';
 
 /** Names the file in which every test process notes what the end of the run has to know. */
 export const LEDGER_VARIABLE = 'RAINDROP_TEST_LEDGER';
 
 export interface MadeDatabase {
-  readonly kind: DatabaseKind;
+  readonly kind: SqlServerKind | 'sqlite';
   /** The database's name, or SQLite's directory. */
   readonly name: string;
 }

@@ -18,7 +18,7 @@ export async function serverAccount(user: string): Promise<ServerAccount> {
     return {};
   }
   const idOf = async (flag: string): Promise<number> =>
-    Number(await runCommand('id', [flag, user], { timeoutMs: 30_000 }));
+    Number(await runCommand('id', [flag, user], { withinMs: 30_000 }));
   try {
     return { uid: await idOf('-u'), gid: await idOf('-g') };
   } catch (error) {

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSettings } from '../../libs/node/src/drivers/database-settings.js';
 import type { DataSourceOptions } from 'typeorm';
-import { createDatabase, dropDatabases, SqlServerKind } from './database-admin';
-import { noteDatabase } from './run-ledger';
+import { createDatabase, dropDatabases } from './database-admin';
+import { noteDatabase, type MadeDatabase } from './run-ledger';
 import { serverAddress } from './server-address';
 import { serverFacts } from './server-kind';
 import { serverUrl } from './server-url';
 
-export type DatabaseKind = SqlServerKind | 'sqlite';
+export type DatabaseKind = MadeDatabase['kind'];
 
 /** Every kind the suites run against; MySQL as well where RAINDROP_TEST_MYSQL_URL names one. */
 export const databaseKinds: readonly DatabaseKind[] = [

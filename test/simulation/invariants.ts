@@ -1,7 +1,6 @@
 import type { Lane, Layout, Odometer, WorkerRow, WorkerWrite } from '@raindrop/core';
 import { compareOdometers, GrantLedger, type Place } from './grant-ledger.js';
 import { LayoutsTogether } from './layouts-together.js';
-import type { SimulatedProcess } from './simulated-process.js';
 import type { Witness, WitnessedStore } from './witnessed-store.js';
 
 /** What must hold at every moment, by name. */
@@ -21,6 +20,17 @@ export type Invariant =
 export interface Violation {
   readonly invariant: Invariant;
   readonly message: string;
+}
+
+/** Who issues, and what may be expected of it at this moment. */
+export interface Issuer {
+  readonly name: string;
+  readonly layout: Layout;
+  readonly store: WitnessedStore;
+  readonly leaseMs: number;
+  readonly furthestAheadMs: number;
+  readonly mustNotIssue: boolean;
+  readonly clockMoved: boolean;
 }
 
 const LANES: readonly Lane[] = [0, 1];
@@ -153,10 +163,10 @@ export class Invariants implements Witness {
   }
 
   /** @param atOnce false when some time may lie between taking the ID and this */
-  issued(process: SimulatedProcess, code: string | undefined, id: bigint, atOnce: boolean): void {
+  issued(process: Issuer, code: string | undefined, id: bigint, atOnce: boolean): void {
     this.issuedCount++;
     this.digest = Math.imul(this.digest ^ Number(BigInt.asUintN(32, id ^ (id >> 32n))), 0x01000193);
-    const { layout } = process.bench.resolved;
+    const { layout } = process;
     const { tick, workerId, clockBack, sequence } = layout.unpack(id);
     const place: Place = { layout: layout.fingerprint, workerId, lane: clockBack as Lane };
     const position: Odometer = { ms: layout.timeline.startOf(tick), sequence };

@@ -1,7 +1,7 @@
 import { TIME_UNITS, type GeneratorOptions, type LeaseOptions, type TimeUnit } from '@raindrop/core';
 import type { LayoutChoice } from './layout-choice.js';
 import type { Family, Setup } from './plan.js';
-import type { SeededRandom } from './seeded-random.js';
+import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
 const FAMILIES: Readonly<Record<Family, number>> = {
   'one-layout': 54,

@@ -1,5 +1,5 @@
 import type { Fault, StoreCall } from '../../libs/core/src/testing/fault-store.js';
-import type { SeededRandom } from './seeded-random.js';
+import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
 /** A request and what it meets. */
 export interface Trouble {

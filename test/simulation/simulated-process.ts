@@ -1,9 +1,9 @@
-import { RaindropError, type LeaseEvent } from '@raindrop/core';
+import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
 import { TurnClock } from '../../libs/node/src/system/system-clock.js';
 import type { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Asking, Notice } from './actions.js';
-import type { Invariants } from './invariants.js';
+import type { Invariants, Issuer } from './invariants.js';
 import { inWords } from './trace.js';
 import { WitnessedStore } from './witnessed-store.js';
 
@@ -26,7 +26,7 @@ export interface Birth {
 }
 
 /** One process: the real keeper and generator, and what is known about it from outside. */
-export class SimulatedProcess {
+export class SimulatedProcess implements Issuer {
   readonly bench: KeeperBench;
   readonly store: WitnessedStore;
   readonly leaseMs: number;
@@ -77,6 +77,10 @@ export class SimulatedProcess {
         each.birth.say?.(`  ${each.name}: could not start, ${codeOf(error)}`);
       });
     }
+  }
+
+  get layout(): Layout {
+    return this.bench.resolved.layout;
   }
 
   /** Closed on purpose, or learned that its worker is gone: not one more ID. */

@@ -3,7 +3,7 @@ import type { Action } from './actions.js';
 import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Setup } from './plan.js';
 import type { RandomTrouble } from './random-trouble.js';
-import type { SeededRandom } from './seeded-random.js';
+import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
 /** Several actions that mean something together, and hardly ever come about in that order by chance. */
 export type StoryName = 'cut off' | 'adopted' | 'overtaken' | 'buried' | 'late answer' | 'forgotten renewals';

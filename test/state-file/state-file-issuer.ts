@@ -1,18 +1,17 @@
 import {
-  LeaseKeeper,
   RaindropError,
   resolveLayout,
   resolveLeaseOptions,
   SnowflakeGenerator,
   StaticTenure,
-  StoreSession,
   type LeaseOptions,
-  type Tenure,
+  type ResolvedLayout,
 } from '@raindrop/core';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { FileWorkerStore } from '../../libs/node/src/state-file/file-worker-store.js';
+import { leasedIssuer } from '../issued/leased-issuer.js';
 
 /** What a process is started with. */
 export interface IssuerSetup {
@@ -40,17 +39,9 @@ async function main({ path, lease, workers, clockOffsetMs, clockStartsAt, idsFil
     workIdLength: 5,
   } as const;
   const resolved = resolveLayout({ ...layout, serviceMinWorkId: 1, serviceMaxWorkId: workers }, Date.now());
-  const options = resolveLeaseOptions(lease);
-  const ports = systemPorts('turn');
-  let keeper: LeaseKeeper | undefined;
-  let tenure: Tenure = new StaticTenure(1);
-  if (path !== undefined) {
-    const session = new StoreSession(new FileWorkerStore({ path }), ports.timers, options.opTimeoutMs);
-    const identity = { code: 'issuer', holder: `pid ${process.pid}`, timeUnit: 1 };
-    tenure = keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, () => undefined);
-  }
-  const generator = new SnowflakeGenerator({ layout: resolved.layout, tenure }, ports);
-  keeper?.reportedBy((lane) => generator.highest(tenure, lane));
+  const options = { name: 'issuer', resolved, lease: resolveLeaseOptions(lease) };
+  const { keeper, generator } =
+    path === undefined ? withoutMemory(resolved) : leasedIssuer(new FileWorkerStore({ path }), options);
   await keeper?.start();
   const file = openSync(idsFile, 'a');
   let isClosing = false;
@@ -69,6 +60,12 @@ async function main({ path, lease, workers, clockOffsetMs, clockStartsAt, idsFil
       if (!(error instanceof RaindropError && error.retryable)) throw error;
     }
   }
+}
+
+/** The control. */
+function withoutMemory({ layout }: ResolvedLayout): { keeper: undefined; generator: SnowflakeGenerator } {
+  const generator = new SnowflakeGenerator({ layout, tenure: new StaticTenure(1) }, systemPorts('turn'));
+  return { keeper: undefined, generator };
 }
 
 const given = process.env['RAINDROP_TEST_ISSUER'];

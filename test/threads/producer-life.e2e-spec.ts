@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -6,6 +5,7 @@ import type { SharedIdRingHandle, SharedIds } from '@raindrop/core';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
 import { sharedIdRing } from '../../libs/node/src/threads/shared-id-ring.js';
+import { forkScript } from '../processes/forked.js';
 import { until } from '../waiting/until.js';
 import type { ProducerTask } from './producer-script.js';
 import { startThread, takeWithThreads } from './real-ring.js';
@@ -94,9 +94,7 @@ describe('Threads of a service', () => {
 });
 
 it('A process with an open ring ends by itself', async () => {
-  const child = fork(resolve(__dirname, 'open-ring-script.ts'), {
-    execArgv: ['--require', resolve(__dirname, '../typescript-hook.cjs')],
-  });
+  const child = forkScript(resolve(__dirname, 'open-ring-script.ts'));
   const news: unknown[] = [];
   child.on('message', (message) => void news.push(message));
   expect(await once(child, 'exit')).toEqual([0, null]);

@@ -4,9 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { createLayout, SharedIdRing, SnowflakeGenerator, StaticTenure, type SharedIdRingOptions } from '@raindrop/core';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { threadPorts } from '../../libs/node/src/threads/thread-ports.js';
+import { HOOK } from '../processes/run.js';
 import type { TakerTask } from './taker-messages.js';
-
-const HOOK = resolve(__dirname, '../typescript-hook.cjs');
 
 /** A thread of this process that runs one of the scripts here. */
 export function startThread(script: string, workerData: unknown): Worker {
@@ -38,20 +37,6 @@ export async function takeWithThreads(
   const codes = (await Promise.all(ended)).flat();
   if (codes.some((code) => code !== 0)) throw new Error(`threads ended with ${codes.join()}`);
   return all;
-}
-
-/** How many of these IDs there are more than once. */
-export function repeatedAmong(all: readonly BigInt64Array[]): number {
-  const sorted = new BigInt64Array(all.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const ids of all) {
-    sorted.set(ids, at);
-    at += ids.length;
-  }
-  sorted.sort();
-  let repeated = 0;
-  for (let index = 1; index < sorted.length; index++) if (sorted[index] === sorted[index - 1]) repeated++;
-  return repeated;
 }
 
 /** Whether every ID is larger than the one before it. */

@@ -1,4 +1,4 @@
-import type { CallOf } from './explain-losses.js';
+import type { CallOf } from './missing-numbers.js';
 import { inferHistory } from './inferred-history.js';
 import type { Interval } from './intervals.js';
 import type { ProcessRecord, RecordedCall } from './process-record.js';

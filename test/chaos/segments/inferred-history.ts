@@ -1,4 +1,4 @@
-import type { CallOf } from './explain-losses.js';
+import type { CallOf } from './missing-numbers.js';
 import { difference, sizeOf, union, type Interval, type Intervals } from './intervals.js';
 import type { RowHistory } from './row-history.js';
 import { ROW_STEP } from './segment-messages.js';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIds } from '../id-ledger.js';
+import { readIds } from '../../issued/id-file.js';
 import { runsOf, type Interval, type Intervals } from './intervals.js';
 import type { JournalLine, Level } from './journal.js';
 

@@ -1,5 +1,5 @@
 import type { ChaosEvent } from '../chaos-tally.js';
-import type { CallOf, Held, Missing } from './explain-losses.js';
+import type { CallOf, Held, Missing } from './missing-numbers.js';
 import { intersection, sizeOf, type Interval, type Intervals } from './intervals.js';
 import type { ProcessRecord } from './process-record.js';
 import { REDIS_RUN } from './segment-messages.js';

@@ -2,10 +2,12 @@ import type { FiredFault } from '../chaos-options.js';
 import type { ChaosTally } from '../chaos-tally.js';
 import type { PlannedFault } from '../fault-plan.js';
 import type { LedgerVerdict } from '../id-ledger.js';
-import { shown, type KeyVerdict, type LossKind } from './explain-losses.js';
+import { countKinds, endOf, showCounts } from '../report-lines.js';
+import { shown, type KeyVerdict } from './explain-losses.js';
 import { sizeOf } from './intervals.js';
+import type { LossKind } from './missing-numbers.js';
 import { BROKEN, type Key } from './segment-messages.js';
-import type { SegmentRunOptions } from './segment-run.js';
+import type { SegmentRunOptions } from './segment-options.js';
 
 /** What a run over segments has found. */
 export interface SegmentReport {
@@ -145,29 +147,17 @@ function missedByControl(findings: SegmentFindings, found: Readonly<Record<strin
   return failures;
 }
 
-function countKinds(plan: readonly PlannedFault[]): Partial<Record<FiredFault, number>> {
-  const counts: Partial<Record<FiredFault, number>> = {};
-  for (const { kind } of plan) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
-}
-
 /** For people. */
 export function summariseSegments(report: SegmentReport): string {
-  const counts = (of: Readonly<Record<string, number>>): string =>
-    Object.entries(of)
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ') || 'none';
   const { control, db, seconds, seed, numbers, duplicates, lost, unexplained, starts, reservations } = report;
   const share = ((100 * lost) / Math.max(1, lost + numbers)).toFixed(1);
   return [
     `Segments${control ? ', safeguards left out (control),' : ''} on ${db}, ${seconds} s, seed ${seed}`,
     `  ${numbers} numbers from ${reservations} reservations, ${duplicates} of them twice; ${starts} process starts`,
-    `  lost:     ${lost} (${share}%), ${unexplained} without a reason: ${counts(report.lostBy)}`,
-    `  fired:    ${counts(report.fired)}`,
-    `  refused:  ${counts(report.refusals)}`,
-    ...(control ? [`  found:    ${counts(report.found)}`] : []),
-    ...report.unexpected.map((each) => `  unexpected: ${each}`),
-    ...report.failures.map((each) => `  FAILED:   ${each}`),
-    report.passed ? '  passed' : '  failed',
+    `  lost:     ${lost} (${share}%), ${unexplained} without a reason: ${showCounts(report.lostBy)}`,
+    `  fired:    ${showCounts(report.fired)}`,
+    `  refused:  ${showCounts(report.refusals)}`,
+    ...(control ? [`  found:    ${showCounts(report.found)}`] : []),
+    ...endOf(report),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import type { FiredFault } from '../chaos-options.js';
 import { ChaosRedis } from '../chaos-redis.js';
-import { ChaosStage, type StageOptions } from '../chaos-stage.js';
-import { planFaults, type FaultGroup, type PlannedFault } from '../fault-plan.js';
+import { ChaosStage } from '../chaos-stage.js';
+import { planFaults, type PlannedFault } from '../fault-plan.js';
 import type { ProxyFault } from '../fault-proxy.js';
 import { FaultSquad } from '../fault-squad.js';
 import { compareIds } from '../id-ledger.js';
@@ -10,36 +10,15 @@ import { explainLosses } from './explain-losses.js';
 import { readProcesses, type RecordedCall } from './process-record.js';
 import { keepHistory, readHistory } from './row-history.js';
 import { APP_TABLE, KEYS, OP_TIMEOUT_MS, SEGMENT_TABLE, type Key } from './segment-messages.js';
+import type { SegmentRunOptions } from './segment-options.js';
 import { makeSegmentReport, type SegmentReport } from './segment-report.js';
-
-export interface SegmentRunOptions extends StageOptions {
-  readonly processes: number;
-  /** Numbers per second that a process asks for. */
-  readonly rate: number;
-  readonly pace: number;
-  readonly faults: readonly FaultGroup[];
-  readonly minNumbers: number;
-  /** How often a fault must have fired at least; the others must have fired in a third of their attempts. */
-  readonly floors: Partial<Readonly<Record<FiredFault, number>>>;
-}
 
 const RECOVER_MS = 120_000;
 
 /** Longer than this, nobody waits for an answer any more. */
 const LIMITS = { leaseMs: 2 * OP_TIMEOUT_MS, opTimeoutMs: OP_TIMEOUT_MS };
 
-const CHILD = [
-  'segments/segment-process',
-  'segments/broken-sources',
-  'segments/journal',
-  'segments/open-redis',
-  'segments/segment-messages',
-  'segments/segment-source',
-  'segments/witness',
-  'id-files',
-  'issuing-messages',
-  'seeded-random',
-] as const;
+const CHILD = 'test/chaos/segments/segment-process';
 
 /** In the database, and answered. */
 function isReservation({ level, outcome }: RecordedCall): boolean {

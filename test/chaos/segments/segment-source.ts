@@ -1,9 +1,8 @@
 import 'reflect-metadata';
-import { Module, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { AppSegmentStore, SegmentSource, SegmentStore } from '@raindrop/core';
 import { IdService, RaindropModule, type SegmentBuffer } from '@raindrop/nestjs';
 import { PORTS, sqlDatabase } from '../../ports/sql-database.js';
+import { SILENT, startApp } from '../../module/start-app.js';
 import { BrokenSources } from './broken-sources.js';
 import type { Journal } from './journal.js';
 import { openRedis } from './open-redis.js';
@@ -19,36 +18,27 @@ import {
 } from './segment-messages.js';
 import { witnessed } from './witness.js';
 
-const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
-
 /** A Nest application with the real module, whose every reservation is written down. SIGTERM shuts it down. */
 export async function openSegments(orders: SegmentOrders, journal: Journal): Promise<IdService> {
-  class AppModule {}
-  Module({
-    imports: [
-      RaindropModule.forRoot({
-        idMode: 'numberSection',
-        defaultCode: 'plain',
-        codes: KEYS.filter((key) => !key.includes('_')),
-        defaultStep: ROW_STEP,
-        // Small steps in the control: a range in Redis that comes back is to be one in use.
-        maxStep: orders.control ? 200 : 2_000,
-        sharded: { apps: [{ id: APP, name: 'chaos', description: '' }] },
-        asyncTimeoutMs: 500,
-        opTimeoutMs: OP_TIMEOUT_MS,
-        retryBaseMs: 20,
-        retryMaxMs: 300,
-        // Half of the processes reach it by the driver, half by TypeORM.
-        dbConfig: sqlDatabase(orders.database, PORTS[process.pid % 2]),
-        redis: witnessedBuffer(orders, journal),
-        logger: SILENT,
-      }),
-    ],
-  })(AppModule);
-  const app: INestApplicationContext = await NestFactory.createApplicationContext(AppModule, {
-    logger: false,
-    abortOnError: false,
-  });
+  const app = await startApp([
+    RaindropModule.forRoot({
+      idMode: 'numberSection',
+      defaultCode: 'plain',
+      codes: KEYS.filter((key) => !key.includes('_')),
+      defaultStep: ROW_STEP,
+      // Small steps in the control: a range in Redis that comes back is to be one in use.
+      maxStep: orders.control ? 200 : 2_000,
+      sharded: { apps: [{ id: APP, name: 'chaos', description: '' }] },
+      asyncTimeoutMs: 500,
+      opTimeoutMs: OP_TIMEOUT_MS,
+      retryBaseMs: 20,
+      retryMaxMs: 300,
+      // Half of the processes reach it by the driver, half by TypeORM.
+      dbConfig: sqlDatabase(orders.database, PORTS[process.pid % 2]),
+      redis: witnessedBuffer(orders, journal),
+      logger: SILENT,
+    }),
+  ]);
   app.enableShutdownHooks(['SIGTERM']);
   return app.get(IdService);
 }

@@ -1,21 +1,13 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { runForJson } from '../../processes/run.js';
 import { findProgram } from '../../servers/find-program.js';
-import { longer } from '../longer-runs.js';
+import { CHAOS, longer } from '../longer-runs.js';
 import type { SegmentReport } from './segment-report.js';
 
-const ROOT = resolve(__dirname, '../../..');
-
 /** The command as `npm run chaos` runs it, without the build. */
-function segments(args: string): Promise<SegmentReport> {
+async function segments(args: string): Promise<SegmentReport> {
   findProgram('redis-server');
-  const script = ['--require', './test/typescript-hook.cjs', 'test/chaos/chaos.ts', '--only', 'segments', '--json'];
-  return new Promise((settle, fail) => {
-    execFile(process.execPath, [...script, ...args.split(' ')], { cwd: ROOT }, (_, stdout, stderr) => {
-      if (stdout === '') fail(new Error(stderr));
-      else settle(JSON.parse(stdout) as SegmentReport);
-    });
-  });
+  const all = ['--only', 'segments', '--json', ...args.split(' ')];
+  return (await runForJson<SegmentReport>(CHAOS, all, { withinMs: 600_000 })).answer;
 }
 
 jest.setTimeout(600_000);

@@ -1,13 +1,16 @@
 import { showBits } from './bit-cells.js';
 import { element, setText } from './element.js';
-import { planLayout, TIME_UNITS } from './layout-maths.js';
 import { figuresOf } from './plan-figures.js';
 import { ask } from './service.js';
 import { bits } from './words.js';
 
-/** From the last move of a slider to the question whether the service plans the same. */
-const PAUSE_MS = 300;
-const COMPARED = ['lifetimeYears', 'expiresAt', 'safeUntil', 'idsPerTick', 'idsPerSecond'];
+/** From the last move of a slider to the question what the service makes of it. */
+const PAUSE_MS = 100;
+/** From a question without an answer to the next one. */
+const AGAIN_MS = 2_000;
+
+/** How many timestamp bits make sense, by the length of a tick. */
+const TIME_BITS = { millisecond: [41, 55], second: [31, 55], minute: [25, 50], hour: [19, 45], day: [15, 40] };
 
 /** What is typed, if anything is: the option and its input. */
 const OPTIONAL = {
@@ -18,11 +21,17 @@ const OPTIONAL = {
   expectedIdsPerSecond: 'plan-speed',
 };
 
-const INPUTS = { ...OPTIONAL, startTimeStamp: 'plan-epoch', timeStampLength: 'plan-time' };
+const INPUTS = {
+  ...OPTIONAL,
+  startTimeStamp: 'plan-epoch',
+  timeStampLength: 'plan-time',
+  workIdLength: 'plan-worker',
+  endBitsLength: 'plan-end',
+};
 
 const byId = (id) => document.getElementById(id);
 
-/** The section that plans a layout: every move is computed here at once, and then confirmed by the service. */
+/** The section that plans a layout: the service says what every move comes to. */
 export function layoutPlanner() {
   const form = byId('plan-form');
   let timer;
@@ -31,59 +40,36 @@ export function layoutPlanner() {
   const refresh = () => {
     clearTimeout(timer);
     turn++;
-    const unit = TIME_UNITS[byId('plan-unit').value];
     const time = byId('plan-time');
-    time.min = unit.min;
-    time.max = unit.max;
+    [time.min, time.max] = TIME_BITS[byId('plan-unit').value];
     for (const name of ['plan-time', 'plan-worker', 'plan-end']) {
       const words = bits(Number(byId(name).value));
       byId(name).setAttribute('aria-valuetext', words);
       setText(byId(`${name}-out`), words);
     }
     setLimits();
-    const options = readOptions();
-    const plan = planLayout(options, Date.now());
-    const { problem, option } = plan.problem === undefined ? countProblem(options) : plan;
-    setText(byId('plan-problem'), problem ?? '');
-    for (const [each, input] of Object.entries(INPUTS)) {
-      if (each === option) byId(input).setAttribute('aria-invalid', 'true');
-      else byId(input).removeAttribute('aria-invalid');
-    }
     setText(byId('plan-check'), '');
-    byId('plan-warnings').replaceChildren();
-    byId('plan-outcome').hidden = plan.problem !== undefined;
-    // Its room stays: the form below shall not jump while somebody types in it.
-    byId('plan-bits').classList.toggle('stale', plan.problem !== undefined);
-    if (plan.problem !== undefined) return;
-    showBits(byId('plan-bits'), plan);
-    byId('plan-figures').replaceChildren(...figuresOf(plan));
-    setText(byId('plan-code'), codeOf(options));
-    if (problem === undefined) timer = setTimeout(() => void confirm(options, plan), PAUSE_MS);
+    timer = setTimeout(() => void plan(), PAUSE_MS);
   };
 
-  const confirm = async (options, plan) => {
+  const plan = async () => {
     const mine = turn;
-    const figures = figuresOf(plan).map((card) => [...card.children].map((part) => part.textContent).join(' '));
-    setText(byId('plan-said'), figures.slice(0, 2).join('; '));
+    const options = readOptions();
     try {
-      const theirs = await ask('v1/layouts/plan', { method: 'POST', body: options });
-      if (mine !== turn) return;
-      const warnings = theirs.warnings.map(({ message }) => element('li', {}, sentence(message)));
-      byId('plan-warnings').replaceChildren(...warnings);
-      const same = COMPARED.every((figure) => theirs[figure] === plan[figure]) && isSameUse(theirs, plan);
-      setText(byId('plan-check'), same ? '✓ The service plans the same.' : 'The service plans it differently.');
+      const planned = await ask('v1/layouts/plan', { method: 'POST', body: options });
+      if (mine === turn) showPlan(planned, options);
     } catch (problem) {
       if (mine !== turn) return;
-      const problems = problem.problems.map(({ option, message }) => `${option}: ${message}`).join('; ');
-      if (problem.passing) setText(byId('plan-check'), 'Planned here; the service cannot confirm it now.');
-      else setText(byId('plan-problem'), sentence(problems || problem.message));
+      if (!problem.passing) return showProblems(problem);
+      setText(byId('plan-check'), `${problem.message} What you see is what was planned last.`);
+      timer = setTimeout(() => void plan(), AGAIN_MS);
     }
   };
 
   form.addEventListener('input', refresh);
   form.addEventListener('submit', (event) => event.preventDefault());
   byId('plan-unit').addEventListener('change', (event) => {
-    const { min } = TIME_UNITS[event.target.value];
+    const [min] = TIME_BITS[event.target.value];
     // A unit's own middle ground: a century or two.
     byId('plan-time').max = 63;
     byId('plan-time').value = min + 2;
@@ -103,6 +89,36 @@ export function layoutPlanner() {
   refresh();
 }
 
+function showPlan(plan, options) {
+  showProblems(undefined);
+  showBits(byId('plan-bits'), plan);
+  const figures = figuresOf(plan);
+  const said = figures.map((card) => [...card.children].map((part) => part.textContent).join(' '));
+  setText(byId('plan-said'), said.slice(0, 2).join('; '));
+  byId('plan-figures').replaceChildren(...figures);
+  byId('plan-warnings').replaceChildren(...plan.warnings.map(({ message }) => element('li', {}, sentence(message))));
+  setText(byId('plan-code'), codeOf(options));
+  setText(byId('plan-check'), '✓ Planned by the service.');
+}
+
+/** Says what is wrong, each with the label of its input; undefined: nothing is. */
+function showProblems(problem) {
+  const problems = problem?.problems ?? [];
+  const told = problems.map(({ option, message }) => sentence(`${labelOf(option)}: ${message}`)).join(' ');
+  setText(byId('plan-problem'), problem === undefined ? '' : told || sentence(problem.message));
+  for (const [option, input] of Object.entries(INPUTS)) {
+    if (problems.some((each) => each.option === option)) byId(input).setAttribute('aria-invalid', 'true');
+    else byId(input).removeAttribute('aria-invalid');
+  }
+  byId('plan-outcome').hidden = problem !== undefined;
+  // Its room stays: the form below shall not jump while somebody types in it.
+  byId('plan-bits').classList.toggle('stale', problem !== undefined);
+}
+
+function labelOf(option) {
+  return byId(INPUTS[option])?.labels[0].textContent ?? option;
+}
+
 /** What the worker bits and the end bits allow of the numbers beside them. */
 function setLimits() {
   const mostWorker = 2 ** Number(byId('plan-worker').value) - 1;
@@ -111,12 +127,6 @@ function setLimits() {
   const endBits = Number(byId('plan-end').value);
   byId('plan-end-value').max = 2 ** endBits - 1;
   byId('plan-end-value').disabled = endBits === 0;
-}
-
-/** The same workers, and the same in the end bits. */
-function isSameUse(theirs, ours) {
-  const use = ({ workers, fields }) => [workers.min, workers.max, fields.find(({ role }) => role === 'fixed')?.value];
-  return JSON.stringify(use(theirs)) === JSON.stringify(use(ours));
 }
 
 function readOptions() {
@@ -135,18 +145,6 @@ function readOptions() {
     endBitsLength: number('plan-end'),
     ...Object.fromEntries(typed),
   };
-}
-
-function countProblem({ expectedNodes = 1, expectedIdsPerSecond = 1 }) {
-  const isCount = (number) => Number.isSafeInteger(number) && number >= 1;
-  if (!isCount(expectedNodes)) {
-    return { option: 'expectedNodes', problem: 'Processes expected: give a whole number from 1 on, or nothing.' };
-  }
-  if (!isCount(expectedIdsPerSecond)) {
-    const problem = 'IDs per second each: give a whole number from 1 on, or nothing.';
-    return { option: 'expectedIdsPerSecond', problem };
-  }
-  return {};
 }
 
 function codeOf(options) {

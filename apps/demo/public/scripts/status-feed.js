@@ -60,7 +60,7 @@ export function statusFeed(onStatus) {
       const since = clock(new Date());
       setText(
         banner,
-        `The service has not answered since ${since} UTC. This page keeps trying; reading IDs and planning work without it.`,
+        `The service has not answered since ${since} UTC. This page keeps trying; reading IDs works without it.`,
       );
     }
   };

@@ -1,4 +1,4 @@
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { networkOf } from './network-of.js';
 
 const WINDOW_MS = 60_000;

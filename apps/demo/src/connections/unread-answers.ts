@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { LogRepeats } from '../http/log-repeats.js';
+import { LogRepeats } from '../problems/log-repeats.js';
 
 export interface UnreadBounds {
   /** Of one connection. */

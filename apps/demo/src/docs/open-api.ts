@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { Problem } from '../http/problem.js';
+import { Problem } from '../problems/problem.js';
 
 type Description = ReturnType<DocumentBuilder['build']>;
 

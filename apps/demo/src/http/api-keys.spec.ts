@@ -1,5 +1,5 @@
 import { ApiKeys } from './api-keys.js';
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 const KEYS = ['first-key-0123456789', 'second-key-0123456789'];
 const WORKERS_KEY = 'workers-key-0123456789';

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
 import { KEY_NOT_ALLOWED, KEY_REQUIRED } from './api-problem.js';
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 /**
  * The keys that the service was given, for two scopes: calls that change something, and the workers with their hosts.

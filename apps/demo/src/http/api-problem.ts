@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
-import { Problem, PROBLEM_JSON } from './problem.js';
+import { Problem, PROBLEM_JSON } from '../problems/problem.js';
 
 /** Documents an error that an operation answers with, and shows it. */
 export function ApiProblem(

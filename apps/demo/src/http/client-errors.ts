@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { PROBLEM_JSON } from './problem.js';
-import { ProblemException } from './problem.exception.js';
-import { occurrenceOf } from './problem-of.js';
+import { PROBLEM_JSON } from '../problems/problem.js';
+import { ProblemException } from '../problems/problem.exception.js';
+import { occurrenceOf } from '../problems/problem-of.js';
 
 const KNOWN: Readonly<Record<string, readonly [status: number, errorCode: string, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'All header fields together may have 16 KiB.'],

@@ -1,5 +1,5 @@
 import { ParseIdPipe } from '@raindrop/nestjs';
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 /** Reads an ID from the path, as decimal text; its 400 is one of ours. */
 export function idPipe(): ParseIdPipe {

@@ -1,4 +1,4 @@
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 /** No further than this is anything looked at that a client sends. The largest of ours, an order, is 3 deep. */
 const DEEPEST = 32;

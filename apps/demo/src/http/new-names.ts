@@ -1,5 +1,5 @@
 import { networkOf } from '../connections/network-of.js';
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 export interface NewNamesRule {
   /** What they are: `codes`. */

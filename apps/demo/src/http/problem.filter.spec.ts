@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InvalidCodeError, NotReadyError, type RaindropError } from '@raindrop/core';
 import { ProblemFilter } from './problem.filter.js';
-import { problemOf } from './problem-of.js';
+import { problemOf } from '../problems/problem-of.js';
 
 describe('ProblemFilter', () => {
   beforeAll(() => void Logger.overrideLogger(false));

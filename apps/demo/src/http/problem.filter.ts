@@ -1,10 +1,10 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { RaindropError } from '@raindrop/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LogRepeats } from './log-repeats.js';
-import { ProblemException } from './problem.exception.js';
-import { PROBLEM_JSON, type Problem } from './problem.js';
-import { occurrenceOf } from './problem-of.js';
+import { LogRepeats } from '../problems/log-repeats.js';
+import { ProblemException } from '../problems/problem.exception.js';
+import { PROBLEM_JSON, type Problem } from '../problems/problem.js';
+import { occurrenceOf } from '../problems/problem-of.js';
 
 const RETRY_AFTER_SECONDS = 1;
 

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import { ProblemException } from './problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 /** Their queries are read, and refuse names that they do not know. */
 const WITH_QUERY = new Set(['/v1/ids', '/v1/ids/stream', '/v1/ids/:id', '/v1/numbers/:code', 'GET /v1/orders']);

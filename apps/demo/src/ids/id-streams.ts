@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { IdService } from '@raindrop/nestjs';
 import { networkOf } from '../connections/network-of.js';
 import { Drain } from '../drain.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { planOfLayout } from '../layouts/plan-of-layout.js';
 import { connectionClosed } from './gone-signal.js';
 import { idLines, type IdLinesRequest } from './id-lines.js';

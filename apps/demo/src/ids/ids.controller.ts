@@ -10,8 +10,8 @@ import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '..
 import { ApiKeys, keyIn } from '../http/api-keys.js';
 import { clientAddress } from '../http/client-address.js';
 import { StrangersNames } from '../http/strangers-names.js';
-import { occurrenceOf } from '../http/problem-of.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { occurrenceOf } from '../problems/problem-of.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { namedPresets } from '../layouts/named-presets.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';

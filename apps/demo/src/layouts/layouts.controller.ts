@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { ConfigurationError, planLayout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
 import { LayoutRequest } from './layout-request.js';
 import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';

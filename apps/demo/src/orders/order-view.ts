@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { compareIds, type ParsedId } from '@raindrop/core';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
-import type { Order } from './order.entity.js';
+import type { Order } from '../database/order.entity.js';
 
 export class OrderItemView {
   @ApiSnowflake()

@@ -4,7 +4,7 @@ import { IdService } from '@raindrop/nestjs';
 import { ApiSnowflakeParam } from '@raindrop/nestjs/swagger';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { idPipe } from '../http/id-pipe.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { NewOrder } from './new-order.js';
 import { OrderView, viewOrder } from './order-view.js';
 import { OrdersPage, OrdersQuery } from './orders-page.js';

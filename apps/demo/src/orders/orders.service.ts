@@ -4,7 +4,7 @@ import { SnowflakeBetween, transactionWithRetries } from '@raindrop/nestjs/typeo
 import { And, LessThan, Repository, type FindOptionsWhere } from 'typeorm';
 import { readMoment } from '../http/is-moment.js';
 import type { NewOrder } from './new-order.js';
-import { Order } from './order.entity.js';
+import { Order } from '../database/order.entity.js';
 import type { OrdersQuery } from './orders-page.js';
 
 @Injectable()

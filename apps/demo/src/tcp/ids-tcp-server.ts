@@ -2,8 +2,8 @@ import type { Server } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { ServerTCP, type MessageHandler, type TcpContext, type TcpSocket } from '@nestjs/microservices';
 import type { Observable } from 'rxjs';
-import { LogRepeats } from '../http/log-repeats.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { LogRepeats } from '../problems/log-repeats.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import type { TcpDoor } from './tcp-door.js';
 import type { TcpProblemFilter } from './tcp-problem.filter.js';
 

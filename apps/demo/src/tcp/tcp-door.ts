@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net';
 import { boundConnections } from '../connections/bound-connections.js';
 import type { RequestRate } from '../connections/request-rate.js';
 import type { UnreadAnswers } from '../connections/unread-answers.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { connectionClosed } from '../ids/gone-signal.js';
 
 /** Other connections are dropped at once. */

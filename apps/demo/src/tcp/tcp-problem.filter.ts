@@ -2,9 +2,9 @@ import { Catch, Inject, Logger, type RpcExceptionFilter } from '@nestjs/common';
 import { throwError, type Observable } from 'rxjs';
 import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
-import { LogRepeats } from '../http/log-repeats.js';
-import { occurrenceOf } from '../http/problem-of.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { LogRepeats } from '../problems/log-repeats.js';
+import { occurrenceOf } from '../problems/problem-of.js';
+import { ProblemException } from '../problems/problem.exception.js';
 
 /** The same problem details as over HTTP, as the error of a message. */
 @Catch()

@@ -12,7 +12,7 @@ import type { WorkersView } from '@raindrop/nestjs';
 import type { FastifyRequest } from 'fastify';
 import { ApiKeys } from '../http/api-keys.js';
 import { ApiCommonProblems, ApiProblem, KEY_NOT_ALLOWED, KEY_REQUIRED } from '../http/api-problem.js';
-import { ProblemException } from '../http/problem.exception.js';
+import { ProblemException } from '../problems/problem.exception.js';
 import { exampleWorkers } from './example-workers.js';
 import { WorkersAnswer } from './workers-answer.js';
 import { WorkersService } from './workers.service.js';

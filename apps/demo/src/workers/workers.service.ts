@@ -4,7 +4,7 @@ import { dataSourceDatabase } from '@raindrop/nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DemoConfig } from '../demo-config.js';
 import { DEMO_CONFIG } from '../demo-config.token.js';
-import { snowflakeOptions } from '../ids/snowflake-options.js';
+import { snowflakeOptions } from './snowflake-options.js';
 
 /** So long the last look at the table is good enough: however many look, the database is asked once. */
 const FRESH_MS = 500;

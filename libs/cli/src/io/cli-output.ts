@@ -1,11 +1,6 @@
 import { styleText } from 'node:util';
-import { Interruption } from './interruption.js';
-
-/** What a command writes to: a process's own streams, or a test's. */
-export interface CliStreams {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
-}
+import type { CliStreams } from './cli-streams.js';
+import type { Interruption } from './interruption.js';
 
 const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g;
 

@@ -1,5 +1,5 @@
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
-import type { CliStreams } from './cli-output.js';
+import type { CliStreams } from './cli-streams.js';
 
 /** Somebody ended the command: what it holds is given back, nothing more is done. */
 export class InterruptedError extends Error {

@@ -87,7 +87,7 @@ describe('The simulation finds it when', () => {
 
   it('an answer is not compared with those before it', async () => {
     replace(SegmentSupply.prototype, 'check', { value: () => undefined });
-    expect((await caught('regression')).join()).toContain('twice');
+    expect((await caught('regression')).join()).toMatch(/twice|was handed out after/);
   });
 
   it('nobody remembers how far the process has come', async () => {

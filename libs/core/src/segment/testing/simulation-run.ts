@@ -1,18 +1,8 @@
 import type { Fault } from '../../testing/fault-store.js';
+import { SeededRandom } from '../../testing/seeded-random.js';
 import { VirtualTime } from '../../testing/virtual-time.js';
 import { MemorySegmentTable } from '../memory-segment-store.js';
 import type { BreakSource } from './broken-sources.js';
-
-/** The same numbers for the same seed, well mixed (mulberry32). */
-function dice(seed: number): (below: number) => number {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** What all processes of a run of the simulation share. */
 export class Run {
@@ -27,7 +17,8 @@ export class Run {
     seed: number,
     readonly breakSource: BreakSource,
   ) {
-    this.roll = dice(seed);
+    const random = new SeededRandom(seed);
+    this.roll = (below) => random.below(below);
     this.table.rows.set('default', { maxId: 0n, step: 4 + this.roll(12), maxLimitId: 0n });
   }
 

@@ -33,6 +33,10 @@ export class SeededRandom {
     return Math.floor(this.fraction() * limit);
   }
 
+  between(low: number, high: number): number {
+    return low + this.fraction() * (high - low);
+  }
+
   chance(probability: number): boolean {
     return this.fraction() < probability;
   }

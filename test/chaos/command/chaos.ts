@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
 import { parseChaos, type ChaosOrders } from './chaos-command.js';
-import { summarise } from './chaos-report.js';
-import { ChaosRun } from './chaos-run.js';
-import { FaketimeMissingError } from './fake-clock.js';
-import { summariseSegments } from './segments/segment-report.js';
-import { SegmentRun } from './segments/segment-run.js';
+import { summarise } from '../chaos-report.js';
+import { ChaosRun } from '../chaos-run.js';
+import { FaketimeMissingError } from '../fake-clock.js';
+import { summariseSegments } from '../segments/segment-report.js';
+import { SegmentRun } from '../segments/segment-run.js';
 
 /** Options that cannot be followed. */
 const BAD_OPTIONS_EXIT = 2;

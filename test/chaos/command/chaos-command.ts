@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ChaosOptions, FiredFault } from './chaos-options.js';
-import type { ChaosDatabaseKind, FaultGroup } from './fault-plan.js';
-import type { SegmentRunOptions } from './segments/segment-run.js';
+import type { ChaosOptions, FiredFault } from '../chaos-options.js';
+import type { ChaosDatabaseKind, FaultGroup } from '../fault-plan.js';
+import type { SegmentRunOptions } from '../segments/segment-options.js';
 
 /** What the command line asks for. */
 export interface ChaosOrders {
