@@ -1,5 +1,5 @@
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
-import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
 import { isForeign } from '../../libs/core/src/lease/row-selection.js';
@@ -8,15 +8,18 @@ import { replace, type Mutant } from './mutant.js';
 
 /** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */
 function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
-  return replace(LeaseHolding.prototype, 'acquire', (original) => {
-    return function (this: LeaseHolding) {
-      const inside = this as unknown as { ctx: LeaseContext };
-      const { ctx } = inside;
-      inside.ctx = { ...ctx, options: { ...ctx.options, ...change } };
+  interface Taking {
+    ctx: LeaseContext;
+    take(): Promise<unknown>;
+  }
+  return replace(LeaseKeeper.prototype as unknown as Taking, 'take', (original) => {
+    return function (this: Taking) {
+      const { ctx } = this;
+      this.ctx = { ...ctx, options: { ...ctx.options, ...change } };
       // It is read before the first wait, and again after the row was acquired.
-      const acquiring = original.apply(this);
-      inside.ctx = ctx;
-      return acquiring;
+      const taking = original.apply(this);
+      this.ctx = ctx;
+      return taking;
     };
   });
 }
