@@ -12,7 +12,7 @@ import { StoreSession } from '../../libs/core/src/lease/store-session.js';
 import { WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
-import { TAKEOVER_MUTANTS } from './takeover-mutants.js';
+import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
 const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
 
@@ -141,18 +141,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'layouts-hidden-by-a-sample': {
     rule: 'A look at a few rows tells of the layouts of all.',
     shownBy: 8,
-    install: () => {
-      const hide = <K extends 'readSample' | 'readRowAndLayouts'>(name: K): (() => void) =>
-        replace(MemoryWorkerStore.prototype, name, (original) => {
-          const read = async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore[K]>) {
-            const call = original as (...given: typeof args) => Promise<object>;
-            return { ...(await call.apply(this, args)), layouts: [], layoutsOfRows: [] };
-          };
-          return read as unknown as MemoryWorkerStore[K];
-        });
-      const mends = [hide('readSample'), hide('readRowAndLayouts')];
-      return () => mends.forEach((mend) => mend());
-    },
+    install: () => hideLayouts(() => true),
   },
   ...HOLDER_MUTANTS,
   ...TAKEOVER_MUTANTS,

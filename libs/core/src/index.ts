@@ -86,6 +86,7 @@ export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {
   FENCE_LEAP,
+  HELD_TOO,
   type KnownLayouts,
   type Odometer,
   type SampleRequest,
