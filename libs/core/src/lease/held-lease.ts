@@ -7,7 +7,7 @@ import type { Attempt, HeldRow } from './held-row.js';
 import type { HeldWorker, KeeperHooks, Reached } from './held-worker.js';
 import { IssueRate } from './issue-rate.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
-import { DatabaseRegressionError } from './lease-errors.js';
+import { ClockSkewError, DatabaseRegressionError } from './lease-errors.js';
 import { isHeld } from './liveness.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation } from './reservation.js';
@@ -21,8 +21,6 @@ const LAPSED = 'its lease ran out without a renewal';
 export class HeldLease implements HeldWorker {
   readonly admission: Admission;
   readonly grant: Reservation;
-  /** The rows of our range as they were found. */
-  readonly census: Acquired['census'];
   clockOffsetMs: number;
   private wantedLane: Lane | undefined;
   /** The largest batch that did not fit: batches like it are to fit from then on. */
@@ -32,12 +30,11 @@ export class HeldLease implements HeldWorker {
 
   constructor(
     private readonly ctx: LeaseContext,
-    acquired: Acquired,
+    readonly acquired: Acquired,
     private readonly hooks: KeeperHooks,
   ) {
     this.held = acquired.held;
     this.grant = acquired.reservation;
-    this.census = acquired.census;
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
     this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
@@ -48,12 +45,11 @@ export class HeldLease implements HeldWorker {
   }
 
   get state(): 'held' | 'suspect' {
-    return this.admission.refusal(this.workerId) === undefined ? 'held' : 'suspect';
+    return this.admission.leftMs > 0 ? 'held' : 'suspect';
   }
 
   get leaseLeftMs(): number {
-    if (this.state !== 'held') return 0;
-    return Math.max(0, this.admission.deadlineMs - this.ctx.ports.monotonic.now());
+    return this.admission.leftMs;
   }
 
   get isLapsed(): boolean {
@@ -93,7 +89,8 @@ export class HeldLease implements HeldWorker {
     const { held } = this;
     const begunMs = ports.monotonic.now();
     this.look(ports.clock.refresh());
-    if (options.sharedWithOriginal) await this.checkForeignTimes();
+    // The zone of the server may change at any time, and the next program of the original would take this row.
+    if (options.sharedWithOriginal) await checkForeignTimes(session).catch((error: unknown) => this.barredBy(error));
     const { nowMs, row } = await session.run('re-reading a worker', (store) => store.readRow(held.id));
     const verdict = held.judge(row);
     if (verdict.kind === 'lost') return verdict.reason;
@@ -103,21 +100,15 @@ export class HeldLease implements HeldWorker {
 
     const plan = this.plan(this.trustedNow(nowMs), reached);
     if (plan === undefined) return this.giveUp('both of its lanes are past the clock', reached);
-    const attempt: Attempt = {
-      token: ports.randomness.token(),
-      plan,
-      sentMs: ports.monotonic.now(),
-      suspicions: this.admission.suspicions,
-    };
+    const { suspicions } = this.admission;
+    const attempt: Attempt = { token: ports.randomness.token(), plan, sentMs: ports.monotonic.now(), suspicions };
     const expected = { version: held.version, token: held.token };
     const { lane, odometers } = plan;
     const write = writeOf(this.ctx, { id: held.id, expected, token: attempt.token, lane, odometers });
     held.remember(attempt);
-    if (!(await session.run('renewing a worker', (store) => store.write(write)))) {
-      // Somebody wrote in between: the next attempt reads who.
-      this.hooks.renewNow();
-      return undefined;
-    }
+    const isWritten = await session.run('renewing a worker', (store) => store.write(write));
+    // Somebody wrote in between: the next attempt reads who.
+    if (!isWritten) return void this.hooks.renewNow();
     this.executed(attempt);
     if (this.admission.isLapsed) return this.giveUp(LAPSED, reached);
     this.hooks.emit({ type: 'lease-renewed', workerId: held.id, tookMs: ports.monotonic.now() - begunMs });
@@ -177,21 +168,19 @@ export class HeldLease implements HeldWorker {
       this.admission.trustClock(wallMs);
       return wallMs;
     } catch (error) {
-      throw this.barredBy(error as RaindropError);
+      return this.barredBy(error);
     }
   }
 
-  /** The zone of the server may change at any time, and the next program of the original would take this row. */
-  private async checkForeignTimes(): Promise<void> {
-    await checkForeignTimes(this.ctx.session).catch((error: unknown) => {
-      throw error instanceof ForeignTimeZoneError ? this.barredBy(error) : (error as RaindropError);
-    });
+  /** A clock or a zone that is wrong bars issuing until a renewal finds it right. */
+  private barredBy(error: unknown): never {
+    if (error instanceof ClockSkewError || error instanceof ForeignTimeZoneError) this.bar(error);
+    throw error;
   }
 
-  private barredBy(error: RaindropError): RaindropError {
+  private bar(error: RaindropError): void {
     this.admission.barWith(error);
     this.hooks.changed();
-    return error;
   }
 
   private look(wallMs: number): void {
@@ -205,7 +194,7 @@ export class HeldLease implements HeldWorker {
   private regressed(found: WorkerRow): void {
     const error = new DatabaseRegressionError(this.workerId, this.held.version, found.version);
     this.held.rewind(found);
-    this.barredBy(error);
+    this.bar(error);
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });
   }
 }

@@ -28,7 +28,7 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
       acquire: async () => {
         const first = await this.take();
         await this.begin(first);
-        this.warnOfFewWorkers(first.census);
+        this.warnOfFewWorkers(first.acquired.census);
         this.renewals.start();
       },
       refusal: () => this.admit(this.ports.clock.refresh()),
