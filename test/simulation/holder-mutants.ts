@@ -99,7 +99,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'skew-unchecked-while-running': {
     rule: 'A renewal holds the clock against the database.',
-    shownBy: 3,
+    shownBy: 18,
     install: () =>
       replace(HeldLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
         return function (this: unknown) {

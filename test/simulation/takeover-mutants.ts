@@ -58,7 +58,7 @@ export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'unclean-takeover-in-the-same-tick': {
     rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
-    shownBy: 4,
+    shownBy: 2,
     install: () => takesWith({ commitLossWindowMs: 0 }),
   },
   'foreign-end-ignored': {
