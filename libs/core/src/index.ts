@@ -125,7 +125,7 @@ export { LeaseKeeper } from './lease/lease-keeper.js';
 export type {
   AssignedWorkerId,
   WorkerIdAssigner,
-  WorkerIdPromise,
+  WorkerIdGuarantee,
   WorkerIdRequest,
 } from './worker-id/worker-id-assigner.js';
 export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';

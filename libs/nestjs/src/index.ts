@@ -38,7 +38,7 @@ export type {
 export { firstOf, type AssignerPart, type FirstOf } from './worker-id/first-of.js';
 export type { AssignerName, AssignerUse } from './worker-id/assigner-use.js';
 export type { ReservingAssigner, StoreContext } from './worker-id/reserving-assigner.js';
-export type { WorkerPromise } from './lease/worker.js';
+export type { WorkerGuarantee } from './lease/worker.js';
 export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-file-errors.js';
 export { stateFileLease } from './state-file/state-file-lease.js';
 export { DISPOSABLE_MIN_WORKER_BITS } from './typeorm/disposable/disposable-limits.js';

@@ -39,7 +39,7 @@ class AssignedBench {
     this.time = options.time ?? new VirtualTime(START);
     const { clock, monotonic, timers, randomness } = this.time;
     const ports = { clock, monotonic, timers, randomness, processId: () => this.processId };
-    const full = { name: 'test', promise: 'exclusive', acquire: () => Promise.resolve({ workerId: 7 }), ...assigner };
+    const full = { name: 'test', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 7 }), ...assigner };
     this.keeper = new AssignedIdKeeper(
       {
         assigner: full as WorkerIdAssigner,

@@ -33,7 +33,7 @@ const IDLE_MS = 3_600_000;
 
 /**
  * Keeps a worker id that an assigner without odometers gave: asks for it, renews its lease where it has one, asks for
- * another when it was lost, gives it back. What is promised is the assigner's promise and no more.
+ * another when it was lost, gives it back. What the assigner guarantees is guaranteed, and no more.
  */
 export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
   readonly flipping = false;
