@@ -2,8 +2,10 @@
 import { Between, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { v7 } from 'uuid';
 import nestjs from '../../libs/nestjs/dist/index.js';
+import raindropTypeorm from '../../libs/typeorm/dist/index.js';
 
-const { GeneratedSnowflake, RaindropModule, SnowflakeBetween } = nestjs;
+const { RaindropModule } = nestjs;
+const { GeneratedSnowflake, SnowflakeBetween } = raindropTypeorm;
 
 /** 1,024 IDs in a millisecond for each of 1,023 workers, for 69 years. */
 const LAYOUT = {

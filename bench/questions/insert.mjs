@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { median } from 'simple-statistics';
 import typeorm from 'typeorm';
-import nestjs from '../../libs/nestjs/dist/index.js';
+import raindropTypeorm from '../../libs/typeorm/dist/index.js';
 import { openDatabases } from '../parts/databases.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
@@ -16,7 +16,7 @@ const REPEATS = 300;
 const Plain = entity('Plain', typeorm.PrimaryColumn('bigint'));
 /** The same, in a DataSource that has a subscriber which does nothing. */
 const Observed = entity('Observed', typeorm.PrimaryColumn('bigint'));
-const Generated = entity('Generated', nestjs.GeneratedSnowflake({ as: 'string' }));
+const Generated = entity('Generated', raindropTypeorm.GeneratedSnowflake({ as: 'string' }));
 
 export async function measure() {
   const { ids, close } = await openService(WIDE);

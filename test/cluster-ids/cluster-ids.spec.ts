@@ -37,7 +37,7 @@ class Bench {
     name: 'default',
     layout: LAYOUT,
     workerId: 5,
-    status: () => ({ idMode: 'snowflake', promise: 'reserved' }) as IdServiceStatus,
+    status: () => ({ idMode: 'snowflake', guarantee: 'reserved' }) as IdServiceStatus,
     nextIdsAsync: (...call) =>
       this.trouble === undefined ? this.generator.nextIdsAsync(...call) : Promise.reject(this.trouble),
   };
@@ -84,7 +84,7 @@ describe('A worker of a cluster', () => {
         service: 'default',
         idMode: 'snowflake',
         assigner: 'cluster',
-        promise: 'reserved',
+        guarantee: 'reserved',
         state: 'held',
         workerId: 5,
       },
@@ -109,7 +109,7 @@ describe('A worker of a cluster', () => {
           raindrop: 'raindrop/ids/1',
           kind: 'taken',
           workerId: 5,
-          promise: 'reserved',
+          guarantee: 'reserved',
           request: expect.any(String) as unknown,
         },
         runs: [[expect.stringMatching(/^\d+$/) as unknown, 64, '2']],

@@ -20,7 +20,7 @@ describe('A module whose IDs come from the primary', () => {
     const worker = await startApp([RaindropModule.forRoot({ ...OPTIONS, idSource })]);
     const ids = worker.get(IdService);
     expect(ids.parse(ids.nextId()).workerId).toBe(primary.get(IdService).workerId);
-    expect(ids.status()).toMatchObject({ assigner: 'cluster', promise: 'reserved', state: 'held' });
+    expect(ids.status()).toMatchObject({ assigner: 'cluster', guarantee: 'reserved', state: 'held' });
     await worker.close();
     expect(ids.status().state).toBe('closed');
     broker.close();

@@ -1,5 +1,6 @@
 import {
   FENCE_LEAP,
+  HELD_TOO,
   type SampleRequest,
   type WorkerRow,
   type WorkerSample,
@@ -262,11 +263,21 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
         await bench.markDeleted(3);
         await store.rememberLayout(OTHER);
         const { layout } = await rowOf(store, 2);
-        const request = { workers: { min: 1, max: 1 }, atMost: 1 };
-        for (const seen of [await sampleOf(store, request), await store.readRowAndLayouts(1)]) {
-          expect(seen.layouts).toEqual([OTHER]);
-          expect([...seen.layoutsOfRows].sort()).toEqual([layout, deleted].sort());
-        }
+        const seen = await sampleOf(store, { workers: { min: 1, max: 1 }, atMost: 1 });
+        expect(seen.layouts).toEqual([OTHER]);
+        expect([...seen.layoutsOfRows].sort()).toEqual([layout, deleted].sort());
+      });
+
+      it('has a row that is held when it is asked for', async () => {
+        const store = await prepared();
+        await store.write(writeTo(await rowOf(store, 2)));
+        const row = await rowOf(store, 2);
+        const request = { workers: { min: 2, max: 2 }, from: 2, atMost: 1, graceMs: HELD_TOO };
+        expect(await sampleOf(store, request)).toMatchObject({ rows: [row], layouts: [], layoutsOfRows: [row.layout] });
+        await bench.markDeleted(2);
+        expect(await sampleOf(store, request)).toMatchObject({ rows: [], layoutsOfRows: [row.layout] });
+        const none = { workers: { min: 9, max: 9 }, from: 9, atMost: 1, graceMs: HELD_TOO };
+        expect(await sampleOf(store, none)).toMatchObject({ rows: [] });
       });
 
       it('has nothing but a clock where there is no row', async () => {
@@ -278,16 +289,6 @@ export function describeWorkerStore(name: string, make: () => Promise<WorkerStor
         expectSince(before, nowMs);
         expect(rest).toEqual({ rows: [], total: 0, live: 0, foreign: 0, layouts: [], layoutsOfRows: [] });
       });
-    });
-
-    it('reads one row together with all layouts', async () => {
-      const store = await prepared();
-      await store.write(writeTo(await rowOf(store, 2)));
-      const row = await rowOf(store, 2);
-      expect(await store.readRowAndLayouts(2)).toEqual({ row, layouts: [], layoutsOfRows: [row.layout] });
-      await bench.markDeleted(2);
-      expect(await store.readRowAndLayouts(2)).toMatchObject({ row: undefined, layoutsOfRows: [row.layout] });
-      expect(await store.readRowAndLayouts(9)).toMatchObject({ row: undefined });
     });
 
     it('keeps every digit up to 2^53 - 1', async () => {

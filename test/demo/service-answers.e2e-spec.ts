@@ -119,7 +119,7 @@ describe('The service', () => {
     const { status, json } = await get('/v1/status');
     expect(status).toBe(200);
     expect(json).toEqual({
-      ...{ state: 'held', assigner: 'database', promise: 'reserved' },
+      ...{ state: 'held', assigner: 'database', guarantee: 'reserved' },
       layout: expect.objectContaining({
         fingerprint: ids.layout.fingerprint,
         workers: { min: 5, max: 9, count: 5 },

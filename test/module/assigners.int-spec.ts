@@ -27,7 +27,7 @@ class RegistryModule {}
 @Injectable()
 class RegistryAssigner implements WorkerIdAssigner {
   readonly name = 'registry';
-  readonly promise = 'exclusive';
+  readonly guarantee = 'exclusive';
 
   constructor(private readonly registry: Registry) {}
 
@@ -45,7 +45,7 @@ class RegistryAssigner implements WorkerIdAssigner {
 @Injectable()
 class BrokenAssigner implements WorkerIdAssigner {
   readonly name = 'broken';
-  readonly promise = 'exclusive';
+  readonly guarantee = 'exclusive';
 
   constructor() {
     throw new Error('no zoo');
@@ -60,9 +60,9 @@ describe('An assigner', () => {
   it.each([
     ['static', { workerId: 9 }, 'declared', 9],
     ['machine', {}, 'unsafe', undefined],
-  ] as const)('%s is named in the status, with what it promises', async (use, options, promise, workerId) => {
+  ] as const)('%s is named in the status, with what it guarantees', async (use, options, guarantee, workerId) => {
     const { app, ids } = await idsOf({ workerIdAssigner: use, ...options, ...AT_ONCE });
-    expect(ids.status()).toMatchObject({ assigner: use, promise });
+    expect(ids.status()).toMatchObject({ assigner: use, guarantee });
     if (workerId !== undefined) expect(ids.parse(ids.nextId()).workerId).toBe(workerId);
     await app.close();
     expect(() => ids.nextId()).toThrow(ClosedError);
@@ -85,7 +85,7 @@ describe('An assigner', () => {
     ]);
     const ids = app.get(IdService);
     const registry = app.get(Registry);
-    expect(ids.status()).toMatchObject({ assigner: 'registry', promise: 'exclusive', workerId: 31 });
+    expect(ids.status()).toMatchObject({ assigner: 'registry', guarantee: 'exclusive', workerId: 31 });
     await app.close();
     expect(registry).toEqual({ given: [31], back: [31] });
   });
@@ -100,7 +100,7 @@ describe('An assigner', () => {
   it('may be an object', async () => {
     const lent = {
       name: 'lent',
-      promise: 'exclusive',
+      guarantee: 'exclusive',
       acquire: () => Promise.resolve({ workerId: 4, leaseMs: 3_000 }),
     } as const;
     const { app, ids } = await idsOf({ workerIdAssigner: lent, ...AT_ONCE });
@@ -109,10 +109,10 @@ describe('An assigner', () => {
   });
 
   it.each([
-    [{ name: 'x', acquire: () => Promise.resolve({ workerId: 4 }) }, 'a promise'],
-    [{ name: 'x', promise: 'exclusive', acquire: () => Promise.resolve({ workerId: 99 }) }, 'answered worker id 99'],
-    [{ name: 'x', promise: 'exclusive', acquire: () => Promise.reject(new Error('no zoo')) }, 'no zoo'],
-    [{ name: 'x', promise: 'exclusive', acquire: () => Promise.resolve(undefined) }, "none was found by 'x'"],
+    [{ name: 'x', acquire: () => Promise.resolve({ workerId: 4 }) }, 'a guarantee'],
+    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 99 }) }, 'answered worker id 99'],
+    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.reject(new Error('no zoo')) }, 'no zoo'],
+    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve(undefined) }, "none was found by 'x'"],
     ['static', '--raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId'],
     ['statefulSet', "none was found by 'statefulSet'"],
   ])('that cannot serve keeps the application from starting: %#', async (use, says) => {
@@ -148,17 +148,17 @@ describe('The first of several assigners', () => {
   it.each([
     ['static', { workerId: 5 }, 'orders-2', 5, 'declared'],
     ['statefulSet', {}, 'orders-2', 10, 'exclusive'],
-  ] as const)('that has a worker id is %s', async (assigner, options, name, workerId, promise) => {
+  ] as const)('that has a worker id is %s', async (assigner, options, name, workerId, guarantee) => {
     process.env['POD_NAME'] = name;
     const { app, ids } = await idsOf({ workerIdAssigner: order, ...options, ...AT_ONCE }, [typeorm(database.options)]);
-    expect(ids.status()).toMatchObject({ assigner, promise, workerId });
+    expect(ids.status()).toMatchObject({ assigner, guarantee, workerId });
     await app.close();
   });
 
   it('is the last, in its own part of the range', async () => {
     process.env['POD_NAME'] = 'orders';
     const { app, ids } = await idsOf({ workerIdAssigner: order, ...AT_ONCE }, [typeorm(database.options)]);
-    expect(ids.status()).toMatchObject({ assigner: 'database', promise: 'reserved' });
+    expect(ids.status()).toMatchObject({ assigner: 'database', guarantee: 'reserved' });
     expect(ids.workerId).toBeGreaterThanOrEqual(16);
     await app.close();
   });
@@ -187,7 +187,7 @@ describe('A state file', () => {
 
   it('lets the next run begin past the last one, whatever the clock says', async () => {
     const first = await idsOf(options());
-    expect(first.ids.status()).toMatchObject({ assigner: 'static + stateFile', promise: 'declared', workerId: 5 });
+    expect(first.ids.status()).toMatchObject({ assigner: 'static + stateFile', guarantee: 'declared', workerId: 5 });
     const issued = new Set(first.ids.nextIds(1_000));
     await first.app.close();
     const realNow = Date.now.bind(Date);
@@ -218,7 +218,7 @@ describe('A state file', () => {
   it('is refused for an id that is only lent', async () => {
     const lent = {
       name: 'lent',
-      promise: 'exclusive',
+      guarantee: 'exclusive',
       acquire: () => Promise.resolve({ workerId: 4, leaseMs: 3_000 }),
     } as const;
     await expect(idsOf({ ...options(), workerId: undefined, workerIdAssigner: lent })).rejects.toThrow(

@@ -1,6 +1,14 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { ClosedError, ConfigurationError, NoFreeWorkerError, type WaitOptions } from '@raindrop/core';
-import { getIdServiceToken, IdService, InjectIdService, RaindropModule, type SegmentModuleOptions, type SnowflakeModuleOptions, type RaindropOptionsFactory } from '@raindrop/nestjs';
+import {
+  getIdServiceToken,
+  IdService,
+  InjectIdService,
+  RaindropModule,
+  type SegmentModuleOptions,
+  type SnowflakeModuleOptions,
+  type RaindropOptionsFactory,
+} from '@raindrop/nestjs';
 import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { hostname } from 'node:os';
 import { DataSource, EntitySchema } from 'typeorm';

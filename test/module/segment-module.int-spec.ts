@@ -9,7 +9,15 @@ import {
   UnknownAppError,
   UnknownCodeError,
 } from '@raindrop/core';
-import { getIdServiceToken, IdService, NoLayoutError, NoShardedIdsError, RaindropModule, type SegmentBuffer, type SegmentModuleOptions } from '@raindrop/nestjs';
+import {
+  getIdServiceToken,
+  IdService,
+  NoLayoutError,
+  NoShardedIdsError,
+  RaindropModule,
+  type SegmentBuffer,
+  type SegmentModuleOptions,
+} from '@raindrop/nestjs';
 import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { redisBuffer } from '@raindrop/nestjs/redis';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';

@@ -3,14 +3,21 @@ import { Admission } from '../../libs/core/src/lease/admission.js';
 import { DatabaseRegressionError } from '@raindrop/core';
 import { HeldLease } from '../../libs/core/src/lease/held-lease.js';
 import { HeldRow } from '../../libs/core/src/lease/held-row.js';
-import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
+import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
 
-/** What the private parts of a holding and of its lease are. */
+/** What the private parts of a lease are. */
 interface Inside {
   readonly admission: Admission;
   readonly ctx: { readonly ports: { readonly monotonic: { now(): number }; readonly clock: { refresh(): number } } };
   readonly held: HeldRow;
+}
+
+/** What the private parts of a keeper are. */
+interface Taking {
+  readonly ctx: LeaseContext;
+  take(): Promise<HeldLease>;
 }
 
 const insideOf = (lease: unknown): Inside => lease as Inside;
@@ -48,13 +55,12 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A fresh lease counts from before the write was sent.',
     shownBy: 3,
     install: () =>
-      replace(LeaseHolding.prototype, 'acquire', (original) => {
-        return async function (this: LeaseHolding) {
-          await original.apply(this);
-          const { ports, options } = (
-            this as unknown as { readonly ctx: Inside['ctx'] & { options: { leaseMs: number } } }
-          ).ctx;
-          this.lease!.admission.deadlineMs = ports.monotonic.now() + options.leaseMs;
+      replace(LeaseKeeper.prototype as unknown as Taking, 'take', (original) => {
+        return async function (this: Taking) {
+          const held = await original.apply(this);
+          const { ports, options } = this.ctx;
+          held.admission.deadlineMs = ports.monotonic.now() + options.leaseMs;
+          return held;
         };
       }),
   },
@@ -93,7 +99,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'skew-unchecked-while-running': {
     rule: 'A renewal holds the clock against the database.',
-    shownBy: 3,
+    shownBy: 18,
     install: () =>
       replace(HeldLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
         return function (this: unknown) {
@@ -109,10 +115,10 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     shownBy: 3,
     install: () =>
       replace(HeldLease.prototype, 'release', (original) => {
-        return function (this: HeldLease) {
+        return function (this: HeldLease, ...args: Parameters<HeldLease['release']>) {
           // Hides the method of its class.
-          Object.assign(this.reservation, { apply: () => undefined });
-          return original.apply(this);
+          Object.assign(this.grant, { apply: () => undefined });
+          return original.apply(this, args);
         };
       }),
   },

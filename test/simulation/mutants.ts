@@ -3,14 +3,16 @@ import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/position.js
 import { Layout } from '../../libs/core/src/layout/layout.js';
 import { Admission } from '../../libs/core/src/lease/admission.js';
 import { ClockWatch } from '../../libs/core/src/lease/clock-watch.js';
-import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
-import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
+import type { HeldLease } from '../../libs/core/src/lease/held-lease.js';
+import type { Reached } from '../../libs/core/src/lease/held-worker.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../libs/core/src/lease/memory-worker-store.js';
+import type { RenewalClock } from '../../libs/core/src/lease/renewal-clock.js';
 import { Reservation } from '../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
+import { WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
-import { TAKEOVER_MUTANTS } from './takeover-mutants.js';
+import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
 const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
 
@@ -71,13 +73,20 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A release is final from the moment it is sent.',
     shownBy: 1,
     install: () => {
-      const mendClose = replace(LeaseHolding.prototype, 'close', () => () => undefined);
-      const mendRelease = replace(LeaseHolding.prototype, 'release', () => {
-        return async function (this: LeaseHolding) {
-          await this.lease?.release();
+      interface Closing {
+        readonly held: HeldLease | undefined;
+        readonly reached: Reached;
+        readonly renewals: RenewalClock;
+        endStart(): Promise<void>;
+        shutDown(): Promise<void>;
+      }
+      return replace(WorkerKeeper.prototype as unknown as Closing, 'shutDown', () => {
+        return async function (this: Closing) {
+          await this.endStart();
+          await this.renewals.stop();
+          await this.held?.release(this.reached);
         };
       });
-      return () => (mendClose(), mendRelease());
     },
   },
   'adopt-on-0-rows': {
@@ -101,7 +110,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'unlimited-grant': {
     rule: 'Nothing is issued past the limit.',
     shownBy: 2,
-    install: () => replaceGetter(LeaseKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
+    install: () => replaceGetter(WorkerKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
   },
   'deadline-ignored': {
     rule: 'Nothing is issued once the lease has run out.',
@@ -132,18 +141,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'layouts-hidden-by-a-sample': {
     rule: 'A look at a few rows tells of the layouts of all.',
     shownBy: 8,
-    install: () => {
-      const hide = <K extends 'readSample' | 'readRowAndLayouts'>(name: K): (() => void) =>
-        replace(MemoryWorkerStore.prototype, name, (original) => {
-          const read = async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore[K]>) {
-            const call = original as (...given: typeof args) => Promise<object>;
-            return { ...(await call.apply(this, args)), layouts: [], layoutsOfRows: [] };
-          };
-          return read as unknown as MemoryWorkerStore[K];
-        });
-      const mends = [hide('readSample'), hide('readRowAndLayouts')];
-      return () => mends.forEach((mend) => mend());
-    },
+    install: () => hideLayouts(() => true),
   },
   ...HOLDER_MUTANTS,
   ...TAKEOVER_MUTANTS,

@@ -12,7 +12,7 @@ const RUNNING: Readonly<Record<StoreCall, number>> = {
   readRow: 5,
   readSample: 3,
   readTable: 1,
-  readRowAndLayouts: 2,
+  readAgain: 2,
   rememberLayout: 1,
   prepare: 1,
 };
@@ -21,7 +21,7 @@ const STARTING: Readonly<Partial<Record<StoreCall, number>>> = {
   write: 6,
   readSample: 2,
   readTable: 1,
-  readRowAndLayouts: 2,
+  readAgain: 2,
   rememberLayout: 2,
   prepare: 1,
 };

@@ -113,7 +113,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       live(10, 2);
       endAll();
       for (const each of all) {
-        const trouble = { call: 'readRowAndLayouts', fault: { kind: 'hangs' } } as const;
+        const trouble = { call: 'readAgain', fault: { kind: 'hangs' } } as const;
         tell({ ...start(each, layout), trouble } as Action);
         pass(1);
       }

@@ -1,22 +1,25 @@
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
-import { LeaseHolding } from '../../libs/core/src/lease/lease-holding.js';
+import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
 import { isForeign } from '../../libs/core/src/lease/row-selection.js';
-import type { WorkerRow } from '../../libs/core/src/lease/worker-store.js';
+import { HELD_TOO, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 
 /** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */
 function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
-  return replace(LeaseHolding.prototype, 'acquire', (original) => {
-    return function (this: LeaseHolding) {
-      const inside = this as unknown as { ctx: LeaseContext };
-      const { ctx } = inside;
-      inside.ctx = { ...ctx, options: { ...ctx.options, ...change } };
+  interface Taking {
+    ctx: LeaseContext;
+    take(): Promise<unknown>;
+  }
+  return replace(LeaseKeeper.prototype as unknown as Taking, 'take', (original) => {
+    return function (this: Taking) {
+      const { ctx } = this;
+      this.ctx = { ...ctx, options: { ...ctx.options, ...change } };
       // It is read before the first wait, and again after the row was acquired.
-      const acquiring = original.apply(this);
-      inside.ctx = ctx;
-      return acquiring;
+      const taking = original.apply(this);
+      this.ctx = ctx;
+      return taking;
     };
   });
 }
@@ -36,6 +39,16 @@ function reads(change: (row: WorkerRow) => WorkerRow): () => void {
   return () => mends.forEach((mend) => mend());
 }
 
+/** Looks of some kind tell of no layout. */
+export function hideLayouts(when: (request: SampleRequest) => boolean): () => void {
+  return replace(MemoryWorkerStore.prototype, 'readSample', (original) => {
+    return async function (this: MemoryWorkerStore, request: SampleRequest) {
+      const sample = await original.call(this, request);
+      return when(request) ? { ...sample, layouts: [], layoutsOfRows: [] } : sample;
+    };
+  });
+}
+
 /** Rules for whoever takes a row over. */
 export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'grace-ignored': {
@@ -45,7 +58,7 @@ export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'unclean-takeover-in-the-same-tick': {
     rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
-    shownBy: 4,
+    shownBy: 2,
     install: () => takesWith({ commitLossWindowMs: 0 }),
   },
   'foreign-end-ignored': {
@@ -56,11 +69,6 @@ export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'sample-ignores-layouts': {
     rule: 'A look at a few rows is not enough where a layout could repeat our IDs.',
     shownBy: 8,
-    install: () =>
-      replace(MemoryWorkerStore.prototype, 'readSample', (original) => {
-        return async function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore['readSample']>) {
-          return { ...(await original.apply(this, args)), layouts: [], layoutsOfRows: [] };
-        };
-      }),
+    install: () => hideLayouts(({ graceMs }) => graceMs !== HELD_TOO),
   },
 };

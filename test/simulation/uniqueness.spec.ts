@@ -33,7 +33,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   'ghost readRow': 0.25,
   'slow readRow': 0.2,
   'answer-lost readSample': 0.1,
-  'answer-lost readRowAndLayouts': 0.04,
+  'answer-lost readAgain': 0.04,
   'hangs prepare': 0.5,
   'refused prepare': 3,
   'answer-lost prepare': 0.05,

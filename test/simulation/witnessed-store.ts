@@ -1,6 +1,6 @@
 import {
+  HELD_TOO,
   MemoryWorkerStore,
-  type KnownLayouts,
   type MemoryWorkerTable,
   type SampleRequest,
   type WorkerRange,
@@ -72,7 +72,7 @@ export class WitnessedStore extends FaultStore {
 
   override readSample(request: SampleRequest): Promise<WorkerSample> {
     return this.relay(() => {
-      this.witness.looked(this);
+      if (request.graceMs !== HELD_TOO) this.witness.looked(this);
       return super.readSample(request);
     });
   }
@@ -83,10 +83,6 @@ export class WitnessedStore extends FaultStore {
       if (answer.row !== undefined) this.witness.learned(this, answer.row.token);
       return answer;
     });
-  }
-
-  override readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
-    return this.relay(() => super.readRowAndLayouts(id));
   }
 
   override write(write: WorkerWrite): Promise<boolean> {

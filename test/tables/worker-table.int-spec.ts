@@ -190,7 +190,7 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
     await store.prepare(RANGE);
     await admin.query("UPDATE soc_raindrop_worker SET layout = 'other' WHERE id = 2");
     await admin.query("UPDATE soc_raindrop_worker SET layout = 'other ' WHERE id = 3");
-    const { layoutsOfRows } = await store.readRowAndLayouts(1);
+    const { layoutsOfRows } = await store.readSample({ workers: RANGE, from: 1, atMost: 1, graceMs: 0 });
     expect([...layoutsOfRows].sort()).toEqual(['other', 'other ']);
   });
 

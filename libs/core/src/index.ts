@@ -86,6 +86,7 @@ export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {
   FENCE_LEAP,
+  HELD_TOO,
   type KnownLayouts,
   type Odometer,
   type SampleRequest,
@@ -124,7 +125,7 @@ export { LeaseKeeper } from './lease/lease-keeper.js';
 export type {
   AssignedWorkerId,
   WorkerIdAssigner,
-  WorkerIdPromise,
+  WorkerIdGuarantee,
   WorkerIdRequest,
 } from './worker-id/worker-id-assigner.js';
 export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';

@@ -20,7 +20,7 @@ export type { IdSource, SourcedService } from './ports/id-source.js';
 export type { Logger } from './ports/logger.js';
 export type { ReservingAssigner, StoreContext } from './ports/reserving-assigner.js';
 export type { SegmentBuffer } from './ports/segment-buffer.js';
-export type { WorkerPromise } from './ports/worker.js';
+export type { WorkerGuarantee } from './ports/worker.js';
 export { IssuingCalls } from './ports/issuing-calls.js';
 export { NoLayoutError } from './ports/no-layout-error.js';
 export { NoShardedIdsError } from './ports/no-sharded-ids-error.js';

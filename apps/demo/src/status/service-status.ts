@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { SnowflakeServiceStatus, WorkerPromise } from '@raindrop/nestjs';
+import type { SnowflakeServiceStatus, WorkerGuarantee } from '@raindrop/nestjs';
 import { examplePlan } from '../layouts/layout-examples.js';
 import { PlanView } from '../layouts/plan-view.js';
 
@@ -12,7 +12,7 @@ export class ServiceStatus {
   readonly assigner!: string;
 
   @ApiProperty({ type: String, example: 'reserved', description: 'What is known of the worker id.' })
-  readonly promise!: WorkerPromise;
+  readonly guarantee!: WorkerGuarantee;
 
   @ApiProperty({ type: PlanView, example: examplePlan })
   readonly layout!: PlanView;

@@ -20,9 +20,9 @@ export class StatusController {
   @ApiOperation({ summary: 'How the ID service is' })
   @ApiResponse({ status: 200, type: ServiceStatus })
   read(): ServiceStatus {
-    const { state, assigner, promise, counters, expiresAt, daysLeft } = this.ids.status() as SnowflakeServiceStatus;
+    const { state, assigner, guarantee, counters, expiresAt, daysLeft } = this.ids.status() as SnowflakeServiceStatus;
     return {
-      ...{ state, assigner, promise },
+      ...{ state, assigner, guarantee },
       layout: planOfLayout(this.ids.layout, this.config.workers),
       ...{ issued: counters.issued, codes: counters.codes },
       uptimeSeconds: Math.floor(process.uptime()),

@@ -38,7 +38,7 @@ export async function next(flags: FlagValues, output: CliOutput): Promise<void> 
   await requireReachable(options, resolved);
   await withIdService(options, output, async (ids) => {
     const status = ids.status();
-    const isReserved = 'promise' in status && (status.promise === 'reserved' || status.promise === 'fresh');
+    const isReserved = 'guarantee' in status && (status.guarantee === 'reserved' || status.guarantee === 'fresh');
     if (!isReserved) throw mayRepeat('assigner' in status ? status.assigner : status.service);
     await issue(ids, wish, output);
   });

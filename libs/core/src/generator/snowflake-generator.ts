@@ -31,7 +31,7 @@ export interface GeneratorCounters extends Readonly<PlacementCounters> {
  * an ID can be smaller than the one before, never equal. Every call takes a `code`: each code has a sequence of its own,
  * so the same ID may appear under two codes.
  *
- * Every call throws (the async ones reject with) a typed error when an ID cannot be promised: the refusals of the
+ * Every call throws (the async ones reject with) a typed error when an ID cannot be guaranteed: the refusals of the
  * tenure, `SequenceExhaustedError`, `ClockMovedBackError`, `ReservationExhaustedError`, `TimestampOverflowError`,
  * `ClockBeforeEpochError`, `InvalidCodeError`. The async calls wait instead where waiting helps.
  */

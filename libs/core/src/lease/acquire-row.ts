@@ -6,7 +6,7 @@ import { writeOf, type LeaseContext } from './lease-context.js';
 import { NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
-import type { Plan, Reservation, Start } from './reservation.js';
+import { Reservation, type Start } from './reservation.js';
 import { isForeign } from './row-selection.js';
 import { lookAgain, lookAtSample, lookAtTable, type Look } from './table-look.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
@@ -14,8 +14,7 @@ import type { Odometer, WorkerRow } from './worker-store.js';
 /** A row that is ours, and what it grants. */
 export interface Acquired {
   readonly held: HeldRow;
-  readonly start: Start;
-  readonly plan: Plan;
+  readonly reservation: Reservation;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
   /** Clock and process when they were held against the database, before the write. */
@@ -33,22 +32,23 @@ export interface Acquired {
  *
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
  */
-export async function acquireRow(ctx: LeaseContext, reservation: Reservation): Promise<Acquired> {
+export async function acquireRow(ctx: LeaseContext): Promise<Acquired> {
   const sample = await lookAtSample(ctx);
-  const early = sample && (await tryRows(ctx, reservation, sample));
+  const early = sample && (await tryRows(ctx, sample));
   if (early !== undefined) return early;
   const look = await lookAtTable(ctx);
-  const acquired = await tryRows(ctx, reservation, look);
+  const acquired = await tryRows(ctx, look);
   if (acquired !== undefined) return acquired;
   throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length });
 }
 
 /** Undefined when others were faster on every row. */
-async function tryRows(ctx: LeaseContext, reservation: Reservation, look: Look): Promise<Acquired | undefined> {
+async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefined> {
   const { session, resolved, options, ports } = ctx;
   const { trusted, nowMs, census } = look;
   const { wallMs } = trusted;
   for (const { row, start } of look.candidates) {
+    const reservation = new Reservation(resolved.layout);
     const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
     const token = ports.randomness.token();
     const sentMs = ports.monotonic.now();
@@ -58,7 +58,8 @@ async function tryRows(ctx: LeaseContext, reservation: Reservation, look: Look):
       const held = new HeldRow(row.id, row.version + 1, token);
       const laterFloor = await vouchForLayout(ctx, held, unused(row, start, resolved.layout), trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      return { held, start, plan: { ...plan, base }, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
+      reservation.begin(start, { ...plan, base });
+      return { held, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
   }
   return undefined;

@@ -315,7 +315,7 @@ describe('a start with trouble', () => {
     expect(bench.refusal()).toBeUndefined();
   });
 
-  it.each(['prepare', 'readSample', 'write', 'readRowAndLayouts', 'rememberLayout'] as const)(
+  it.each(['prepare', 'readSample', 'write', 'readAgain', 'rememberLayout'] as const)(
     'survives a blip of the database at %s',
     async (call) => {
       const bench = new KeeperBench();

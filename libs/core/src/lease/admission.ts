@@ -49,6 +49,11 @@ export class Admission {
     return this.ports.monotonic.now() > this.deadlineMs - CLOCK_GRAIN_MS;
   }
 
+  /** How long IDs may be issued without another confirmation, ms; 0 while none may be. */
+  get leftMs(): number {
+    return this.isLapsed || this.bar !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
+  }
+
   /** How long to wait before a write ends the probation, ms: 0 when it would now; undefined when it has ended. */
   get probationLeftMs(): number | undefined {
     if (this.probationUntilMs === undefined) return undefined;

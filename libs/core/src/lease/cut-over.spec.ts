@@ -84,7 +84,7 @@ describe('a row that goes back because the start failed', () => {
     gone.kill();
     await database.advance(60_000 + 151_001);
     const failing = new KeeperBench(options);
-    failing.store.next('readRowAndLayouts', { kind: 'refused' });
+    failing.store.next('readAgain', { kind: 'refused' });
     const failed = starting(failing);
     await database.advance(50);
     failing.kill();

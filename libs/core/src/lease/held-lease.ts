@@ -1,13 +1,13 @@
-import type { Lane, PerLane, Position } from '../generator/position.js';
+import type { Lane } from '../generator/position.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { Acquired } from './acquire-row.js';
 import { Admission } from './admission.js';
 import { ForeignTimeZoneError } from './foreign-errors.js';
 import type { Attempt, HeldRow } from './held-row.js';
+import type { HeldWorker, KeeperHooks, Reached } from './held-worker.js';
 import { IssueRate } from './issue-rate.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
-import { DatabaseRegressionError } from './lease-errors.js';
-import type { LeaseEvent } from './lease-events.js';
+import { ClockSkewError, DatabaseRegressionError } from './lease-errors.js';
 import { isHeld } from './liveness.js';
 import { releaseRow } from './release-row.js';
 import type { Plan, Reservation } from './reservation.js';
@@ -15,26 +15,12 @@ import { checkForeignTimes } from './store-session.js';
 import { isCoarse } from './target.js';
 import type { WorkerRow } from './worker-store.js';
 
-/** Who is told what happens to a lease, and who knows what was issued under it. */
-export interface LeaseHooks {
-  /** What may be issued has changed. */
-  readonly changed: () => void;
-  /** The lease must be confirmed before anything more is issued. */
-  readonly confirmNow: () => void;
-  readonly emit: (event: LeaseEvent) => void;
-  /** The highest position issued on a lane in this tenure. */
-  readonly highest: (lane: Lane) => Position;
-}
-
-/** How a renewal ended. `contended`: somebody wrote in between, the next attempt reads who. */
-export type Renewal =
-  { readonly outcome: 'renewed' | 'contended' } | { readonly outcome: 'lost'; readonly reason: string };
-
 const LAPSED = 'its lease ran out without a renewal';
 
 /** One tenure of one worker row, from the write that acquired it to the one that gives it back. */
-export class HeldLease {
+export class HeldLease implements HeldWorker {
   readonly admission: Admission;
+  readonly grant: Reservation;
   clockOffsetMs: number;
   private wantedLane: Lane | undefined;
   /** The largest batch that did not fit: batches like it are to fit from then on. */
@@ -44,19 +30,35 @@ export class HeldLease {
 
   constructor(
     private readonly ctx: LeaseContext,
-    acquired: Acquired,
-    readonly reservation: Reservation,
-    private readonly hooks: LeaseHooks,
+    readonly acquired: Acquired,
+    private readonly hooks: KeeperHooks,
   ) {
     this.held = acquired.held;
+    this.grant = acquired.reservation;
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
-    this.reservation.begin(acquired.start, acquired.plan);
     this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
   }
 
   get workerId(): number {
     return this.held.id;
+  }
+
+  get state(): 'held' | 'suspect' {
+    return this.admission.leftMs > 0 ? 'held' : 'suspect';
+  }
+
+  get leaseLeftMs(): number {
+    return this.admission.leftMs;
+  }
+
+  get isLapsed(): boolean {
+    return this.admission.isLapsed;
+  }
+
+  /** What is sent before the end of the probation does not end it. */
+  get renewWithinMs(): number {
+    return this.admission.probationLeftMs ?? Number.POSITIVE_INFINITY;
   }
 
   get wantsFlip(): boolean {
@@ -82,56 +84,55 @@ export class HeldLease {
    * but given back: since then others may have judged the table, and the layouts in it, as if we were gone.
    * @throws StoreUnavailableError when the outcome is unknown; ClockSkewError when this host's clock is far ahead
    */
-  async renew(): Promise<Renewal> {
+  async renew(reached: Reached): Promise<string | undefined> {
     const { session, ports, options } = this.ctx;
     const { held } = this;
     const begunMs = ports.monotonic.now();
     this.look(ports.clock.refresh());
-    if (options.sharedWithOriginal) await this.checkForeignTimes();
+    // The zone of the server may change at any time, and the next program of the original would take this row.
+    if (options.sharedWithOriginal) await checkForeignTimes(session).catch((error: unknown) => this.barredBy(error));
     const { nowMs, row } = await session.run('re-reading a worker', (store) => store.readRow(held.id));
     const verdict = held.judge(row);
-    if (verdict.kind === 'lost') return { outcome: 'lost', reason: verdict.reason };
+    if (verdict.kind === 'lost') return verdict.reason;
     if (verdict.kind === 'executed') this.executed(verdict.attempt);
     if (verdict.kind === 'regressed') this.regressed(verdict.row);
-    if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, 0)) return this.giveUp(LAPSED);
+    if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, 0)) return this.giveUp(LAPSED, reached);
 
-    const plan = this.plan(this.trustedNow(nowMs));
-    if (plan === undefined) return this.giveUp('both of its lanes are past the clock');
-    const attempt: Attempt = {
-      token: ports.randomness.token(),
-      plan,
-      sentMs: ports.monotonic.now(),
-      suspicions: this.admission.suspicions,
-    };
+    const plan = this.plan(this.trustedNow(nowMs), reached);
+    if (plan === undefined) return this.giveUp('both of its lanes are past the clock', reached);
+    const { suspicions } = this.admission;
+    const attempt: Attempt = { token: ports.randomness.token(), plan, sentMs: ports.monotonic.now(), suspicions };
     const expected = { version: held.version, token: held.token };
     const { lane, odometers } = plan;
     const write = writeOf(this.ctx, { id: held.id, expected, token: attempt.token, lane, odometers });
     held.remember(attempt);
-    if (!(await session.run('renewing a worker', (store) => store.write(write)))) return { outcome: 'contended' };
+    const isWritten = await session.run('renewing a worker', (store) => store.write(write));
+    // Somebody wrote in between: the next attempt reads who.
+    if (!isWritten) return void this.hooks.renewNow();
     this.executed(attempt);
-    if (this.admission.isLapsed) return this.giveUp(LAPSED);
+    if (this.admission.isLapsed) return this.giveUp(LAPSED, reached);
     this.hooks.emit({ type: 'lease-renewed', workerId: held.id, tookMs: ports.monotonic.now() - begunMs });
-    return { outcome: 'renewed' };
+    return undefined;
   }
 
-  /** Gives the row back with what was really issued. The caller has closed before: nothing is issued any more. */
-  release(): Promise<boolean> {
+  /** Gives the row back with what was really issued. */
+  release(reached: Reached): Promise<boolean> {
     this.look(this.ctx.ports.clock.refresh());
-    const { admission, reservation } = this;
+    const { admission, grant } = this;
     return releaseRow(this.ctx, this.held, {
-      lane: reservation.lane,
+      lane: grant.lane,
       // Of a suspect grant a copy of this process may have issued all.
-      odometers: () => (admission.isSuspect ? reservation.exhausted : reservation.released(this.used())),
-      onExecuted: (attempt) => reservation.apply(attempt.plan),
+      odometers: () => (admission.isSuspect ? grant.exhausted : grant.released(reached())),
+      onExecuted: (attempt) => grant.apply(attempt.plan),
     });
   }
 
   /** A write of ours is known to be on the row: what it grants is ours. */
   private executed(attempt: Attempt): void {
     const { lane } = attempt.plan;
-    if (lane !== this.reservation.lane) this.rate.restart();
+    if (lane !== this.grant.lane) this.rate.restart();
     this.held.advance(attempt);
-    this.reservation.apply(attempt.plan);
+    this.grant.apply(attempt.plan);
     this.admission.confirm(attempt.sentMs, attempt.suspicions);
     if (lane === this.wantedLane) {
       this.wantedLane = undefined;
@@ -140,24 +141,23 @@ export class HeldLease {
     this.hooks.changed();
   }
 
-  private plan(nowMs: number): Plan | undefined {
+  private plan(nowMs: number, reached: Reached): Plan | undefined {
     const { resolved, options } = this.ctx;
     // Asked of every code there is: only where it matters.
-    const used = isCoarse(resolved.layout) ? this.used() : this.reservation.base;
-    const rate = this.rate.measure(used[this.reservation.lane]);
+    const used = isCoarse(resolved.layout) ? reached() : this.grant.base;
+    const rate = this.rate.measure(used[this.grant.lane]);
     const demand = { nowMs, horizonMs: options.horizonMs, used, rate, batch: this.largestBatch };
-    if (!this.admission.isSuspect)
-      return this.reservation.planRenewal(this.wantedLane ?? this.reservation.lane, demand);
+    if (!this.admission.isSuspect) return this.grant.planRenewal(this.wantedLane ?? this.grant.lane, demand);
     this.wantedLane = undefined;
-    return this.reservation.planAnew(resolved.firstLane, demand);
+    return this.grant.planAnew(resolved.firstLane, demand);
   }
 
   /** Ends this tenure from within: another row, or a fresh grant of this one, serves better. */
-  private async giveUp(reason: string): Promise<Renewal> {
+  private async giveUp(reason: string, reached: Reached): Promise<string> {
     this.admission.end();
     this.hooks.changed();
-    await this.release();
-    return { outcome: 'lost', reason };
+    await this.release(reached);
+    return reason;
   }
 
   private trustedNow(databaseMs: number): number {
@@ -168,39 +168,33 @@ export class HeldLease {
       this.admission.trustClock(wallMs);
       return wallMs;
     } catch (error) {
-      throw this.barredBy(error as RaindropError);
+      return this.barredBy(error);
     }
   }
 
-  /** The zone of the server may change at any time, and the next program of the original would take this row. */
-  private async checkForeignTimes(): Promise<void> {
-    await checkForeignTimes(this.ctx.session).catch((error: unknown) => {
-      throw error instanceof ForeignTimeZoneError ? this.barredBy(error) : (error as RaindropError);
-    });
+  /** A clock or a zone that is wrong bars issuing until a renewal finds it right. */
+  private barredBy(error: unknown): never {
+    if (error instanceof ClockSkewError || error instanceof ForeignTimeZoneError) this.bar(error);
+    throw error;
   }
 
-  private barredBy(error: RaindropError): RaindropError {
+  private bar(error: RaindropError): void {
     this.admission.barWith(error);
     this.hooks.changed();
-    return error;
   }
 
   private look(wallMs: number): void {
     const reason = this.admission.look(wallMs, this.workerId);
     if (reason === undefined) return;
     this.hooks.changed();
-    this.hooks.confirmNow();
+    this.hooks.renewNow();
     this.hooks.emit({ type: 'lease-suspect', workerId: this.workerId, reason });
   }
 
   private regressed(found: WorkerRow): void {
     const error = new DatabaseRegressionError(this.workerId, this.held.version, found.version);
     this.held.rewind(found);
-    this.barredBy(error);
+    this.bar(error);
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });
-  }
-
-  private used(): PerLane<Position> {
-    return [this.hooks.highest(0), this.hooks.highest(1)];
   }
 }

@@ -111,7 +111,7 @@ describe('an hour row whose last grants were lost, acquired in between by a proc
 
     const failing = new KeeperBench({ database, layout: layoutOf(endBitsValue), seed: 3, lease });
     const refused = { kind: 'refused' } as const;
-    failing.store.next('readRowAndLayouts', refused, refused, refused);
+    failing.store.next('readAgain', refused, refused, refused);
     await Promise.all([failing.keeper.start().catch(() => undefined), database.advance(30_000)]);
     expect(database.row(1).token).toBe('');
 

@@ -3,7 +3,6 @@ import { isHeld } from './liveness.js';
 import { isForeign } from './row-selection.js';
 import {
   FENCE_LEAP,
-  type KnownLayouts,
   type Odometer,
   type SampleRequest,
   type WorkerRow,
@@ -73,21 +72,18 @@ export class MemoryWorkerStore implements WorkerStore {
       .filter((row) => !isForeign(row))
       .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
     return Promise.resolve({
-      ...this.knownLayouts,
       nowMs,
       rows: free.slice(0, atMost),
       total: rows.length,
       live: rows.length - expired.length,
       foreign: [...this.table.rows.values()].filter(isForeign).length,
+      layouts: [...this.table.layouts],
+      layoutsOfRows: this.layoutsOfRows,
     });
   }
 
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     return Promise.resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
-  }
-
-  readRowAndLayouts(id: number): Promise<KnownLayouts & { row: WorkerRow | undefined }> {
-    return Promise.resolve({ ...this.knownLayouts, row: this.table.rows.get(id) });
   }
 
   write({ id, expected, token, holder, layout, lane, odometers, code, leaseMs }: WorkerWrite): Promise<boolean> {
@@ -135,9 +131,9 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  private get knownLayouts(): KnownLayouts {
-    const { rows, deleted, layouts } = this.table;
+  private get layoutsOfRows(): string[] {
+    const { rows, deleted } = this.table;
     const used = [...rows.values(), ...deleted.values()].map(({ layout }) => layout).filter((layout) => layout !== '');
-    return { layouts: [...layouts], layoutsOfRows: [...new Set(used)] };
+    return [...new Set(used)];
   }
 }

@@ -169,7 +169,7 @@ describe('close()', () => {
     expectGone(bench);
   });
 
-  it.each(['prepare', 'readSample', 'write', 'readRowAndLayouts', 'rememberLayout'] as const)(
+  it.each(['prepare', 'readSample', 'write', 'readAgain', 'rememberLayout'] as const)(
     'during a start that is at %s ends it and leaves the row free',
     async (call) => {
       const bench = new KeeperBench(ONE_ROW);
@@ -185,7 +185,7 @@ describe('close()', () => {
     },
   );
 
-  it.each(['prepare', 'readSample', 'write', 'readRowAndLayouts', 'rememberLayout'] as const)(
+  it.each(['prepare', 'readSample', 'write', 'readAgain', 'rememberLayout'] as const)(
     'during a start whose %s is never answered ends within two seconds, and so does the start',
     async (call) => {
       const bench = new KeeperBench(ONE_ROW);

@@ -1,5 +1,5 @@
 import type { Timer } from '../time/timers.js';
-import type { LeaseContext } from './lease-context.js';
+import type { LeasePorts } from './lease-context.js';
 
 /** Renewals that are asked for follow each other no faster than this. */
 const MIN_PAUSE_MS = 20;
@@ -20,7 +20,8 @@ export class RenewalClock {
    * @param atMostMs how long the next pause may be at most, whatever the heartbeat
    */
   constructor(
-    private readonly ctx: Pick<LeaseContext, 'ports'> & { readonly options: { readonly heartbeatIntervalMs: number } },
+    private readonly ports: Pick<LeasePorts, 'timers' | 'randomness'>,
+    private readonly heartbeatIntervalMs: number,
     private readonly attempt: () => Promise<boolean>,
     private readonly atMostMs: () => number,
   ) {}
@@ -57,7 +58,7 @@ export class RenewalClock {
   private schedule(delayMs: number): void {
     this.timer?.cancel();
     if (this.stopped) return;
-    this.timer = this.ctx.ports.timers.setTimer(() => this.run(), delayMs, 'background');
+    this.timer = this.ports.timers.setTimer(() => this.run(), delayMs, 'background');
   }
 
   private run(): void {
@@ -73,8 +74,7 @@ export class RenewalClock {
 
   /** A tenth of jitter keeps many processes from renewing together. */
   private pauseAfter(succeeded: boolean): number {
-    const { options, ports } = this.ctx;
-    const pause = succeeded ? options.heartbeatIntervalMs : Math.min(options.heartbeatIntervalMs, RETRY_MS);
-    return Math.min(pause * (1 - ports.randomness.fraction() / 10), this.atMostMs());
+    const pause = succeeded ? this.heartbeatIntervalMs : Math.min(this.heartbeatIntervalMs, RETRY_MS);
+    return Math.min(pause * (1 - this.ports.randomness.fraction() / 10), this.atMostMs());
   }
 }

@@ -273,7 +273,7 @@ describe('a copy of a process', () => {
     const slow = { kind: 'slow', thereMs: 0, backMs: 1_000 } as const;
     const starts: Promise<void>[] = [];
     const [original, copy] = await twins({}, 1_500, (bench) => {
-      bench.store.next('readRowAndLayouts', slow);
+      bench.store.next('readAgain', slow);
       bench.store.next('write', slow);
       starts.push(bench.keeper.start());
       return Promise.resolve();
@@ -289,7 +289,7 @@ describe('a copy of a process', () => {
     const slow = { kind: 'slow', thereMs: 0, backMs: 1_000 } as const;
     const layout = { serviceMaxWorkId: 1 };
     const [original, copy] = await twins({ layout }, 500, (bench, isCopy) => {
-      bench.store.next('readRowAndLayouts', isCopy ? slow : undefined);
+      bench.store.next('readAgain', isCopy ? slow : undefined);
       bench.keeper.start().catch(() => undefined);
       return Promise.resolve();
     });

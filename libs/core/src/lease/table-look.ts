@@ -7,7 +7,7 @@ import type { WorkerCensus } from './lease-errors.js';
 import { ForeignRowsError } from './foreign-errors.js';
 import { isForeign, selectRows, type Candidate } from './row-selection.js';
 import { checkForeignTimes } from './store-session.js';
-import type { WorkerRow, WorkerTable } from './worker-store.js';
+import { HELD_TOO, type WorkerRow, type WorkerTable } from './worker-store.js';
 
 /** What a look at the table has shown. */
 export interface Look {
@@ -74,9 +74,10 @@ export async function lookAtTable(ctx: LeaseContext): Promise<Look> {
 /** @throws LayoutConflictError, StoreUnavailableError */
 export async function lookAgain({ session, resolved, options }: LeaseContext, id: number): Promise<SecondLook> {
   const { layout } = resolved;
-  const seen = await session.run('confirming the layout', (store) => store.readRowAndLayouts(id));
+  const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: HELD_TOO };
+  const seen = await session.run('confirming the layout', (store) => store.readSample(request));
   if (areHarmless(seen, layout)) {
-    return { row: seen.row, floor: BEFORE_ALL, isNoted: seen.layouts.includes(layout.fingerprint) };
+    return { row: seen.rows[0], floor: BEFORE_ALL, isNoted: seen.layouts.includes(layout.fingerprint) };
   }
   const table = await session.run('confirming the layout', (store) => store.readTable());
   return {

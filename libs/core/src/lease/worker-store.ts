@@ -55,9 +55,12 @@ export interface SampleRequest {
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
   readonly from: number;
   readonly atMost: number;
-  /** A lease that ended that long ago is over. */
+  /** A lease that ended that long ago is over; by {@link HELD_TOO} every one is. */
   readonly graceMs: number;
 }
+
+/** The grace of a sample that takes held rows for free ones. */
+export const HELD_TOO = Number.MIN_SAFE_INTEGER;
 
 /** A few rows that may be free, and what has to be known of the others, as they were at one moment. */
 export interface WorkerSample extends KnownLayouts {
@@ -109,8 +112,6 @@ export interface WorkerStore {
   readSample(request: SampleRequest): Promise<WorkerSample>;
   /** One row; undefined when it is missing or marked deleted. */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }>;
-  /** One row and all layouts as they were at one moment. */
-  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }>;
   /** False when the row was not as expected. A rejection leaves open whether it was, or will be, written. */
   write(write: WorkerWrite): Promise<boolean>;
   /** Notes that this layout issues IDs; doing so again changes nothing. */

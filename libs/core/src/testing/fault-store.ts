@@ -1,19 +1,18 @@
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../lease/memory-worker-store.js';
-import type {
-  KnownLayouts,
-  SampleRequest,
-  WorkerRow,
-  WorkerSample,
-  WorkerStore,
-  WorkerTable,
-  WorkerWrite,
+import {
+  HELD_TOO,
+  type SampleRequest,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
 } from '../lease/worker-store.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** The calls of a store that reach the database. */
-export type StoreCall =
-  'prepare' | 'readTable' | 'readSample' | 'readRow' | 'readRowAndLayouts' | 'write' | 'rememberLayout';
+/** The calls of a store that reach the database; `readAgain` is the look at a row that was just acquired. */
+export type StoreCall = 'prepare' | 'readTable' | 'readSample' | 'readAgain' | 'readRow' | 'write' | 'rememberLayout';
 
 /** What may happen to one call on its way. */
 export type Fault =
@@ -83,15 +82,12 @@ export class FaultStore implements WorkerStore {
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    return this.through('readSample', () => this.memory.readSample(request));
+    const call = request.graceMs === HELD_TOO ? 'readAgain' : 'readSample';
+    return this.through(call, () => this.memory.readSample(request));
   }
 
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.through('readRow', () => this.memory.readRow(id));
-  }
-
-  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
-    return this.through('readRowAndLayouts', () => this.memory.readRowAndLayouts(id));
   }
 
   write(write: WorkerWrite): Promise<boolean> {

@@ -39,7 +39,7 @@ class AssignedBench {
     this.time = options.time ?? new VirtualTime(START);
     const { clock, monotonic, timers, randomness } = this.time;
     const ports = { clock, monotonic, timers, randomness, processId: () => this.processId };
-    const full = { name: 'test', promise: 'exclusive', acquire: () => Promise.resolve({ workerId: 7 }), ...assigner };
+    const full = { name: 'test', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 7 }), ...assigner };
     this.keeper = new AssignedIdKeeper(
       {
         assigner: full as WorkerIdAssigner,
@@ -382,12 +382,14 @@ describe('A copy of the process', () => {
     });
     await bench.start();
     bench.processId = 2;
+    expect(bench.next()).toBe('LEASE_SUSPECT');
     for (let ms = 0; ms < 5_000; ms++) {
       await bench.time.advance(1);
-      expect(bench.next()).toBe('LEASE_SUSPECT');
+      expect(bench.next()).toBe('LEASE_LOST');
     }
     expect(asked).toBeLessThan(12);
-    expect(bench.story.filter((type) => type === 'lease-suspect')).toHaveLength(1);
+    expect(bench.story.slice(0, 3)).toEqual(['lease-acquired', 'lease-suspect', 'lease-lost']);
+    expect(new Set(bench.story.slice(3))).toEqual(new Set(['lease-trouble']));
   });
 
   it.each([
@@ -406,7 +408,7 @@ describe('A copy of the process', () => {
     expect(bench.next()).toBe('LEASE_SUSPECT');
     await bench.time.advance(1);
     expect(bench.next()).toBe(2);
-    expect(bench.story).toEqual(['lease-acquired', 'lease-suspect', 'lease-regained']);
+    expect(bench.story).toEqual(['lease-acquired', 'lease-suspect', 'lease-lost', 'lease-regained']);
     // The original may still use it.
     expect(released).toEqual([]);
   });

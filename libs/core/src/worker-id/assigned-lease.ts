@@ -1,84 +1,141 @@
-import { maxPosition, type PerLane, type Position } from '../generator/position.js';
+import { AFTER_ALL, maxPosition, type Lane, type PerLane, type Position } from '../generator/position.js';
 import type { RaindropError } from '../raindrop-error.js';
+import { glanceAt, type Glance } from '../lease/clock-watch.js';
+import type { Grant, HeldWorker, KeeperHooks } from '../lease/held-worker.js';
 import type { LeasePorts } from '../lease/lease-context.js';
-import { LeaseLostError, NotReadyError } from '../lease/lease-errors.js';
+import { LeaseLostError, LeaseSuspectError, NotReadyError } from '../lease/lease-errors.js';
+import type { AssignerCalls } from './assigner-calls.js';
 import type { RestartWait } from './restart-wait.js';
 import type { AssignedWorkerId } from './worker-id-assigner.js';
 
 /** As long as the generator may rely on one answer: until the clock's value changes. */
 const CLOCK_GRAIN_MS = 1;
 
-/**
- * A moment by both clocks: the monotonic one stands still while the host sleeps, and the other one may be set back. The
- * earlier end counts.
- */
-export interface Moment {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
+const LAPSED = 'its lease ran out without a renewal';
 
-export function momentOf({ clock, monotonic }: LeasePorts): Moment {
-  return { monotonicMs: monotonic.now(), wallMs: clock.refresh() };
+const EVERYTHING: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
+
+/** What stays the same from one tenure to the next. */
+export interface AssignedContext {
+  readonly ports: LeasePorts;
+  readonly calls: AssignerCalls;
+  readonly hooks: KeeperHooks;
+  /** The lane a tenure begins on. */
+  readonly lane: Lane;
 }
 
 /** One tenure of a worker id that was assigned: until when it may be used, by whom, and from where on. */
-export class AssignedLease {
-  readonly base: PerLane<Position>;
+export class AssignedLease implements HeldWorker {
+  readonly grant: Grant;
+  readonly clockOffsetMs = undefined;
   private readonly processId: number;
-  private end: Moment;
+  private suspicion: string | undefined;
+  /**
+   * The end by both clocks: the monotonic one stands still while the host sleeps, and the other one may be set back. The
+   * earlier end counts.
+   */
+  private end: Pick<Glance, 'monotonicMs' | 'wallMs'>;
 
   /**
-   * @param sent the moment before the id was asked for
+   * @param asked clock and process before the id was asked for
    * @param own how far this process has issued under it before
    */
   constructor(
-    private readonly ports: LeasePorts,
-    public assigned: AssignedWorkerId,
-    sent: Moment,
+    private readonly ctx: AssignedContext,
+    private assigned: AssignedWorkerId,
+    asked: Glance,
     readonly wait: RestartWait,
     own: PerLane<Position>,
   ) {
-    this.base = [maxPosition(wait.base, own[0]), maxPosition(wait.base, own[1])];
-    this.processId = ports.processId();
-    this.end = endOf(assigned, sent);
+    const base = [maxPosition(wait.base, own[0]), maxPosition(wait.base, own[1])] as const;
+    this.grant = { lane: ctx.lane, base, limit: EVERYTHING, soft: EVERYTHING };
+    this.processId = asked.processId;
+    this.end = endOf(assigned, asked);
   }
 
   get workerId(): number {
     return this.assigned.workerId;
   }
 
+  get hasLease(): boolean {
+    return this.assigned.leaseMs !== undefined;
+  }
+
+  get warnings(): readonly string[] {
+    return this.assigned.warnings ?? [];
+  }
+
+  get state(): 'held' | 'suspect' | 'lost' {
+    if (this.suspicion !== undefined) return 'suspect';
+    return this.isLapsed ? 'lost' : 'held';
+  }
+
+  get leaseLeftMs(): number {
+    return this.state === 'held' ? this.leftMs : 0;
+  }
+
   get isLapsed(): boolean {
     return this.leftMs <= CLOCK_GRAIN_MS;
   }
 
-  /** How long it may be used without a renewal, ms. */
-  get leftMs(): number {
-    if (this.assigned.leaseMs === undefined) return Number.POSITIVE_INFINITY;
-    const { monotonicMs, wallMs } = momentOf(this.ports);
-    return Math.min(this.end.monotonicMs - monotonicMs, this.end.wallMs - wallMs);
-  }
-
-  /** False in a copy of the process that was given the id. */
-  get isOfThisProcess(): boolean {
-    return this.ports.processId() === this.processId;
+  get renewWithinMs(): number {
+    return (this.assigned.leaseMs ?? Number.POSITIVE_INFINITY) / 3;
   }
 
   /** Undefined when IDs may be issued now. */
-  refusal(wallMs: number): RaindropError | undefined {
+  admit(wallMs: number): RaindropError | undefined {
+    this.lookAtProcess();
+    if (this.suspicion !== undefined) return new LeaseSuspectError(this.workerId, this.suspicion);
     if (this.isLapsed) return new LeaseLostError(this.workerId, 'its lease has run out without a renewal');
     if (this.wait.hasPassed(wallMs)) return undefined;
     return new NotReadyError(`a former holder of worker ${this.workerId} may have issued up to here`);
   }
 
-  /** False when it ran out before the answer came: others may have had the id since, so it is not revived. */
-  extend(renewed: AssignedWorkerId, sent: Moment): boolean {
-    if (this.isLapsed || renewed.workerId !== this.workerId) return false;
+  /** One that ran out before the answer came is not revived: others may have had the id since. */
+  async renew(): Promise<string | undefined> {
+    const { ports, calls, hooks } = this.ctx;
+    if (this.suspicion !== undefined) return this.suspicion;
+    if (this.isLapsed) return LAPSED;
+    if (!this.hasLease) return undefined;
+    const asked = glanceAt(ports.clock.refresh(), ports);
+    const renewed = await calls.renew(this.assigned);
+    const isOurs = renewed?.workerId === this.workerId;
+    if (renewed !== undefined && !isOurs) await calls.release(renewed);
+    if (this.suspicion !== undefined) return this.suspicion;
+    if (renewed === undefined) return 'its assigner says so';
+    if (!isOurs || this.isLapsed) return LAPSED;
     this.assigned = renewed;
-    this.end = endOf(renewed, sent);
+    this.end = endOf(renewed, asked);
+    hooks.emit({ type: 'lease-renewed', workerId: this.workerId, tookMs: ports.monotonic.now() - asked.monotonicMs });
+    return undefined;
+  }
+
+  /** What may live twice, or may be another process's by now, is not ours to give back. */
+  async release(): Promise<boolean> {
+    this.lookAtProcess();
+    if (this.state !== 'held') return false;
+    await this.ctx.calls.release(this.assigned);
     return true;
+  }
+
+  /** A copy of the process that was given the id asks for one of its own. */
+  private lookAtProcess(): void {
+    const { ports, hooks } = this.ctx;
+    if (this.suspicion !== undefined || ports.processId() === this.processId) return;
+    this.suspicion = 'its process was copied or restored from a snapshot';
+    hooks.changed();
+    hooks.emit({ type: 'lease-suspect', workerId: this.workerId, reason: this.suspicion });
+    hooks.renewNow();
+  }
+
+  /** How long it may be used without a renewal, ms. */
+  private get leftMs(): number {
+    if (!this.hasLease) return Number.POSITIVE_INFINITY;
+    const { clock, monotonic } = this.ctx.ports;
+    return Math.min(this.end.monotonicMs - monotonic.now(), this.end.wallMs - clock.refresh());
   }
 }
 
-function endOf({ leaseMs = Number.POSITIVE_INFINITY }: AssignedWorkerId, { monotonicMs, wallMs }: Moment): Moment {
+function endOf({ leaseMs = Number.POSITIVE_INFINITY }: AssignedWorkerId, { monotonicMs, wallMs }: Glance) {
   return { monotonicMs: monotonicMs + leaseMs, wallMs: wallMs + leaseMs };
 }

@@ -1,4 +1,4 @@
-import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from '../generator/position.js';
+import { BEFORE_ALL, maxPosition, type PerLane, type Position } from '../generator/position.js';
 
 const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
 
@@ -8,18 +8,11 @@ const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
  */
 export class OwnPast {
   private readonly marks = new Map<number, PerLane<Position>>();
-  /** Nobody knows until somebody says so. */
-  private highest: (lane: Lane) => Position = () => BEFORE_ALL;
 
-  /** Names who knows the highest position issued in the present tenure, by lane. */
-  reportedBy(highest: (lane: Lane) => Position): void {
-    this.highest = highest;
-  }
-
-  /** Takes note at the end of a tenure, while it is still the present one. */
-  note(workerId: number): void {
+  /** Takes note at the end of a tenure of how far it has issued. */
+  note(workerId: number, reached: PerLane<Position>): void {
     const [first, second] = this.of(workerId);
-    this.marks.set(workerId, [maxPosition(first, this.highest(0)), maxPosition(second, this.highest(1))]);
+    this.marks.set(workerId, [maxPosition(first, reached[0]), maxPosition(second, reached[1])]);
   }
 
   of(workerId: number): PerLane<Position> {

@@ -12,7 +12,7 @@ import type { WorkerRange } from '../layout/layout-usage.js';
  * None of them knows how far a former holder has issued. The assigners that do are worker stores: see
  * {@link WorkerStore} and its odometers.
  */
-export type WorkerIdPromise = 'fresh' | 'exclusive' | 'declared' | 'unsafe';
+export type WorkerIdGuarantee = 'fresh' | 'exclusive' | 'declared' | 'unsafe';
 
 /** What a worker id is wanted for. */
 export interface WorkerIdRequest {
@@ -39,7 +39,7 @@ export interface AssignedWorkerId {
 export interface WorkerIdAssigner {
   /** For logs and errors. */
   readonly name: string;
-  readonly promise: WorkerIdPromise;
+  readonly guarantee: WorkerIdGuarantee;
   /**
    * A worker id inside the range that was asked for; undefined when there is nothing here to take one from (no variable
    * is set, the host's name has no ordinal), so that the next of several assigners is asked.

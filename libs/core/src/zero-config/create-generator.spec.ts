@@ -55,7 +55,7 @@ describe('createGenerator()', () => {
 
   it('says that it is unsafe, and how much so', () => {
     const ids = createGenerator();
-    expect(ids.promise).toBe('unsafe');
+    expect(ids.guarantee).toBe('unsafe');
     expect(ids.collisionOdds(1)).toBe(0);
     expect(ids.collisionOdds(10)).toBeCloseTo(0.0431, 3);
     expect(ids.collisionOdds(38)).toBeCloseTo(0.5, 2);
@@ -212,7 +212,7 @@ describe('a former run with the same worker id', () => {
     expect(ids.parse(ids.nextId())).toMatchObject({ clockBack: 1, time: new Date(START_MS + 5_000) });
   });
 
-  it('is a matter of luck for clocks that stand still: what it says it does not promise', () => {
+  it('is a matter of luck for clocks that stand still: what it says it does not guarantee', () => {
     expect(begin().nextId()).toBe(begin().nextId());
   });
 });

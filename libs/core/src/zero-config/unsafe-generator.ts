@@ -12,8 +12,8 @@ import { collisionOdds } from '../worker-id/collision-odds.js';
  * has the same worker id, both issue the same IDs.
  */
 export class UnsafeGenerator extends SnowflakeGenerator {
-  /** What the worker id promises: nothing. */
-  readonly promise = 'unsafe';
+  /** What the worker id guarantees: nothing. */
+  readonly guarantee = 'unsafe';
   readonly workerId: number;
 
   constructor(

@@ -13,7 +13,7 @@ import { SteeredTenure } from './steered-tenure.js';
 /** A worker id that is lost and comes back when a test says so. */
 export class SteeredWorker implements Worker {
   readonly assigner = 'test';
-  readonly promise = 'reserved';
+  readonly guarantee = 'reserved';
   readonly tenure = new SteeredTenure((lane) => this.flipped(lane));
   private readonly listeners: ((event: LeaseEvent) => void)[] = [];
   private lost: LeaseLostError | undefined;

@@ -9,7 +9,7 @@ import {
   type Layout,
 } from '@raindrop/core';
 import type { IdService } from '../id-service.js';
-import type { WorkerPromise } from '../ports/worker.js';
+import type { WorkerGuarantee } from '../ports/worker.js';
 import { ClusterLayoutError, InvalidClusterMessageError } from './cluster-errors.js';
 import {
   readRequest,
@@ -44,7 +44,7 @@ const open = new Map<string, ClusterIdBroker>();
 export class ClusterIdBroker {
   private readonly served = new Map<ChildProcess, { message: (message: unknown) => void; exit: () => void }>();
   private readonly layout: Layout;
-  private readonly promise: WorkerPromise;
+  private readonly guarantee: WorkerGuarantee;
   private readonly onWorker = (worker: Recipient, message: unknown): void => this.hear(message, worker);
 
   /**
@@ -54,7 +54,7 @@ export class ClusterIdBroker {
   constructor(private readonly ids: BrokeredIds) {
     this.layout = ids.layout;
     const status = ids.status();
-    this.promise = status.idMode === 'snowflake' ? status.promise : 'unsafe';
+    this.guarantee = status.idMode === 'snowflake' ? status.guarantee : 'unsafe';
     this.succeed(open.get(ids.name));
     open.set(ids.name, this);
     cluster.on('message', this.onWorker);
@@ -122,7 +122,7 @@ export class ClusterIdBroker {
       const { fingerprint } = this.layout;
       if (layout !== fingerprint) throw new ClusterLayoutError(this.ids.name, layout, fingerprint);
       const ids = await this.take(count, code, waitMs);
-      return taken(request, { workerId: this.ids.workerId, promise: this.promise }, encodeIds(ids));
+      return taken(request, { workerId: this.ids.workerId, guarantee: this.guarantee }, encodeIds(ids));
     } catch (error) {
       return refused(request, travelling(error));
     }

@@ -1,4 +1,4 @@
-import type { WorkerPromise } from '../ports/worker.js';
+import type { WorkerGuarantee } from '../ports/worker.js';
 import { decodeIds, type IdRun } from './id-runs.js';
 
 /** Marks our messages on a channel that others use as well; another version of them is a stranger's. */
@@ -10,7 +10,7 @@ export const MAX_ANSWER = 10_000;
 /** The longest that a worker may let the primary wait, ms. */
 const MAX_WAIT_MS = 60_000;
 
-const PROMISES: Record<WorkerPromise, true> = {
+const GUARANTEES: Record<WorkerGuarantee, true> = {
   reserved: true,
   fresh: true,
   exclusive: true,
@@ -40,7 +40,7 @@ export interface IdOrigin {
   /** The primary's worker id, which they have. */
   readonly workerId: number | undefined;
   /** What is known of it there. */
-  readonly promise: WorkerPromise;
+  readonly guarantee: WorkerGuarantee;
 }
 
 /** One of our errors, as it travels. */
@@ -101,11 +101,14 @@ export function answeredRequest(message: unknown): string | undefined {
 
 /** What an answer to a request for `count` IDs says; undefined when it is malformed. */
 export function readAnswer(answer: unknown, count: number): ReadAnswer | undefined {
-  const { kind, runs, workerId, promise, error } = answer as Record<string, unknown>;
+  const { kind, runs, workerId, guarantee, error } = answer as Record<string, unknown>;
   if (kind === 'refused') return isTravellingError(error) ? error : undefined;
   const ids = decodeIds(runs, count);
-  if (ids === undefined || !isPromise(promise)) return undefined;
-  return { ids, origin: { workerId: isInteger(workerId, 0, Number.MAX_SAFE_INTEGER) ? workerId : undefined, promise } };
+  if (ids === undefined || !isGuarantee(guarantee)) return undefined;
+  return {
+    ids,
+    origin: { workerId: isInteger(workerId, 0, Number.MAX_SAFE_INTEGER) ? workerId : undefined, guarantee },
+  };
 }
 
 function isOurs(message: unknown, kind: string): message is Record<string, unknown> {
@@ -123,8 +126,8 @@ function isTravellingError(error: unknown): error is TravellingError {
   );
 }
 
-function isPromise(value: unknown): value is WorkerPromise {
-  return typeof value === 'string' && Object.hasOwn(PROMISES, value);
+function isGuarantee(value: unknown): value is WorkerGuarantee {
+  return typeof value === 'string' && Object.hasOwn(GUARANTEES, value);
 }
 
 function isText(value: unknown, longest: number): value is string {

@@ -36,7 +36,7 @@ export async function openClusterEngine(options: ClusterEngineOptions): Promise<
     await calls.start();
     return new SourcedEngine(calls, layout, () => ({
       assigner: 'cluster',
-      promise: source.origin?.promise ?? 'unsafe',
+      guarantee: source.origin?.guarantee ?? 'unsafe',
       state: source.isConnected ? 'held' : 'lost',
       workerId: source.isConnected ? source.origin?.workerId : undefined,
     }));

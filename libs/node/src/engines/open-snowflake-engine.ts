@@ -34,8 +34,8 @@ export async function openSnowflakeEngine(
 /** What works, and should be looked at before it is relied on. */
 function warningsOf(options: ResolvedSnowflakeOptions, worker: Worker): string[] {
   const warnings = options.layout.warnings.map(({ message }) => message);
-  const { assigner, promise, tenure } = worker;
-  if (promise === 'declared') {
+  const { assigner, guarantee, tenure } = worker;
+  if (guarantee === 'declared') {
     warnings.push(`worker ${tenure.workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
   }
   return warnings;

@@ -34,9 +34,9 @@ export class SnowflakeEngine implements IdEngine {
     const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000);
     const saturation = this.saturation.share;
     const { counters } = this.calls;
-    const { assigner, promise } = this.worker;
+    const { assigner, guarantee } = this.worker;
     return {
-      ...{ service, idMode: 'snowflake', assigner, promise, fingerprint, expiresAt, daysLeft, saturation },
+      ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, daysLeft, saturation },
       ...this.worker.status(),
       counters,
     };

@@ -3,13 +3,13 @@ import type { Layout, LeaseStatus, PrefetchedIds } from '@raindrop/core';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import { tellListeners } from '../system/tell-listeners.js';
-import type { WorkerPromise } from '../ports/worker.js';
+import type { WorkerGuarantee } from '../ports/worker.js';
 
 /** What an engine knows of the process that makes its IDs. */
 export interface Origin {
   /** What stands in for the assigner's name. */
   readonly assigner: string;
-  readonly promise: WorkerPromise;
+  readonly guarantee: WorkerGuarantee;
   /** `lost` while no IDs come from there. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'lost'>;
   /** Of the process that makes them; undefined when unknown. */
@@ -47,9 +47,9 @@ export class SourcedEngine implements IdEngine {
   status(service: string): SnowflakeServiceStatus {
     const { expiresAt, fingerprint } = this.layout;
     const { issued, codes, batches, failures, starved } = this.calls.counters;
-    const { assigner, promise, state, workerId } = this.origin();
+    const { assigner, guarantee, state, workerId } = this.origin();
     return {
-      ...{ service, idMode: 'snowflake', assigner, promise, fingerprint, expiresAt, saturation: null },
+      ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, saturation: null },
       daysLeft: expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000),
       state: this.isClosed ? 'closed' : state,
       workerId: this.isClosed ? undefined : workerId,

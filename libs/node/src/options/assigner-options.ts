@@ -7,7 +7,7 @@ import { refuseUnusedOptions } from './unused-options.js';
 /** The options that say where worker ids come from. */
 export interface AssignerOptions {
   /**
-   * Where worker ids come from, and what is promised of them: docs/worker-ids.md.
+   * Where worker ids come from, and what is guaranteed of them: docs/worker-ids.md.
    * @range `database`, `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
    *   object, `firstOf([...])`
    * @defaultValue `database`
@@ -40,7 +40,7 @@ export interface ResolvedAssignerOptions {
   readonly parts: readonly AssignerPart[];
   readonly staticWorkerId: number | undefined;
   readonly stateFile: string | undefined;
-  /** Undefined: decided by what the chosen assigner promises. */
+  /** Undefined: decided by what the chosen assigner guarantees. */
   readonly restartWaitMs: number | false | undefined;
   /** How far ahead of the clock the generator may issue, ms. */
   readonly borrowMs: number;

@@ -40,7 +40,7 @@ export function isReserving(use: AssignerUse): use is 'database' | ReservingAssi
 /** Whether it may give a worker id again without knowing how far that was used. */
 export function forgetsUse(use: AssignerUse): boolean {
   if (isReserving(use) || use === 'disposable') return false;
-  return !(typeof use === 'object' && use.promise === 'fresh');
+  return !(typeof use === 'object' && use.guarantee === 'fresh');
 }
 
 /** Whether it always has a worker id to give, or fails. */

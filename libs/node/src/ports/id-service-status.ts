@@ -7,7 +7,7 @@ import type {
   SegmentStatus,
   ShardedIdsStatus,
 } from '@raindrop/core';
-import type { WorkerPromise } from './worker.js';
+import type { WorkerGuarantee } from './worker.js';
 
 /** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
 export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
@@ -21,7 +21,7 @@ export interface SnowflakeServiceStatus extends LeaseStatus {
   readonly idMode: 'snowflake';
   /** Where the worker id comes from, and what is known of it: `reserved` is what a lease knows. */
   readonly assigner: string;
-  readonly promise: WorkerPromise;
+  readonly guarantee: WorkerGuarantee;
   readonly fingerprint: string;
   /** When the layout's timestamps run out; null when beyond what a Date can hold. */
   readonly expiresAt: Date | null;

@@ -1,16 +1,16 @@
-import type { LeaseEvent, LeaseStatus, SnowflakeGenerator, Tenure, WorkerIdPromise } from '@raindrop/core';
+import type { LeaseEvent, LeaseStatus, SnowflakeGenerator, Tenure, WorkerIdGuarantee } from '@raindrop/core';
 
 /**
  * What is known of a worker id: `reserved`, that nobody else has it, and how far it was used before; or what its assigner
  * vouches for.
  */
-export type WorkerPromise = 'reserved' | WorkerIdPromise;
+export type WorkerGuarantee = 'reserved' | WorkerIdGuarantee;
 
 /** A worker id, however it was come by, as the service sees it. */
 export interface Worker {
   /** The name of its assigner. */
   readonly assigner: string;
-  readonly promise: WorkerPromise;
+  readonly guarantee: WorkerGuarantee;
   readonly tenure: Tenure;
   /** Settles when IDs can be issued; `generator` says what was, when the worker is given back. */
   start(generator: SnowflakeGenerator): Promise<void>;

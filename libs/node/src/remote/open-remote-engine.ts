@@ -28,7 +28,7 @@ export async function openRemoteEngine(options: RemoteEngineOptions): Promise<So
     const origin = (): Origin => ({
       assigner: 'remote',
       // What whoever named the service vouches for.
-      promise: 'declared',
+      guarantee: 'declared',
       state: source.isAnswering ? 'held' : 'lost',
       workerId: source.workerId,
     });

@@ -1,7 +1,6 @@
 import {
   MemoryWorkerStore,
   MemoryWorkerTable,
-  type KnownLayouts,
   type MonotonicClock,
   type SampleRequest,
   type WorkerRange,
@@ -68,10 +67,6 @@ export class FileWorkerStore implements WorkerStore {
 
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.look((table) => table.readRow(id));
-  }
-
-  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
-    return this.look((table) => table.readRowAndLayouts(id));
   }
 
   write(write: WorkerWrite): Promise<boolean> {

@@ -35,7 +35,7 @@ describe.each(databaseKinds)('Disposable worker ids on %s', (kind) => {
 
   it('leave a row each that says who started when and where', async () => {
     expect(await start(database.options)).toMatchObject({ workerId: 1 });
-    expect(openDisposable(database.options)).toMatchObject({ name: 'disposable', promise: 'fresh' });
+    expect(openDisposable(database.options)).toMatchObject({ name: 'disposable', guarantee: 'fresh' });
     const [row] = await rows();
     expect(row).toMatchObject({
       host_name: 'host-1, pid 42',

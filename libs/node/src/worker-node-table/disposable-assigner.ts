@@ -47,7 +47,7 @@ type Run = (statement: Statement) => Promise<StatementResult>;
  */
 export class DisposableAssigner implements WorkerIdAssigner {
   readonly name = 'disposable';
-  readonly promise = 'fresh';
+  readonly guarantee = 'fresh';
   private readonly table: WorkerNodeTable;
 
   /**

@@ -9,7 +9,7 @@ export interface MemoryNodes {
 /** The same in this process's memory, for databases that live there themselves. */
 export class MemoryDisposableAssigner implements WorkerIdAssigner {
   readonly name = 'disposable';
-  readonly promise = 'fresh';
+  readonly guarantee = 'fresh';
 
   constructor(private readonly nodes: MemoryNodes) {}
 

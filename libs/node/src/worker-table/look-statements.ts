@@ -42,15 +42,6 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
   return { sql: [rows, unreadable, ...selectLayouts(dialect, table)].join(' UNION ALL '), values };
 }
 
-/** The clock and one row, if it is there and not marked deleted, and all layouts. */
-export function selectRowAndLayouts(dialect: Dialect, table: TableName, id: number): Statement {
-  const condition = `w.${dialect.quote('del_flag')} = 2 AND w.${dialect.quote('id')} = ${dialect.placeholder(1)}`;
-  const row =
-    `SELECT ${KIND.row} AS kind, c.now_ms, NULL AS total, NULL AS live, NULL AS foreign_rows, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint` +
-    ` FROM (SELECT ${dialect.nowMs} AS now_ms) c LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`;
-  return { sql: [row, ...selectLayouts(dialect, table)].join(' UNION ALL '), values: [id] };
-}
-
 /** The condition for rows that another program wrote last, see isForeign in the core. */
 export function isOfOthers(dialect: Dialect, alias: string): string {
   const column = (name: string): string => `${alias}.${dialect.quote(name)}`;

@@ -1,6 +1,5 @@
 import {
   RaindropError,
-  type KnownLayouts,
   type SampleRequest,
   type WorkerRange,
   type WorkerRow,
@@ -13,12 +12,12 @@ import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { Dialect, Statement } from '../database/dialect.js';
-import { selectRowAndLayouts, selectSample } from './look-statements.js';
+import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
 import type { RunSql, SqlResult } from '../database/run-sql.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { rowAndLayoutsOf, rowOf, sampleOf, tableOf } from './worker-answers.js';
+import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends PrepareOptions {
@@ -107,11 +106,6 @@ export class SqlWorkerStore implements WorkerStore {
   /** @throws CorruptWorkerRowError */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.select(selectRow(this.dialect, this.table, id), rowOf);
-  }
-
-  /** @throws CorruptWorkerRowError */
-  readRowAndLayouts(id: number): Promise<KnownLayouts & { readonly row: WorkerRow | undefined }> {
-    return this.select(selectRowAndLayouts(this.dialect, this.table, id), rowAndLayoutsOf);
   }
 
   write(write: WorkerWrite): Promise<boolean> {

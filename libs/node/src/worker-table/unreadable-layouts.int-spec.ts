@@ -29,7 +29,7 @@ describe.each(databaseKinds)('a remembered layout that %s gives as bytes', (kind
     for (const sql of BYTES[kind]) await admin.query(sql);
     await admin.destroy();
     const request = { workers: { min: 1, max: 1 }, from: 1, atMost: 1, graceMs: 0 };
-    const looks = [() => store.readTable(), () => store.readSample(request), () => store.readRowAndLayouts(1)];
+    const looks = [() => store.readTable(), () => store.readSample(request)];
     for (const look of looks) {
       const layouts = await look().then(
         (found) => found.layouts,

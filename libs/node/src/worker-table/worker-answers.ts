@@ -34,11 +34,6 @@ export function rowOf(records: Records): { readonly nowMs: number; readonly row:
   return { nowMs, row: rows[0] };
 }
 
-/** The answer to selectRowAndLayouts. */
-export function rowAndLayoutsOf(records: Records): KnownLayouts & { readonly row: WorkerRow | undefined } {
-  return { row: rowOf(ofKind(records, KIND.row)).row, ...layoutsOf(records) };
-}
-
 /** The clock and the rows of what was selected; records of other things have no id. */
 function rowsOf(records: Records): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'> {
   const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms']);

@@ -6,7 +6,7 @@ import {
   type LeaseStatus,
   type SnowflakeGenerator,
   type Tenure,
-  type WorkerIdPromise,
+  type WorkerIdGuarantee,
 } from '@raindrop/core';
 import { LeaseListeners } from './lease-listeners.js';
 import type { Worker } from '../ports/worker.js';
@@ -14,13 +14,13 @@ import type { Worker } from '../ports/worker.js';
 /** A worker id from an assigner that keeps no odometers. */
 export class AssignedWorker implements Worker {
   readonly assigner: string;
-  readonly promise: WorkerIdPromise;
+  readonly guarantee: WorkerIdGuarantee;
   private readonly keeper: AssignedIdKeeper;
   private readonly listeners = new LeaseListeners();
 
   constructor(setup: AssignedIdSetup, ports: LeasePorts) {
     this.assigner = setup.assigner.name;
-    this.promise = setup.assigner.promise;
+    this.guarantee = setup.assigner.guarantee;
     this.keeper = new AssignedIdKeeper(setup, ports, this.listeners.tell);
   }
 

@@ -18,7 +18,7 @@ PRIVATE.addSubnet('192.168.0.0', 16);
  */
 export class IpAssigner implements WorkerIdAssigner {
   readonly name = 'ip';
-  readonly promise = 'unsafe';
+  readonly guarantee = 'unsafe';
 
   constructor(private readonly interfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces) {}
 

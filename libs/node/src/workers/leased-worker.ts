@@ -12,7 +12,7 @@ import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { workerIdentity } from '../system/worker-identity.js';
 import { ExpiryWatch } from './expiry-watch.js';
 import { LeaseListeners } from './lease-listeners.js';
-import type { Worker, WorkerPromise } from '../ports/worker.js';
+import type { Worker, WorkerGuarantee } from '../ports/worker.js';
 
 /** A worker id leased from a store. */
 export class LeasedWorker implements Worker {
@@ -22,7 +22,7 @@ export class LeasedWorker implements Worker {
 
   constructor(
     readonly assigner: string,
-    readonly promise: WorkerPromise,
+    readonly guarantee: WorkerGuarantee,
     options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
     store: WorkerStore,
     ports: LeasePorts,

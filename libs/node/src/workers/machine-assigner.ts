@@ -17,7 +17,7 @@ import { foldIntoRange } from './fold-into-range.js';
  */
 export class MachineAssigner implements WorkerIdAssigner {
   readonly name = 'machine';
-  readonly promise = 'unsafe';
+  readonly guarantee = 'unsafe';
 
   acquire({ layout, workers }: WorkerIdRequest): Promise<AssignedWorkerId> {
     const interfaces = machineText(hostname(), networkInterfaces());

@@ -12,7 +12,7 @@ import { StaticAssigner } from './static-assigner.js';
 /** Makes an application's own assigner, with what is injected into it where something injects. */
 export type MakeCustom = (assigner: AssignerClass) => Promise<WorkerIdAssigner>;
 
-const PROMISES = ['fresh', 'exclusive', 'declared', 'unsafe'];
+const GUARANTEES = ['fresh', 'exclusive', 'declared', 'unsafe'];
 
 /** An assigner that keeps no odometers. @throws ConfigurationError for a class whose objects are none */
 export async function makeAssigner(
@@ -49,8 +49,8 @@ async function makeOwn(assigner: AssignerClass, make: MakeCustom): Promise<Worke
 }
 
 function checked(assigner: WorkerIdAssigner): WorkerIdAssigner {
-  const { name, promise } = assigner;
-  if (typeof name === 'string' && name !== '' && PROMISES.includes(promise)) return assigner;
-  const message = `must have a name and a promise, one of ${PROMISES.join(', ')}: a WorkerIdAssigner`;
+  const { name, guarantee } = assigner;
+  if (typeof name === 'string' && name !== '' && GUARANTEES.includes(guarantee)) return assigner;
+  const message = `must have a name and a guarantee, one of ${GUARANTEES.join(', ')}: a WorkerIdAssigner`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: assigner.constructor.name, message }]);
 }

@@ -40,7 +40,7 @@ export async function openStateFileWorker(
   const lease = { ...resolveLeaseOptions(stateFileLease), ...(waitForWorkerMs > 0 && { waitForWorkerMs }) };
   const worker = new LeasedWorker(
     `${assigner.name} + stateFile`,
-    assigner.promise,
+    assigner.guarantee,
     { ...options, layout: { ...options.layout, workers }, lease },
     new FileWorkerStore({ path: stateFile }),
     ports,
@@ -53,10 +53,10 @@ export async function openStateFileWorker(
 /** The last run may have had no file yet. Not for hours and days: nobody waits that long for what hardly ever is. */
 async function letRunsWithoutFilePass(
   { options, ports }: WorkerContext,
-  { promise }: WorkerIdAssigner,
+  { guarantee }: WorkerIdAssigner,
   { layout }: WorkerIdRequest,
 ): Promise<void> {
-  const waitMs = layout.unitMs >= LONG_UNIT_MS ? false : restartWaitOf(promise, options.assigner);
+  const waitMs = layout.unitMs >= LONG_UNIT_MS ? false : restartWaitOf(guarantee, options.assigner);
   const wait = new RestartWait(layout, waitMs, ports.clock.refresh());
   if (!(await wait.pass(ports, () => false))) throw new NotReadyError('the clock does not move on');
 }

@@ -64,7 +64,7 @@ async function openPart(
     {
       ...{ assigner, request, opTimeoutMs: timeLimitOf(part.use, options.lease) },
       firstLane: options.layout.firstLane,
-      restartWaitMs: restartWaitOf(assigner.promise, options.assigner),
+      restartWaitMs: restartWaitOf(assigner.guarantee, options.assigner),
     },
     ports,
   );

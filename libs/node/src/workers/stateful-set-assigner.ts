@@ -14,7 +14,7 @@ import {
  */
 export class StatefulSetAssigner implements WorkerIdAssigner {
   readonly name = 'statefulSet';
-  readonly promise = 'exclusive';
+  readonly guarantee = 'exclusive';
 
   constructor(private readonly podName: () => string = () => process.env['POD_NAME'] || hostname()) {}
 

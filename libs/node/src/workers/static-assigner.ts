@@ -23,7 +23,7 @@ const VARIABLE = 'RAINDROP_WORKER_ID';
  */
 export class StaticAssigner implements WorkerIdAssigner {
   readonly name = 'static';
-  readonly promise = 'declared';
+  readonly guarantee = 'declared';
 
   constructor(
     private readonly option: number | undefined,

@@ -1,7 +1,6 @@
 import {
   ConfigurationError,
   FENCE_LEAP,
-  type KnownLayouts,
   type SampleRequest,
   type WorkerRange,
   type WorkerRow,
@@ -23,7 +22,7 @@ import { BLANK_ROW, endOfWorkerText, readWorkerText } from './worker-text.js';
 /** One look brings what was lost; a Redis that has lost it again by then is beyond use. */
 const MOST_LOOKS = 3;
 
-type Look = 'table' | 'sample' | 'one' | 'oneAndLayouts';
+type Look = 'table' | 'sample' | 'one';
 
 /** A start reads all rows, of so many in 13 to 19 ms, and Redis serves nobody meanwhile. */
 export const MOST_WORKERS = 4_095;
@@ -92,13 +91,8 @@ export class RedisWorkerStore implements WorkerStore {
 
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     const { nowMs, floorMs, rest } = await this.look('reading a worker', 'one', [id]);
-    return { nowMs, row: this.optionalRow(id, rest[0], floorMs) };
-  }
-
-  async readRowAndLayouts(id: number): Promise<KnownLayouts & { row: WorkerRow | undefined }> {
-    const { floorMs, rest } = await this.look('reading a worker', 'oneAndLayouts', [id]);
-    const [text, layouts, layoutsOfRows] = rest as [unknown, string[], string[]];
-    return { row: this.optionalRow(id, text, floorMs), layouts: this.noted(layouts), layoutsOfRows };
+    const [text] = rest;
+    return { nowMs, row: typeof text === 'string' ? this.rowOf(String(id), text, floorMs) : undefined };
   }
 
   async write(write: WorkerWrite): Promise<boolean> {
@@ -159,10 +153,6 @@ export class RedisWorkerStore implements WorkerStore {
 
   private rowOf(id: string, text: string, floorMs: number): WorkerRow {
     return readWorkerText(this.options.key, id, text, floorMs);
-  }
-
-  private optionalRow(id: number, text: unknown, floorMs: number): WorkerRow | undefined {
-    return typeof text === 'string' ? this.rowOf(String(id), text, floorMs) : undefined;
   }
 
   /** None when it cannot be read: marking it so is how an operator gets rid of one. */

@@ -59,8 +59,8 @@ local found = redis.call('HMGET', key, ARGV[2], 'deleted:' .. ARGV[2])
 return answer(not found[2] and found[1])
 `;
 
-/** The layouts of all rows that can be read. */
-const USED = String.raw`
+/** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
+const SAMPLE = String.raw`${MARK}${ROW}${ALL}
 local used, seen = {}, {['']= true}
 local function use(layout)
   if not seen[layout] then
@@ -68,16 +68,6 @@ local function use(layout)
     used[#used + 1] = layout
   end
 end
-`;
-
-/** The row ARGV[2] and all layouts. */
-const ONE_AND_LAYOUTS = String.raw`${MARK}${ALL}${USED}
-for _, row in pairs(rows) do use(string.match(row, '^%d+\n%d+\n[^\n]*\n([^\n]*)\n') or '') end
-return answer(not deleted[ARGV[2]] and rows[ARGV[2]] or false, layouts, used)
-`;
-
-/** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
-const SAMPLE = String.raw`${MARK}${ROW}${ALL}${USED}
 local min, max, from, atMost, grace = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local free, total, live, foreign = {}, 0, 0, 0
 for name, row in pairs(rows) do
@@ -165,7 +155,6 @@ export const workerScripts = {
   table: script(TABLE),
   peek: script(PEEK),
   one: script(ONE),
-  oneAndLayouts: script(ONE_AND_LAYOUTS),
   sample: script(SAMPLE),
   write: script(WRITE),
   fence: script(FENCE),
