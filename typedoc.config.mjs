@@ -14,7 +14,7 @@ export default {
   excludePrivate: true,
   excludeExternals: true,
   validation: { notExported: false, notDocumented: true, invalidLink: true, rewrittenLink: true },
-  packagesRequiringDocumentation: ['@raindrop/core', '@raindrop/nestjs'],
+  packagesRequiringDocumentation: ['@raindrop/core', '@raindrop/node', '@raindrop/typeorm', '@raindrop/nestjs'],
   requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable', 'Function', 'Method', 'Accessor'],
   treatWarningsAsErrors: true,
 

@@ -40,7 +40,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
   });
 
   const through = (): TestDatabase['options'] =>
-    ({ ...database.options, host: '127.0.0.1', port: proxy.port }) as TestDatabase['options'];
+    ({ ...database.options, host: '127.0.0.1', port: proxy.port });
 
   const token = async (): Promise<string | undefined> => (await admin.readRow(1)).row?.token;
 

@@ -51,7 +51,7 @@ describe.each(servers)('an application on %s that reads from a replica', (kind) 
   it('has its worker on the master, and asks the replica for nothing', async () => {
     const replication = { master: master.options, slaves: [replica.options] };
     const app = await startApp([
-      typeorm({ type: kind, replication } as unknown as DataSourceOptions),
+      typeorm({ type: kind, replication }),
       RaindropModule.forRoot(DAYS),
     ]);
     // The application itself does read from there: a replica that is hours behind could be what it sees.

@@ -77,7 +77,7 @@ function sqliteDatabase(): TestDatabase {
   return {
     kind: 'sqlite',
     version: sqliteVersion(),
-    options: { type: 'better-sqlite3', database: join(directory, 'raindrop.sqlite') } as TestOptions,
+    options: { type: 'better-sqlite3', database: join(directory, 'raindrop.sqlite') },
     drop: () => {
       rmSync(directory, { recursive: true, force: true });
       return Promise.resolve();

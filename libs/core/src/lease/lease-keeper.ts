@@ -36,6 +36,7 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
     });
   }
 
+  /** True while a write that reserves the other lane is under way. */
   get flipping(): boolean {
     return this.held?.wantsFlip === true && this.renewals.isBusy;
   }
@@ -56,11 +57,13 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
     }
   }
 
+  /** Asks for a later limit by a renewal that is sent soon. Cheap to call often. */
   requestExtension(wanted = 1): void {
     this.held?.want(wanted);
     this.renewals.soon();
   }
 
+  /** Asks for a reservation on the other lane by a renewal that is sent soon. */
   requestFlip(lane: Lane): void {
     this.held?.wantLane(lane);
     this.renewals.soon();

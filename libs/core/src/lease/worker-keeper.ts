@@ -118,6 +118,7 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     };
   }
 
+  /** True from the moment that `close()` is called. */
   protected get isClosed(): boolean {
     return this.phase === 'closed';
   }

@@ -72,8 +72,10 @@ export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
     return true;
   }
 
+  /** Does nothing: an assigned worker id has no limit. */
   requestExtension(): void {}
 
+  /** Does nothing: both lanes are there from the start. */
   requestFlip(): void {}
 
   protected async take(): Promise<AssignedLease> {

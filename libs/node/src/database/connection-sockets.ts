@@ -60,6 +60,7 @@ export class ConnectionSockets {
     if (++this.holds === 1) this.streams.forEach((stream) => stream.ref?.());
   }
 
+  /** A call has ended. */
   letGo(): void {
     if (--this.holds === 0) this.streams.forEach((stream) => stream.unref?.());
   }

@@ -1,8 +1,12 @@
 /** Where a service writes what people should know. Nest's `LoggerService` and most loggers are of this shape. */
 export interface Logger {
+  /** Takes what is good to know: a worker id acquired, or given back. */
   log(message: string, context?: string): unknown;
+  /** Takes what works, and should be looked at. */
   warn(message: string, context?: string): unknown;
+  /** Takes what does not work: no IDs are issued, or the database has lost some. */
   error(message: string, stack?: string, context?: string): unknown;
+  /** Takes every renewal. */
   debug?(message: string, context?: string): unknown;
 }
 
