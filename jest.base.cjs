@@ -26,7 +26,7 @@ module.exports = {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   moduleNameMapper: {
     '^@raindrop/(core|node|typeorm|nestjs)$': '<rootDir>/libs/$1/src/index.ts',
-    '^@raindrop/(node|typeorm)/internal$': '<rootDir>/libs/$1/src/internal.ts',
+    '^@raindrop/(core|node|typeorm)/internal$': '<rootDir>/libs/$1/src/internal.ts',
     '^@raindrop/(node|nestjs)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },

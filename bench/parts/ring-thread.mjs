@@ -1,6 +1,7 @@
 // A thread that obtains IDs in one of several ways, as many as it can in a given time.
 import { parentPort, workerData } from 'node:worker_threads';
-import core from '../../libs/core/dist/index.js';
+import { Layout } from '../../libs/core/dist/index.js';
+import core from '../../libs/core/dist/internal.js';
 import { systemPorts } from '../../libs/node/dist/system/system-ports.js';
 import { openSharedIds } from '../../libs/node/dist/threads/open-shared-ids.js';
 
@@ -35,7 +36,7 @@ async function ring(goesOn) {
 /** A generator of the thread's own, with a worker id of its own. */
 async function own(goesOn) {
   const generator = new core.SnowflakeGenerator(
-    { layout: new core.Layout(layout), tenure: new core.StaticTenure(workerId) },
+    { layout: new Layout(layout), tenure: new core.StaticTenure(workerId) },
     systemPorts('turn'),
   );
   let count = 0;

@@ -39,8 +39,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
     await proxy.stop();
   });
 
-  const through = (): TestDatabase['options'] =>
-    ({ ...database.options, host: '127.0.0.1', port: proxy.port });
+  const through = (): TestDatabase['options'] => ({ ...database.options, host: '127.0.0.1', port: proxy.port });
 
   const token = async (): Promise<string | undefined> => (await admin.readRow(1)).row?.token;
 

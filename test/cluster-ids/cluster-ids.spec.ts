@@ -1,14 +1,6 @@
 import cluster from 'node:cluster';
-import {
-  createLayout,
-  LeaseLostError,
-  NotReadyError,
-  SnowflakeGenerator,
-  StaticTenure,
-  type Layout,
-  type PrefetchOptions,
-  type RaindropError,
-} from '@raindrop/core';
+import { createLayout, type Layout, type PrefetchOptions, type RaindropError } from '@raindrop/core';
+import { LeaseLostError, NotReadyError, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../tier.js';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';

@@ -1,7 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLayout, SnowflakeGenerator, StaticTenure, type LayoutOptions } from '@raindrop/core';
+import { createLayout, type LayoutOptions } from '@raindrop/core';
+import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilySetup } from './family-messages.js';
 

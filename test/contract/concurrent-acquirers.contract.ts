@@ -1,4 +1,5 @@
-import { NoFreeWorkerError, type WorkerStore } from '@raindrop/core';
+import { NoFreeWorkerError } from '@raindrop/core/internal';
+import type { WorkerStore } from '@raindrop/core';
 import { until } from '../waiting/until.js';
 import { startTogether } from './start-together.js';
 

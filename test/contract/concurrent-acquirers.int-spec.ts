@@ -1,4 +1,4 @@
-import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core';
+import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
 import type { PrivateServer } from '../servers/private-server.js';
 import { startMariadb, startPostgres } from '../servers/private-servers.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../servers/test-databases.js';

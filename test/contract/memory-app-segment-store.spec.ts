@@ -1,4 +1,4 @@
-import { MemoryAppSegmentStore, MemoryAppSegmentTable } from '@raindrop/core';
+import { MemoryAppSegmentStore, MemoryAppSegmentTable } from '@raindrop/core/internal';
 import { describeAppSegmentStore, type AppSegmentStoreBench } from './app-segment-store.contract.js';
 
 const make = (): Promise<AppSegmentStoreBench> => {

@@ -1,4 +1,4 @@
-import { MemorySegmentStore, MemorySegmentTable } from '@raindrop/core';
+import { MemorySegmentStore, MemorySegmentTable } from '@raindrop/core/internal';
 import { describeSegmentStore, type SegmentStoreBench } from './segment-store.contract.js';
 
 const make = (): Promise<SegmentStoreBench> => {

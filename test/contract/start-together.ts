@@ -1,4 +1,5 @@
-import { resolveLayout, resolveLeaseOptions, type WorkerStore } from '@raindrop/core';
+import { resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import type { WorkerStore } from '@raindrop/core';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What has become of keepers that started at one moment. */

@@ -1,12 +1,5 @@
-import {
-  FENCE_LEAP,
-  HELD_TOO,
-  type SampleRequest,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerStore,
-  type WorkerWrite,
-} from '@raindrop/core';
+import { FENCE_LEAP, HELD_TOO } from '@raindrop/core/internal';
+import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
 import { expectSince } from '../waiting/expect-since.js';
 
 /** One empty database, and what others than Raindrop may do to it. */

@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { parseShardedId, shardOf } from '@raindrop/core';
+import { parseShardedId } from '@raindrop/core';
+import { shardOf } from '@raindrop/core/internal';
 import { databaseKinds } from '../servers/test-databases.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';

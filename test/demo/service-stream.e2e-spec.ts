@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { codecs, LeaseLostError } from '@raindrop/core';
+import { codecs } from '@raindrop/core';
+import { LeaseLostError } from '@raindrop/core/internal';
 import { IdService } from '@raindrop/nestjs';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport, type ClientProxy } from '@nestjs/microservices';
 import { IdService } from '@raindrop/nestjs';
-import { LeaseLostError } from '@raindrop/core';
+import { LeaseLostError } from '@raindrop/core/internal';
 import { firstValueFrom } from 'rxjs';
 import type { NewIds } from '../../apps/demo/src/ids/new-ids.js';
 import { freePort } from '../servers/free-port.js';

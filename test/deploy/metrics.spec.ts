@@ -1,4 +1,5 @@
-import { createLayout, resolveLeaseOptions } from '@raindrop/core';
+import { createLayout } from '@raindrop/core';
+import { resolveLeaseOptions } from '@raindrop/core/internal';
 import { readDemoConfig } from '../../apps/demo/src/demo-config.js';
 import { demoLayout } from '../../apps/demo/src/demo-layout.js';
 import { dashboard, expressions, labelsIn, metricsIn, rules, type Panel } from './asked-series.js';

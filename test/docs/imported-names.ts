@@ -11,12 +11,18 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
   '@nestjs/terminus': ['HealthCheckService', 'TerminusModule'],
   '@nestjs/testing': ['Test'],
   '@nestjs/typeorm': ['InjectRepository', 'TypeOrmModule', 'getRepositoryToken'],
-  '@raindrop/core': [
-    ...['LeaseLostError', 'LeaseSuspectError', 'SequenceExhaustedError', 'SharedIdRing', 'SharedIds'],
-    ...['TypedId', 'compareIds', 'typedId'],
-  ],
+  '@raindrop/core': ['SequenceExhaustedError', 'TypedId', 'compareIds', 'typedId'],
   '@raindrop/nestjs': [
-    ...['BigIntInterceptor', 'IdService', 'InjectIdService', 'ParseIdPipe', 'RaindropModule', 'SegmentModuleOptions'],
+    ...[
+      'BigIntInterceptor',
+      'IdService',
+      'LeaseLostError',
+      'LeaseSuspectError',
+      'InjectIdService',
+      'ParseIdPipe',
+      'RaindropModule',
+      'SegmentModuleOptions',
+    ],
     ...['SnowflakeModuleOptions', 'getIdServiceToken'],
   ],
   '@raindrop/nestjs/class-validator': ['IsSnowflake'],
@@ -24,6 +30,7 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
   '@raindrop/nestjs/swagger': ['ApiSnowflake', 'ApiSnowflakeParam', 'ApiSnowflakeQuery'],
   '@raindrop/nestjs/terminus': ['RaindropHealthIndicator'],
   '@raindrop/nestjs/testing': ['RaindropTestbed', 'RaindropTestingModule', 'createTestIdService'],
+  '@raindrop/nestjs/threads': ['SharedIdRing', 'SharedIds'],
   '@raindrop/nestjs/typeorm': [
     ...['GeneratedSnowflake', 'SnowflakeBetween', 'businessNumber', 'businessNumberTableMigration'],
     ...['businessNumberTableSql', 'prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],

@@ -1,4 +1,5 @@
-import { createLayout, resolveLeaseOptions } from '@raindrop/core';
+import { createLayout } from '@raindrop/core';
+import { resolveLeaseOptions } from '@raindrop/core/internal';
 import { IdService, RaindropModule, workerTableSql } from '@raindrop/nestjs';
 import { workerTableMigration } from '@raindrop/nestjs/typeorm';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,5 @@
-import { OptionReader, type IntegerRule } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
+import type { IntegerRule } from '@raindrop/core';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRingOptions } from '../../libs/core/src/ring/ring-options.js';

@@ -1,5 +1,6 @@
 import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
-import { parseShardedId, shardOf } from '@raindrop/core';
+import { parseShardedId } from '@raindrop/core';
+import { shardOf } from '@raindrop/core/internal';
 import { IdService, RaindropModule, type SegmentModuleOptions } from '@raindrop/nestjs';
 import { redisBuffer } from '@raindrop/nestjs/redis';
 import { startApp, typeorm } from '../module/module-fixture.js';

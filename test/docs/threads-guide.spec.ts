@@ -1,10 +1,10 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SharedIds, type SharedIdRing, type SharedIdRingHandle } from '@raindrop/core';
-import { IdService } from '@raindrop/nestjs';
+import { SharedIds, type SharedIdRing } from '@raindrop/core/internal';
+import type { SharedIdRingHandle } from '@raindrop/core';
+import { IdService, RaindropThreadModule } from '@raindrop/nestjs';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
-import { RaindropThreadModule } from '@raindrop/nestjs';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const [producer, plain, nest] = typescriptBlocks(readDocument('docs/threads.md'));

@@ -1,4 +1,5 @@
-import { createLayout, Layout, SnowflakeGenerator, StaticTenure, typedId } from '@raindrop/core';
+import { createLayout, Layout, typedId } from '@raindrop/core';
+import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import type { DataSource } from 'typeorm';
 import { attachSnowflakes } from '../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
 import { GeneratedSnowflake } from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';

@@ -1,11 +1,5 @@
-import {
-  ClosedError,
-  RaindropError,
-  resolveLayout,
-  resolveLeaseOptions,
-  type LeaseEvent,
-  type LeaseOptions,
-} from '@raindrop/core';
+import { ClosedError, RaindropError, type LeaseEvent, type LeaseOptions } from '@raindrop/core';
+import { resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../contract/open-store.js';

@@ -1,4 +1,5 @@
-import { SnowflakeGenerator, type LeaseEvent, type WorkerStore } from '@raindrop/core';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
+import type { LeaseEvent, WorkerStore } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { LeasedWorker } from '../../libs/node/src/workers/leased-worker.js';
 import { resolveSnowflakeOptions } from '../../libs/node/src/options/snowflake-options.js';

@@ -7,7 +7,8 @@ const { LeasedWorker } = require(resolve(dist, 'workers/leased-worker.js'));
 const { resolveServiceOptions } = require(resolve(dist, 'options/service-options.js'));
 const { systemPorts } = require(resolve(dist, 'system/system-ports.js'));
 const { openWorkerStore } = require(resolve(dist, 'workers/open-worker-store.js'));
-const { RaindropError, SnowflakeGenerator } = require('@raindrop/core');
+const { RaindropError } = require('@raindrop/core');
+const { SnowflakeGenerator } = require('@raindrop/core/internal');
 const { DataSource } = require('typeorm');
 
 let worker;

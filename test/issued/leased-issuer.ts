@@ -1,12 +1,5 @@
-import {
-  LeaseKeeper,
-  SnowflakeGenerator,
-  StoreSession,
-  type LeaseEvent,
-  type ResolvedLayout,
-  type ResolvedLeaseOptions,
-  type WorkerStore,
-} from '@raindrop/core';
+import { LeaseKeeper, SnowflakeGenerator, StoreSession } from '@raindrop/core/internal';
+import type { LeaseEvent, ResolvedLayout, ResolvedLeaseOptions, WorkerStore } from '@raindrop/core';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** One process, as far as a worker table can tell: a keeper and a generator over a store of their own. */

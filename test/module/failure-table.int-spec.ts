@@ -50,10 +50,7 @@ describe.each(servers)('an application on %s that reads from a replica', (kind) 
 
   it('has its worker on the master, and asks the replica for nothing', async () => {
     const replication = { master: master.options, slaves: [replica.options] };
-    const app = await startApp([
-      typeorm({ type: kind, replication }),
-      RaindropModule.forRoot(DAYS),
-    ]);
+    const app = await startApp([typeorm({ type: kind, replication }), RaindropModule.forRoot(DAYS)]);
     // The application itself does read from there: a replica that is hours behind could be what it sees.
     const reader = app.get(DataSource).createQueryRunner('slave');
     await expect(reader.query('SELECT id FROM soc_raindrop_worker')).rejects.toThrow(/soc_raindrop_worker/);

@@ -1,5 +1,6 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
-import { ClosedError, ConfigurationError, NoFreeWorkerError, type WaitOptions } from '@raindrop/core';
+import { ClosedError, ConfigurationError, type WaitOptions } from '@raindrop/core';
+import { NoFreeWorkerError } from '@raindrop/core/internal';
 import {
   getIdServiceToken,
   IdService,

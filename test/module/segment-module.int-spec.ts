@@ -1,14 +1,8 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TerminusModule, type HealthIndicatorResult } from '@nestjs/terminus';
-import {
-  ClosedError,
-  parseShardedId,
-  SegmentNotReadyError,
-  shardOf,
-  UnknownAppError,
-  UnknownCodeError,
-} from '@raindrop/core';
+import { ClosedError, parseShardedId } from '@raindrop/core';
+import { SegmentNotReadyError, shardOf, UnknownAppError, UnknownCodeError } from '@raindrop/core/internal';
 import {
   getIdServiceToken,
   IdService,

@@ -1,4 +1,5 @@
-import { createLayout, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
+import { createLayout } from '@raindrop/core';
+import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-source.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 

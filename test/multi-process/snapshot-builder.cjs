@@ -22,7 +22,7 @@ function load(file) {
   return module.exports;
 }
 
-const core = load(resolve(libs, 'core/dist/index.js'));
+const core = { ...load(resolve(libs, 'core/dist/index.js')), ...load(resolve(libs, 'core/dist/internal.js')) };
 const { systemPorts } = load(resolve(libs, 'node/dist/system/system-ports.js'));
 
 const resolved = core.resolveLayout(

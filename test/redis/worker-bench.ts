@@ -1,10 +1,5 @@
-import {
-  ClockSkewError,
-  resolveLayout,
-  resolveLeaseOptions,
-  type LeaseEvent,
-  type ResolvedLeaseOptions,
-} from '@raindrop/core';
+import { ClockSkewError, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
 import { Redis } from 'ioredis';
 import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
 import type { RedisWorkerCallsOptions } from '../../libs/node/src/redis/worker-store/redis-worker-calls.js';

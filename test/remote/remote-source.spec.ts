@@ -1,4 +1,5 @@
-import { createLayout, Layout, PrefetchedIds, resolvePrefetchOptions, type PrefetchOptions } from '@raindrop/core';
+import { createLayout, Layout, type PrefetchOptions } from '@raindrop/core';
+import { PrefetchedIds, resolvePrefetchOptions } from '@raindrop/core/internal';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { RemoteBatchSource } from '../../libs/node/src/remote/remote-batch-source.js';
 import { RemoteIdsRefusedError } from '../../libs/node/src/remote/remote-errors.js';

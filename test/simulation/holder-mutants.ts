@@ -1,6 +1,6 @@
 import { Issuer } from '../../libs/core/src/generator/issuer.js';
 import { Admission } from '../../libs/core/src/lease/admission.js';
-import { DatabaseRegressionError } from '@raindrop/core';
+import { DatabaseRegressionError } from '@raindrop/core/internal';
 import { HeldLease } from '../../libs/core/src/lease/held-lease.js';
 import { HeldRow } from '../../libs/core/src/lease/held-row.js';
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@raindrop/core';
+import { StoreUnavailableError } from '@raindrop/core/internal';
 import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/position.js';
 import { Layout } from '../../libs/core/src/layout/layout.js';
 import { Admission } from '../../libs/core/src/lease/admission.js';

@@ -1,4 +1,5 @@
-import type { LeaseOptions, MemoryWorkerTable } from '@raindrop/core';
+import type { LeaseOptions } from '@raindrop/core';
+import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Invariants } from './invariants.js';

@@ -1,14 +1,5 @@
-import {
-  HELD_TOO,
-  MemoryWorkerStore,
-  type MemoryWorkerTable,
-  type SampleRequest,
-  type WorkerRange,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerTable,
-  type WorkerWrite,
-} from '@raindrop/core';
+import { HELD_TOO, MemoryWorkerStore, type MemoryWorkerTable } from '@raindrop/core/internal';
+import type { SampleRequest, WorkerRange, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
 import { FaultStore } from '../../libs/core/src/testing/fault-store.js';
 import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 

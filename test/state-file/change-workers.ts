@@ -1,4 +1,4 @@
-import type { MemoryWorkerTable } from '@raindrop/core';
+import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { StateDirectory } from '../../libs/node/src/state-file/state-directory.js';
 import { decodeWorkers, encodeWorkers } from '../../libs/node/src/state-file/worker-state.js';
 

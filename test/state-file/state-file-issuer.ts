@@ -1,12 +1,5 @@
-import {
-  RaindropError,
-  resolveLayout,
-  resolveLeaseOptions,
-  SnowflakeGenerator,
-  StaticTenure,
-  type LeaseOptions,
-  type ResolvedLayout,
-} from '@raindrop/core';
+import { RaindropError, type LeaseOptions, type ResolvedLayout } from '@raindrop/core';
+import { resolveLayout, resolveLeaseOptions, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';

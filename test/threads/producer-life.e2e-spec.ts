@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { SharedIdRingHandle, SharedIds } from '@raindrop/core';
+import type { SharedIdRingHandle } from '@raindrop/core';
+import type { SharedIds } from '@raindrop/core/internal';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
 import { sharedIdRing } from '../../libs/node/src/threads/shared-id-ring.js';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { createLayout, SharedIdRing, SnowflakeGenerator, StaticTenure, type SharedIdRingOptions } from '@raindrop/core';
+import { createLayout, type SharedIdRingOptions } from '@raindrop/core';
+import { SharedIdRing, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { threadPorts } from '../../libs/node/src/threads/thread-ports.js';
 import { HOOK } from '../processes/run.js';

@@ -1,4 +1,5 @@
-import type { SharedIdRingHandle, SharedIds } from '@raindrop/core';
+import type { SharedIdRingHandle } from '@raindrop/core';
+import type { SharedIds } from '@raindrop/core/internal';
 import { Freshness } from '../../libs/core/src/ring/freshness.js';
 import { RingMemory } from '../../libs/core/src/ring/ring-memory.js';
 import { LateCursor } from '../../libs/core/src/ring/testing/late-cursor.js';

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/nestjs';
 import { readDemoConfig } from './demo-config.js';
 
 const DEFAULTS = {

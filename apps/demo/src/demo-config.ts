@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/nestjs';
 import { readDatabaseUrl, type DemoDatabase } from './database/database-url.js';
 import { demoLayout } from './demo-layout.js';
 import { EnvironmentReader } from './environment-reader.js';

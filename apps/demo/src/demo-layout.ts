@@ -1,4 +1,4 @@
-import type { LayoutOptions } from '@raindrop/core';
+import type { LayoutOptions } from '@raindrop/nestjs';
 
 /**
  * Seconds since 2026 for 272 years, 1,023 workers, 262,144 IDs a second for each of them. One end bit is left for the

@@ -1,4 +1,4 @@
-import { showValue, type ConfigurationProblem } from '@raindrop/core';
+import { showValue, type ConfigurationProblem } from '@raindrop/nestjs';
 
 /** As many codes as metrics count apart. */
 const LONGEST_LIST = 500;

@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { ConsoleLogger, Logger } from '@nestjs/common';
-import { RaindropError } from '@raindrop/core';
-import { IdService } from '@raindrop/nestjs';
+import { RaindropError, IdService } from '@raindrop/nestjs';
 import { createDemo } from './create-demo.js';
 import { nameDatabase } from './database/database-url.js';
 import { readDemoConfig, type DemoConfig } from './demo-config.js';

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Layout } from '@raindrop/core';
+import type { Layout } from '@raindrop/nestjs';
 import type { DemoConfig } from './demo-config.js';
 
 /** What a started demo says about itself. */

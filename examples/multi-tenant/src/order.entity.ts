@@ -1,5 +1,5 @@
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
-import type { TypedId } from '@raindrop/core';
+import type { TypedId } from '@raindrop/nestjs';
 import { Column, Entity, Unique } from 'typeorm';
 
 @Entity('orders')

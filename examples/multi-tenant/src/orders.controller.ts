@@ -1,6 +1,5 @@
 import { Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
-import type { TypedId } from '@raindrop/core';
-import { ParseIdPipe } from '@raindrop/nestjs';
+import { type TypedId, ParseIdPipe } from '@raindrop/nestjs';
 import type { Order } from './order.entity.js';
 import { OrdersService } from './orders.service.js';
 import { Tenant } from './tenant.decorator.js';

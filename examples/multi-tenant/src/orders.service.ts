@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { TypedId } from '@raindrop/core';
+import { type TypedId, IdService } from '@raindrop/nestjs';
 import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
-import { IdService } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
 import { Order } from './order.entity.js';
 

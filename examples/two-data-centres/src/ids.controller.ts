@@ -8,8 +8,7 @@ import {
   Post,
   Query,
 } from '@nestjs/common';
-import type { ParsedId } from '@raindrop/core';
-import { IdService, ParseIdPipe } from '@raindrop/nestjs';
+import { type ParsedId, IdService, ParseIdPipe } from '@raindrop/nestjs';
 
 const MAX_COUNT = 10_000;
 

@@ -24,4 +24,5 @@ export type { IdTextOptions } from './http/id-text.js';
 export { BigIntInterceptor } from './http/big-int.interceptor.js';
 export { bigIntsToStrings } from './http/big-ints-to-strings.js';
 
+export * from '@raindrop/core';
 export * from '@raindrop/node';

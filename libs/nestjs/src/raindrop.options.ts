@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import type { SegmentModuleOptions, ServiceOptions, SnowflakeModuleOptions } from '@raindrop/node';
 import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@raindrop/node/internal';
 

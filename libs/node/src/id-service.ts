@@ -1,13 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
-import {
-  parseId,
-  type Layout,
-  type ParsedId,
-  type ShardedGenerator,
-  type ShardedIdRequest,
-  type WaitOptions,
-} from '@raindrop/core';
+import { parseId, type Layout, type ParsedId, type ShardedIdRequest, type WaitOptions } from '@raindrop/core';
+import type { ShardedGenerator } from '@raindrop/core/internal';
 import type { IdEngine } from './ports/id-engine.js';
 import type { IdServiceEvents, IdServiceStatus } from './ports/id-service-status.js';
 import { IssuingCalls } from './ports/issuing-calls.js';

@@ -21,7 +21,7 @@ export type { Logger } from './ports/logger.js';
 export type { ReservingAssigner, StoreContext } from './ports/reserving-assigner.js';
 export type { SegmentBuffer } from './ports/segment-buffer.js';
 export type { WorkerGuarantee } from './ports/worker.js';
-export { IssuingCalls } from './ports/issuing-calls.js';
+export type { IssuingCalls } from './ports/issuing-calls.js';
 export { NoLayoutError } from './ports/no-layout-error.js';
 export { NoShardedIdsError } from './ports/no-sharded-ids-error.js';
 export type {
@@ -35,7 +35,6 @@ export { readWorkers, type WorkersView } from './workers/read-workers.js';
 export type { WorkerOdometer, WorkerState, WorkerView } from './workers/describe-worker.js';
 export { fenceWorkers, type WorkerFence } from './workers/fence-workers.js';
 export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-file-errors.js';
-export { stateFileLease } from './state-file/state-file-lease.js';
 
 export { databaseSettingsOf, type DatabaseSettings } from './drivers/database-settings.js';
 export type { Driver, DriverConnection, SqlDatabase } from './database/sql-database.js';
@@ -47,13 +46,8 @@ export { DatabaseRefusedError, type DatabaseRefusal } from './database/database-
 export { DriverNotInstalledError } from './database/driver-not-installed-error.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-versions.js';
 export { InvalidTableNameError } from './database/table-name.js';
-export {
-  SUPPORTED_DATABASES,
-  UnsupportedDatabaseError,
-  type SupportedDatabase,
-} from './database/supported-database.js';
+export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';
 
-export { workerRowsSql } from './worker-table/worker-rows-sql.js';
 export { workerTableSql } from './worker-table/worker-table-sql.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
 export { NotAWorkerTableError, WorkerTableMissingError } from './worker-table/missing-tables.js';
@@ -63,9 +57,39 @@ export { CorruptSegmentRowError } from './segment-table/segment-row.js';
 export { SegmentStoreClosedError } from './segment-table/segment-database.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';
 export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
-export { DISPOSABLE_MIN_WORKER_BITS } from './worker-node-table/disposable-limits.js';
 export {
   NotAWorkerNodeTableError,
   WorkerIdsUsedUpError,
   WorkerNodeTableMissingError,
 } from './worker-node-table/disposable-errors.js';
+
+// The errors that leases, segments and sources throw.
+export {
+  ClockSkewError,
+  DatabaseRegressionError,
+  ForeignRowsError,
+  ForeignTimeZoneError,
+  IdSourceUnavailableError,
+  IdsNotReadyError,
+  InvalidAppError,
+  InvalidGatePassError,
+  InvalidIdBatchError,
+  LayoutConflictError,
+  LeaseLostError,
+  LeaseSuspectError,
+  NoFreeWorkerError,
+  NoShardedIdLeftError,
+  NoWorkerIdError,
+  NotReadyError,
+  SegmentExhaustedError,
+  SegmentNotReadyError,
+  SegmentRegressionError,
+  SegmentStoreUnavailableError,
+  ShardedIdsNotReadyError,
+  StoreUnavailableError,
+  TooManyCodesError,
+  UnknownAppError,
+  UnknownCodeError,
+  UnknownShardError,
+  WorkerIdAssignerError,
+} from '@raindrop/core/internal';

@@ -1,4 +1,5 @@
-import { OptionReader, type WorkerIdAssigner } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
+import type { WorkerIdAssigner } from '@raindrop/core';
 import { openEngine } from './engines/open-engine.js';
 import { IdService } from './id-service.js';
 import type { AssignerClass } from './options/assigner-use.js';

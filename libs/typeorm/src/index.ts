@@ -16,7 +16,6 @@ export { SnowflakeBetween } from './generated-snowflake/snowflake-between.js';
 export type { SnowflakeTarget } from './generated-snowflake/attached-snowflakes.js';
 export { EntityLintError, type EntityLint, type EntityProblem } from './generated-snowflake/entity-lint.js';
 export type { SnowflakeProperty } from './generated-snowflake/snowflake-form.js';
-export { safeSqliteIntegers, type SqliteDatabase } from './generated-snowflake/safe-sqlite-integers.js';
 export {
   AlreadyAttachedError,
   DataSourceNotInitializedError,

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { InvalidCodeError, NotReadyError, type RaindropError } from '@raindrop/core';
+import { InvalidCodeError, NotReadyError, type RaindropError } from '@raindrop/nestjs';
 import { ProblemFilter } from './problem.filter.js';
 import { problemOf } from '../problems/problem-of.js';
 

@@ -1,5 +1,5 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { RaindropError } from '@raindrop/core';
+import { RaindropError } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LogRepeats } from '../problems/log-repeats.js';
 import { ProblemException } from '../problems/problem.exception.js';

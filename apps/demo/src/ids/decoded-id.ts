@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { CodecName, FieldRole, Layout, ParsedId } from '@raindrop/core';
+import type { CodecName, FieldRole, Layout, ParsedId } from '@raindrop/nestjs';
 import { IsIn, IsOptional } from 'class-validator';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import { examplePlan } from '../layouts/layout-examples.js';

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { codecs, type CodecName } from '@raindrop/core';
+import { codecs, type CodecName } from '@raindrop/nestjs';
 import { IsIn } from 'class-validator';
 
 const FORMATS = Object.keys(codecs) as CodecName[];

@@ -1,4 +1,4 @@
-import { codecs, ClosedError, type CodecName } from '@raindrop/core';
+import { codecs, ClosedError, type CodecName } from '@raindrop/nestjs';
 import { idLines, type IdLinesPace } from './id-lines.js';
 import { StreamPace } from './stream-pace.js';
 

@@ -1,5 +1,4 @@
-import { codecs, type CodecName } from '@raindrop/core';
-import type { IdService } from '@raindrop/nestjs';
+import { codecs, type CodecName, type IdService } from '@raindrop/nestjs';
 import { LONGEST_ENTRY, writeIdEntries } from './id-entries.js';
 import type { StreamPace } from './stream-pace.js';
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { RaindropError } from '@raindrop/core';
-import { IdService } from '@raindrop/nestjs';
+import { RaindropError, IdService } from '@raindrop/nestjs';
 import { StrangersNames } from '../http/strangers-names.js';
 import { AnswerBuffers } from './answer-buffers.js';
 import { idsJson, idsJsonSize } from './ids-json.js';

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { CodecName } from '@raindrop/core';
+import type { CodecName } from '@raindrop/nestjs';
 import { IsOptional, IsString, Length } from 'class-validator';
 import { QueryInteger } from '../http/query-integer.js';
 import { IdFormat } from './id-format.js';

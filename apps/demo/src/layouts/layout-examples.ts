@@ -1,4 +1,4 @@
-import { planLayout } from '@raindrop/core';
+import { planLayout } from '@raindrop/nestjs';
 import { demoLayout } from '../demo-layout.js';
 
 /** What the API's description shows: the demo's own layout. */

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { TIME_UNITS } from '@raindrop/core';
+import { TIME_UNITS } from '@raindrop/nestjs';
 
 /** The body of POST /v1/layouts/plan: core's `LayoutOptions`, which core checks. This class only describes them. */
 export class LayoutRequest {

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { ConfigurationError, planLayout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
+import { ConfigurationError, planLayout, type LayoutOptions, type LayoutPlan } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
 import { ProblemException } from '../problems/problem.exception.js';
 import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';

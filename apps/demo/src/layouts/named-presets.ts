@@ -1,4 +1,4 @@
-import { presets, type Layout } from '@raindrop/core';
+import { presets, type Layout } from '@raindrop/nestjs';
 
 /** Every preset with its own defaults; the data centre of uid-generator's is only for issuing, reading shows any. */
 export const namedPresets = Object.freeze({

@@ -1,4 +1,4 @@
-import { planOf, resolvedFor, type Layout, type LayoutPlan, type WorkerRange } from '@raindrop/core';
+import { planOf, resolvedFor, type Layout, type LayoutPlan, type WorkerRange } from '@raindrop/nestjs';
 
 /** The plan of a layout that is there, for these workers. */
 export function planOfLayout(layout: Layout, workers: WorkerRange = { min: 0, max: layout.maxWorkerId }): LayoutPlan {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { FieldRole, LayoutPlan, LayoutWarning, PlannedField, TimeUnit } from '@raindrop/core';
+import type { FieldRole, LayoutPlan, LayoutWarning, PlannedField, TimeUnit } from '@raindrop/nestjs';
 import { examplePlan } from './layout-examples.js';
 import { PRESET_NAMES, namedPresets, type PresetName } from './named-presets.js';
 import { planOfLayout } from './plan-of-layout.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { compareIds, type ParsedId } from '@raindrop/core';
+import { compareIds, type ParsedId } from '@raindrop/nestjs';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import type { Order } from '../database/order.entity.js';
 

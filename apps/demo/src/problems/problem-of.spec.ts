@@ -10,7 +10,7 @@ import {
   StoreUnavailableError,
   UnknownAppError,
   WaitTimeoutError,
-} from '@raindrop/core';
+} from '@raindrop/nestjs';
 import { QueryFailedError } from 'typeorm';
 import { ProblemException } from './problem.exception.js';
 import { problemOf } from './problem-of.js';

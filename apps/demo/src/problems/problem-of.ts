@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
-import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/core';
+import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/nestjs';
 import { isDatabaseAway } from '../database/is-database-away.js';
 import { isDatabaseFull } from '../database/is-database-full.js';
 import type { Problem } from './problem.js';

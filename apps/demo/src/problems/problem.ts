@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { ConfigurationProblem } from '@raindrop/core';
+import type { ConfigurationProblem } from '@raindrop/nestjs';
 
 /** The media type of {@link Problem}. */
 export const PROBLEM_JSON = 'application/problem+json';

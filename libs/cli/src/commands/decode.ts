@@ -1,6 +1,5 @@
 import {
   codecs,
-  isCodecName,
   parseId,
   parseKeyWorkerId,
   presets,
@@ -11,6 +10,7 @@ import {
   type ParsedId,
   type PlannedField,
 } from '@raindrop/core';
+import { isCodecName } from '@raindrop/core/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { layoutToRead, moduleOptions, type FlagValues } from '../options/module-options.js';

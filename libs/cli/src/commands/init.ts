@@ -1,5 +1,6 @@
 import type { WorkerStore } from '@raindrop/core';
-import { workerRowsSql, workerTableSql, type SqlDatabase, type SupportedDatabase } from '@raindrop/node';
+import { workerRowsSql } from '@raindrop/node/internal';
+import { workerTableSql, type SqlDatabase, type SupportedDatabase } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
 import { requireRows } from '../service/assigners.js';

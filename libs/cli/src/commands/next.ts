@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { codecs, isCodecName, type CodecName } from '@raindrop/core';
+import { codecs, type CodecName } from '@raindrop/core';
+import { isCodecName } from '@raindrop/core/internal';
 import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
 import { databaseSettingsOf } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';

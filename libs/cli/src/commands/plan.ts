@@ -1,4 +1,5 @@
-import { Layout, OptionReader, planLayout, planOf, readUsage, resolvedFor, type LayoutPlan } from '@raindrop/core';
+import { Layout, planLayout, planOf, resolvedFor, type LayoutPlan } from '@raindrop/core';
+import { OptionReader, readUsage } from '@raindrop/core/internal';
 import type { CliOutput } from '../io/cli-output.js';
 import { showNumber } from '../io/show-number.js';
 import { layoutOptionsOf, moduleOptions, namesLayout, NO_LAYOUT, type FlagValues } from '../options/module-options.js';

@@ -1,4 +1,5 @@
-import { ForeignTimeZoneError, type ResolvedLeaseOptions, type WorkerStore, type WorkerTable } from '@raindrop/core';
+import { ForeignTimeZoneError } from '@raindrop/core/internal';
+import type { ResolvedLeaseOptions, WorkerStore, WorkerTable } from '@raindrop/core';
 import { describeWorker } from '@raindrop/node/internal';
 import { fail, ok, type Finding } from './finding.js';
 

@@ -1,4 +1,5 @@
-import { Layout, shapeOfFingerprint, type ResolvedLayout, type WorkerTable } from '@raindrop/core';
+import { Layout, type ResolvedLayout, type WorkerTable } from '@raindrop/core';
+import { shapeOfFingerprint } from '@raindrop/core/internal';
 import { showNumber } from '../io/show-number.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 

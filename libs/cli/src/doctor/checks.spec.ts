@@ -1,4 +1,5 @@
-import { resolveLayout, type WorkerRow } from '@raindrop/core';
+import { resolveLayout } from '@raindrop/core/internal';
+import type { WorkerRow } from '@raindrop/core';
 import { checkClock } from './check-clock.js';
 import { checkLayout } from './check-layout.js';
 import { checkTable } from './check-table.js';

@@ -1,4 +1,5 @@
-import { OptionReader, readLayout, type LayoutOptions, type ResolvedLayout } from '@raindrop/core';
+import { OptionReader, readLayout } from '@raindrop/core/internal';
+import type { LayoutOptions, ResolvedLayout } from '@raindrop/core';
 
 /**
  * The layout of these options, also one that has expired: for reading IDs, and for judging how long it lasts.

@@ -1,4 +1,5 @@
-import { Layout, shapeOfFingerprint, type LayoutOptions } from '@raindrop/core';
+import { Layout, type LayoutOptions } from '@raindrop/core';
+import { shapeOfFingerprint } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';

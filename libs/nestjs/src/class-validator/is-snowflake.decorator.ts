@@ -1,4 +1,5 @@
-import { InvalidIdError, MAX_ID, OptionReader, type IdCodec } from '@raindrop/core';
+import { InvalidIdError, type IdCodec } from '@raindrop/core';
+import { MAX_ID, OptionReader } from '@raindrop/core/internal';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { idText, type IdTextOptions } from '../http/id-text.js';
 import { keepAsSent } from './keep-as-sent.js';

@@ -1,4 +1,5 @@
-import { codecs, InvalidIdError, isCodecName, typedId, type CodecName, type IdCodec } from '@raindrop/core';
+import { codecs, InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
+import { isCodecName } from '@raindrop/core/internal';
 
 /** Which texts are IDs: where they come in, and where they are described. */
 export interface IdTextOptions {

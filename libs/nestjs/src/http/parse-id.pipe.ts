@@ -7,7 +7,8 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { HttpErrorByCode } from '@nestjs/common/utils/http-error-by-code.util.js';
-import { InvalidIdError, OptionReader, type TypedId } from '@raindrop/core';
+import { InvalidIdError, type TypedId } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import { idText, type IdText, type IdTextOptions } from './id-text.js';
 
 const FORMS = ['decimal', 'bigint', 'text'] as const;

@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { diag, DiagLogLevel, metrics, type DiagLogger } from '@opentelemetry/api';
-import {
-  ConfigurationError,
-  createLayout,
-  MemorySegmentStore,
-  MemorySegmentTable,
-  SegmentGenerator,
-  SnowflakeGenerator,
-  type GeneratorOptions,
-} from '@raindrop/core';
+import { ConfigurationError, createLayout, type GeneratorOptions } from '@raindrop/core';
+import { MemorySegmentStore, MemorySegmentTable, SegmentGenerator, SnowflakeGenerator } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
 import { IdService } from '../id.service.js';

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { BadRequestException, type ArgumentMetadata } from '@nestjs/common';
-import { codecs, ConfigurationError, InvalidIdError, MAX_ID, typedId, type IdCodec } from '@raindrop/core';
+import { codecs, ConfigurationError, InvalidIdError, typedId, type IdCodec } from '@raindrop/core';
+import { MAX_ID } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { validateSync } from 'class-validator';
 import { IsSnowflake } from '../class-validator/is-snowflake.decorator.js';

@@ -2,7 +2,8 @@ import { Body, Controller, Get, Module, Post, Query } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { codecs, ConfigurationError, parseDecimal, typedId } from '@raindrop/core';
+import { codecs, ConfigurationError, typedId } from '@raindrop/core';
+import { parseDecimal } from '@raindrop/core/internal';
 import { ApiSnowflakeParam, ApiSnowflakeQuery } from './api-snowflake-parameter.decorator.js';
 import { ApiSnowflake, type ApiSnowflakeOptions } from './api-snowflake.decorator.js';
 

@@ -1,6 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { IdsNotReadyError, ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
+import { IdsNotReadyError } from '@raindrop/core/internal';
+import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import type { SnowflakeServiceStatus } from '@raindrop/node';
 import { IdService } from '../id.service.js';
 import { judgeSegments, type SegmentHealthDetails } from './segment-health.js';

@@ -1,12 +1,6 @@
 import { MessageChannel } from 'node:worker_threads';
-import {
-  ConfigurationError,
-  OptionReader,
-  type Clock,
-  type MonotonicClock,
-  type Timer,
-  type Timers,
-} from '@raindrop/core';
+import { ConfigurationError, type Clock, type MonotonicClock, type Timer, type Timers } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import { momentOf } from './moment-of.js';
 
 /** The clock of a testbed. It stands still until it is moved. */

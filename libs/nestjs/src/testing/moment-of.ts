@@ -1,4 +1,5 @@
-import { ConfigurationError, OptionReader } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 
 /** A time of day without a zone would be another moment on another machine. */
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/i;

@@ -7,11 +7,10 @@ import {
   ConfigurationError,
   createLayout,
   InvalidPartError,
-  LeaseLostError,
-  LeaseSuspectError,
   SequenceExhaustedError,
   WaitTimeoutError,
 } from '@raindrop/core';
+import { LeaseLostError, LeaseSuspectError } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { createTestIdService } from './create-test-id-service.js';
@@ -111,6 +110,7 @@ describe('A testbed', () => {
     expect([...new Set(imports)].sort()).toEqual([
       '@nestjs/common',
       '@raindrop/core',
+      '@raindrop/core/internal',
       '@raindrop/node',
       '@raindrop/node/internal',
       'node:worker_threads',

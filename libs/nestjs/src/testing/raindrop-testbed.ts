@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { SnowflakeGenerator, type RaindropError } from '@raindrop/core';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
+import type { RaindropError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
 import { logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { ManualClock, type TestClock } from './manual-clock.js';

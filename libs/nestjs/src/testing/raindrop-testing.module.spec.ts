@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { ClosedError, ConfigurationError, LeaseLostError } from '@raindrop/core';
+import { ClosedError, ConfigurationError } from '@raindrop/core';
+import { LeaseLostError } from '@raindrop/core/internal';
 import { getIdServiceToken, IdService, InjectIdService, RaindropModule } from '@raindrop/nestjs';
 import {
   createTestIdService,

@@ -1,12 +1,12 @@
 import {
   ClosedError,
-  LeaseLostError,
   type Lane,
   type LeaseEvent,
   type LeaseStatus,
   type RaindropError,
   type SnowflakeGenerator,
 } from '@raindrop/core';
+import { LeaseLostError } from '@raindrop/core/internal';
 import type { Worker } from '@raindrop/node/internal';
 import { SteeredTenure } from './steered-tenure.js';
 

@@ -1,4 +1,5 @@
-import { OptionReader, type WorkerRange } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
+import type { WorkerRange } from '@raindrop/core';
 import { DEFAULT_SERVICE, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { readApplicationOptions, type ApplicationOptions } from '../raindrop.options.js';

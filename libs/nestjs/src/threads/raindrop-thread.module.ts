@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { ConfigurationError, OptionReader, SharedIds, type SharedIdRingHandle } from '@raindrop/core';
+import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
+import { OptionReader, SharedIds } from '@raindrop/core/internal';
 import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
 
 /** What `RaindropThreadModule.forRoot` takes. */

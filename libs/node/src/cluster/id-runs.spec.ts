@@ -1,4 +1,4 @@
-import { MAX_ID } from '@raindrop/core';
+import { MAX_ID } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { decodeIds, encodeIds } from './id-runs.js';
 

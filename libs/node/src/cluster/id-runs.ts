@@ -1,4 +1,4 @@
-import { MAX_ID } from '@raindrop/core';
+import { MAX_ID } from '@raindrop/core/internal';
 
 /**
  * IDs that follow each other by the same step: `[first, count, step]`, the IDs as decimal text since JSON knows no bigint.

@@ -1,10 +1,5 @@
-import {
-  PrefetchedIds,
-  resolvePrefetchOptions,
-  type Layout,
-  type PrefetchOptions,
-  type PrefetchPorts,
-} from '@raindrop/core';
+import { PrefetchedIds, resolvePrefetchOptions } from '@raindrop/core/internal';
+import type { Layout, PrefetchOptions, PrefetchPorts } from '@raindrop/core';
 import { SourcedEngine } from '../engines/sourced-engine.js';
 import { systemPorts } from '../system/system-ports.js';
 import { ClusterIdSource, type PrimaryChannel } from './cluster-id-source.js';

@@ -1,4 +1,5 @@
-import { ClosedError, NotReadyError, type LeaseEvent } from '@raindrop/core';
+import { ClosedError, type LeaseEvent } from '@raindrop/core';
+import { NotReadyError } from '@raindrop/core/internal';
 import { logLease } from './lease-log.js';
 
 function logged(...events: LeaseEvent[]): string[] {

@@ -1,4 +1,5 @@
-import { SegmentGenerator, ShardedGenerator, type SegmentPorts } from '@raindrop/core';
+import { SegmentGenerator, ShardedGenerator } from '@raindrop/core/internal';
+import type { SegmentPorts } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { openSegmentStores, type SegmentStores } from './open-segment-stores.js';
 import { SegmentEngine } from './segment-engine.js';

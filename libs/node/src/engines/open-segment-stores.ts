@@ -3,10 +3,8 @@ import {
   MemoryAppSegmentTable,
   MemorySegmentStore,
   MemorySegmentTable,
-  type AppSegmentStore,
-  type SegmentPorts,
-  type SegmentStore,
-} from '@raindrop/core';
+} from '@raindrop/core/internal';
+import type { AppSegmentStore, SegmentPorts, SegmentStore } from '@raindrop/core';
 import type { ResolvedSegmentModuleOptions } from '../options/segment-mode-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';

@@ -1,4 +1,4 @@
-import { SnowflakeGenerator } from '@raindrop/core';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import type { SqlDatabase } from '../database/sql-database.js';

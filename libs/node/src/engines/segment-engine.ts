@@ -1,4 +1,4 @@
-import type { SegmentGenerator, ShardedGenerator } from '@raindrop/core';
+import type { SegmentGenerator, ShardedGenerator } from '@raindrop/core/internal';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SegmentServiceStatus } from '../ports/id-service-status.js';
 

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import type { Layout, LeaseStatus, PrefetchedIds } from '@raindrop/core';
+import type { Layout, LeaseStatus } from '@raindrop/core';
+import type { PrefetchedIds } from '@raindrop/core/internal';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import { tellListeners } from '../system/tell-listeners.js';

@@ -1,4 +1,5 @@
-import type { OptionReader, ResolvedGeneratorOptions, ResolvedLayout, WorkerRange } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
+import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerRange } from '@raindrop/core';
 import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/disposable-limits.js';
 import { forgetsUse, readAssignerUse, type AssignerUse } from './assigner-use.js';
 import { FirstOf, readFirstOf, type AssignerPart } from './first-of.js';

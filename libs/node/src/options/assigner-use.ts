@@ -1,4 +1,5 @@
-import type { OptionReader, WorkerIdAssigner } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
+import type { WorkerIdAssigner } from '@raindrop/core';
 import type { ReservingAssigner } from '../ports/reserving-assigner.js';
 
 /** The assigners that need no more than their name. */

@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
 import {
   DATABASE_SETTINGS_RULE,

@@ -1,4 +1,5 @@
-import type { OptionReader, WorkerRange } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
+import type { WorkerRange } from '@raindrop/core';
 import { neverPassesOn, readAssignerUse, type AssignerUse } from './assigner-use.js';
 
 /** An assigner and the worker ids it may give. */

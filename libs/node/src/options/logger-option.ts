@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import type { Logger } from '../ports/logger.js';
 
 /** Any logger that can say what has to be said; the finer levels are left out where it has none. */

@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 
 /** What makes a snowflake what it is. */
 const OF_SNOWFLAKES = [

@@ -1,10 +1,5 @@
-import {
-  OptionReader,
-  readSegmentOptions,
-  type App,
-  type ResolvedSegmentOptions,
-  type SegmentOptions,
-} from '@raindrop/core';
+import { OptionReader, readSegmentOptions } from '@raindrop/core/internal';
+import type { App, ResolvedSegmentOptions, SegmentOptions } from '@raindrop/core';
 import {
   readCommonOptions,
   readTableName,

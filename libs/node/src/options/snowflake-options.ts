@@ -1,11 +1,5 @@
 import {
   Layout,
-  OptionReader,
-  readGeneratorOptions,
-  readLayout,
-  readLeaseOptions,
-  readUsage,
-  refuseOutsideLife,
   resolvedFor,
   type GeneratorOptions,
   type LayoutOptions,
@@ -14,6 +8,14 @@ import {
   type ResolvedLayout,
   type ResolvedLeaseOptions,
 } from '@raindrop/core';
+import {
+  OptionReader,
+  readGeneratorOptions,
+  readLayout,
+  readLeaseOptions,
+  readUsage,
+  refuseOutsideLife,
+} from '@raindrop/core/internal';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
 import { refuseMisplaced } from './misplaced-options.js';
 import { refuseNonObject } from './options-object.js';

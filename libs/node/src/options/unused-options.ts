@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import { refuse } from './misplaced-options.js';
 import { forgetsUse, isReserving, type AssignerUse } from './assigner-use.js';
 

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import type { IdCalls, Layout, ShardedGenerator } from '@raindrop/core';
+import type { IdCalls, Layout } from '@raindrop/core';
+import type { ShardedGenerator } from '@raindrop/core/internal';
 import type { IdServiceStatus } from './id-service-status.js';
 
 /** What stands behind a service: snowflakes of a worker, or numbers from segments. */

@@ -1,4 +1,5 @@
-import { codecs, isCodecName, OptionReader, type CodecName, type IdCodec } from '@raindrop/core';
+import { codecs, type CodecName, type IdCodec } from '@raindrop/core';
+import { isCodecName, OptionReader } from '@raindrop/core/internal';
 import type { PublicIdBits } from './bit-permutation.js';
 import { isPlaceholder, LEGAL_KEY, readSecretKey } from './secret-key.js';
 

@@ -1,4 +1,5 @@
-import { type App, type AppSegmentStore, type SegmentSource, SHARDS } from '@raindrop/core';
+import type { App, AppSegmentStore, SegmentSource } from '@raindrop/core';
+import { SHARDS } from '@raindrop/core/internal';
 import type { RedisSegmentBuffer } from './redis-segment-buffer.js';
 
 /** A store of apps whose shards' segments several processes share in Redis. */

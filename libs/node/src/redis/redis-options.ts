@@ -1,4 +1,4 @@
-import { OptionReader } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import type { RedisTarget } from './redis-connection.js';
 
 /**

@@ -1,13 +1,5 @@
-import {
-  RaindropError,
-  type Randomness,
-  type ReservedSegment,
-  type SegmentSource,
-  type Timers,
-  UnknownAppError,
-  UnknownCodeError,
-  UnknownShardError,
-} from '@raindrop/core';
+import { RaindropError, type Randomness, type ReservedSegment, type SegmentSource, type Timers } from '@raindrop/core';
+import { UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
 import type { RedisRanges, RefillLock } from './redis-ranges.js';
 import { sleep } from './sleep.js';
 

@@ -8,7 +8,7 @@ import {
   MemorySegmentTable,
   SegmentGenerator,
   ShardedGenerator,
-} from '@raindrop/core';
+} from '@raindrop/core/internal';
 import { systemPorts } from '../system/system-ports.js';
 import { RedisAppSegmentStore } from './redis-app-segment-store.js';
 import { RedisSegmentStore } from './redis-segment-store.js';

@@ -1,4 +1,5 @@
-import { PrefetchedIds, type Layout, type PrefetchPorts, type ResolvedPrefetchOptions } from '@raindrop/core';
+import { PrefetchedIds } from '@raindrop/core/internal';
+import type { Layout, PrefetchPorts, ResolvedPrefetchOptions } from '@raindrop/core';
 import { SourcedEngine, type Origin } from '../engines/sourced-engine.js';
 import { RemoteBatchSource } from './remote-batch-source.js';
 import type { RemoteTransport } from './remote-transport.js';

@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 
 /** Reads `apiKey`; its value is in no message. */
 export function readApiKey(reader: OptionReader): string | undefined {

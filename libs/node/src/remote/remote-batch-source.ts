@@ -1,11 +1,5 @@
-import {
-  Layout,
-  shapeOfFingerprint,
-  showValue,
-  type IdBatchSource,
-  type MonotonicClock,
-  type Timers,
-} from '@raindrop/core';
+import { Layout, showValue, type IdBatchSource, type MonotonicClock, type Timers } from '@raindrop/core';
+import { shapeOfFingerprint } from '@raindrop/core/internal';
 import { layoutCheck } from './layout-check.js';
 import { InvalidRemoteAnswerError, RemoteLayoutError } from './remote-errors.js';
 import type { RemoteTransport } from './remote-transport.js';

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import {
   Layout,
-  OptionReader,
   parseId,
   type IdCalls,
   type ParsedId,
@@ -9,6 +8,7 @@ import {
   type ResolvedGeneratorOptions,
   type WaitOptions,
 } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import type { SourcedEngine } from '../engines/sourced-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import type { RemoteIdSource } from './remote-id-source.js';

@@ -1,10 +1,5 @@
-import {
-  OptionReader,
-  readPrefetchOptions,
-  type Layout,
-  type PrefetchOptions,
-  type SegmentPorts,
-} from '@raindrop/core';
+import { OptionReader, readPrefetchOptions } from '@raindrop/core/internal';
+import type { Layout, PrefetchOptions, SegmentPorts } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-source.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openRemoteEngine } from './open-remote-engine.js';

@@ -1,4 +1,5 @@
-import { RaindropError, SegmentStoreUnavailableError } from '@raindrop/core';
+import { RaindropError } from '@raindrop/core';
+import { SegmentStoreUnavailableError } from '@raindrop/core/internal';
 import { OwnDatabase } from '../database/own-database.js';
 import type { RunStatement } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';

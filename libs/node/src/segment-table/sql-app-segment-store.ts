@@ -1,7 +1,5 @@
 import {
   checkApp,
-  composeShardedId,
-  ConfigurationError,
   MAX_APP,
   MAX_ID,
   MAX_INDEX,
@@ -9,6 +7,10 @@ import {
   SHARDS,
   UnknownAppError,
   UnknownShardError,
+} from '@raindrop/core/internal';
+import {
+  composeShardedId,
+  ConfigurationError,
   type App,
   type AppSegmentStore,
   type SegmentSource,

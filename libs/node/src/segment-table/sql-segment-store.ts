@@ -1,11 +1,5 @@
-import {
-  MAX_ID,
-  RaindropError,
-  SegmentExhaustedError,
-  UnknownCodeError,
-  type SegmentSource,
-  type SegmentStore,
-} from '@raindrop/core';
+import { MAX_ID, SegmentExhaustedError, UnknownCodeError } from '@raindrop/core/internal';
+import { RaindropError, type SegmentSource, type SegmentStore } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
 import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';

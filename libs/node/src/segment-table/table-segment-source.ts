@@ -1,4 +1,5 @@
-import { MAX_ID, type ReservedSegment, type Segment, type SegmentRequest, type SegmentSource } from '@raindrop/core';
+import { MAX_ID } from '@raindrop/core/internal';
+import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
 import type { RunStatement } from '../database/run-sql.js';
 import { DatabaseCallError } from '../database/database-call-error.js';

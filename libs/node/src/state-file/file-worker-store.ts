@@ -1,14 +1,13 @@
-import {
-  MemoryWorkerStore,
-  MemoryWorkerTable,
-  type MonotonicClock,
-  type SampleRequest,
-  type WorkerRange,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerStore,
-  type WorkerTable,
-  type WorkerWrite,
+import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
+import type {
+  MonotonicClock,
+  SampleRequest,
+  WorkerRange,
+  WorkerRow,
+  WorkerSample,
+  WorkerStore,
+  WorkerTable,
+  WorkerWrite,
 } from '@raindrop/core';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicClock } from '../system/system-clock.js';

@@ -1,4 +1,5 @@
-import { MemoryWorkerTable, resolveLeaseOptions, type WorkerRow } from '@raindrop/core';
+import { MemoryWorkerTable, resolveLeaseOptions } from '@raindrop/core/internal';
+import type { WorkerRow } from '@raindrop/core';
 import fc from 'fast-check';
 import { stateFileLease } from './state-file-lease.js';
 import { decodeWorkers, encodeWorkers, UnreadableStateError } from './worker-state.js';

@@ -1,4 +1,5 @@
-import { MemoryWorkerTable, type Odometer, type WorkerRange, type WorkerRow } from '@raindrop/core';
+import { MemoryWorkerTable } from '@raindrop/core/internal';
+import type { Odometer, WorkerRange, WorkerRow } from '@raindrop/core';
 import { createHash } from 'node:crypto';
 
 /** The first line: what it is, its format's number and the digest of the second line, which is JSON. */

@@ -6,3 +6,12 @@
 
 export { sharedIdRing, type ThreadRingOptions } from './shared-id-ring.js';
 export { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
+
+export {
+  RingClosedError,
+  RingEmptyError,
+  RingFailedError,
+  RingProducerLostError,
+  SharedIdRing,
+  SharedIds,
+} from '@raindrop/core/internal';

@@ -1,4 +1,5 @@
-import { SharedIds, type SharedIdRingHandle, type SharedIdsOptions } from '@raindrop/core';
+import { SharedIds } from '@raindrop/core/internal';
+import type { SharedIdRingHandle, SharedIdsOptions } from '@raindrop/core';
 import type { Logger } from '../ports/logger.js';
 import { splitLogger } from './split-logger.js';
 import { threadPorts } from './thread-ports.js';

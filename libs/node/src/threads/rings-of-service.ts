@@ -1,4 +1,4 @@
-import { LeaseLostError, LeaseSuspectError, type SharedIdRing } from '@raindrop/core';
+import { LeaseLostError, LeaseSuspectError, type SharedIdRing } from '@raindrop/core/internal';
 import type { IdService } from '../id-service.js';
 import type { IdServiceEvents } from '../ports/id-service-status.js';
 

@@ -1,4 +1,5 @@
-import { SharedIdRing, type SharedIdRingOptions } from '@raindrop/core';
+import { SharedIdRing } from '@raindrop/core/internal';
+import type { SharedIdRingOptions } from '@raindrop/core';
 import type { Logger } from '../ports/logger.js';
 import type { IdService } from '../id-service.js';
 import { RingsOfService } from './rings-of-service.js';

@@ -1,4 +1,5 @@
-import { ConfigurationError, OptionReader } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import { consoleLogger, type Logger } from '../ports/logger.js';
 
 type Warner = Pick<Logger, 'warn'>;

@@ -1,4 +1,5 @@
-import { atomicChanges, type MonotonicClock, type RingPorts } from '@raindrop/core';
+import { atomicChanges } from '@raindrop/core/internal';
+import type { MonotonicClock, RingPorts } from '@raindrop/core';
 import type { Logger } from '../ports/logger.js';
 import { guarded } from '../system/guarded.js';
 import { systemPorts } from '../system/system-ports.js';

@@ -1,4 +1,4 @@
-import { ForeignTimeZoneError } from '@raindrop/core';
+import { ForeignTimeZoneError } from '@raindrop/core/internal';
 import { offsetMs, offsetText } from '../database/zone-offset.js';
 
 /**

@@ -1,4 +1,5 @@
-import { ConfigurationError, ForeignRowsError, type WorkerRange } from '@raindrop/core';
+import { ConfigurationError, type WorkerRange } from '@raindrop/core';
+import { ForeignRowsError } from '@raindrop/core/internal';
 import { retried } from '../database/retried.js';
 import { DatabaseRefusedError } from '../database/database-refused-error.js';
 import { quoteTable, type Dialect } from '../database/dialect.js';

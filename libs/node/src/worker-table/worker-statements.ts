@@ -1,4 +1,5 @@
-import { FENCE_LEAP, type WorkerWrite } from '@raindrop/core';
+import { FENCE_LEAP } from '@raindrop/core/internal';
+import type { WorkerWrite } from '@raindrop/core';
 import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
 import { layoutTableOf } from './worker-table-name.js';
 import { type TableName } from '../database/table-name.js';

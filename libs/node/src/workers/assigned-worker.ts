@@ -1,12 +1,12 @@
-import {
-  AssignedIdKeeper,
-  type AssignedIdSetup,
-  type LeaseEvent,
-  type LeasePorts,
-  type LeaseStatus,
-  type SnowflakeGenerator,
-  type Tenure,
-  type WorkerIdGuarantee,
+import { AssignedIdKeeper } from '@raindrop/core/internal';
+import type {
+  AssignedIdSetup,
+  LeaseEvent,
+  LeasePorts,
+  LeaseStatus,
+  SnowflakeGenerator,
+  Tenure,
+  WorkerIdGuarantee,
 } from '@raindrop/core';
 import { LeaseListeners } from './lease-listeners.js';
 import type { Worker } from '../ports/worker.js';

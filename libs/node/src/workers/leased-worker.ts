@@ -1,13 +1,5 @@
-import {
-  LeaseKeeper,
-  StoreSession,
-  type LeaseEvent,
-  type LeasePorts,
-  type LeaseStatus,
-  type SnowflakeGenerator,
-  type Tenure,
-  type WorkerStore,
-} from '@raindrop/core';
+import { LeaseKeeper, StoreSession } from '@raindrop/core/internal';
+import type { LeaseEvent, LeasePorts, LeaseStatus, SnowflakeGenerator, Tenure, WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { workerIdentity } from '../system/worker-identity.js';
 import { ExpiryWatch } from './expiry-watch.js';

@@ -1,11 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
-import {
-  machineProcessWorkerId,
-  machineText,
-  type AssignedWorkerId,
-  type WorkerIdAssigner,
-  type WorkerIdRequest,
-} from '@raindrop/core';
+import { machineProcessWorkerId, machineText } from '@raindrop/core/internal';
+import type { AssignedWorkerId, WorkerIdAssigner, WorkerIdRequest } from '@raindrop/core';
 import { collisionWarning } from './collision-warning.js';
 import { foldIntoRange } from './fold-into-range.js';
 

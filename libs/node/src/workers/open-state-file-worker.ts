@@ -1,13 +1,6 @@
 import { access } from 'node:fs/promises';
-import {
-  AssignerCalls,
-  ConfigurationError,
-  NotReadyError,
-  resolveLeaseOptions,
-  RestartWait,
-  type WorkerIdAssigner,
-  type WorkerIdRequest,
-} from '@raindrop/core';
+import { AssignerCalls, NotReadyError, resolveLeaseOptions, RestartWait } from '@raindrop/core/internal';
+import { ConfigurationError, type WorkerIdAssigner, type WorkerIdRequest } from '@raindrop/core';
 import { LeasedWorker } from './leased-worker.js';
 import type { Worker } from '../ports/worker.js';
 import { FileWorkerStore } from '../state-file/file-worker-store.js';

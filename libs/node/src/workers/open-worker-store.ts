@@ -1,4 +1,5 @@
-import { MemoryWorkerStore, MemoryWorkerTable, type WorkerStore } from '@raindrop/core';
+import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
+import type { WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';

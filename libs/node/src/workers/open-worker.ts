@@ -1,11 +1,5 @@
-import {
-  NoWorkerIdError,
-  type LeaseEvent,
-  type LeasePorts,
-  type ResolvedLeaseOptions,
-  type WorkerIdRequest,
-  type WorkerRange,
-} from '@raindrop/core';
+import { NoWorkerIdError } from '@raindrop/core/internal';
+import type { LeaseEvent, LeasePorts, ResolvedLeaseOptions, WorkerIdRequest, WorkerRange } from '@raindrop/core';
 import { AssignedWorker } from './assigned-worker.js';
 import { LeasedWorker } from './leased-worker.js';
 import type { Worker } from '../ports/worker.js';

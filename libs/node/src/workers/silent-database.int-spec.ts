@@ -1,4 +1,4 @@
-import { SnowflakeGenerator } from '@raindrop/core';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
 import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
 import { openStore } from '../../../../test/contract/open-store.js';
 import { OPTIONS } from '../../../../test/module/module-fixture.js';

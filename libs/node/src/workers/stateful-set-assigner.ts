@@ -1,10 +1,6 @@
 import { hostname } from 'node:os';
-import {
-  WorkerIdAssignerError,
-  type AssignedWorkerId,
-  type WorkerIdAssigner,
-  type WorkerIdRequest,
-} from '@raindrop/core';
+import { WorkerIdAssignerError } from '@raindrop/core/internal';
+import type { AssignedWorkerId, WorkerIdAssigner, WorkerIdRequest } from '@raindrop/core';
 
 /**
  * The ordinal of a pod of a Kubernetes StatefulSet, from the variable `POD_NAME` or the host's name: `orders-3` is the

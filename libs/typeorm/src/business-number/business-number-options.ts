@@ -1,4 +1,5 @@
-import { ConfigurationError, OptionReader } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import { DEFAULT_NUMBER_TABLE } from './number-table.js';
 import { calendarDate, isTimeZone } from './calendar-date.js';
 import { isKeyText, KEY_TEXT_RULE } from './key-text.js';

@@ -9,7 +9,8 @@ import {
   parseTableName,
   type TableName,
 } from '@raindrop/node/internal';
-import { SUPPORTED_DATABASES, type SupportedDatabase } from '@raindrop/node';
+import { SUPPORTED_DATABASES } from '@raindrop/node/internal';
+import type { SupportedDatabase } from '@raindrop/node';
 
 /** The table's name when none is given. */
 export const DEFAULT_NUMBER_TABLE = 'raindrop_business_number';

@@ -1,4 +1,5 @@
-import { ConfigurationError, OptionReader } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';

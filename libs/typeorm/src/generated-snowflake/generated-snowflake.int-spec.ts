@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { createLayout, Layout, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
+import { createLayout, Layout } from '@raindrop/core';
+import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import {
   BaseEntity,
   Column,

@@ -1,4 +1,5 @@
-import { decimal, InvalidIdError, parseDecimal, typedId, type TypedIdCodec } from '@raindrop/core';
+import { decimal, InvalidIdError, typedId, type TypedIdCodec } from '@raindrop/core';
+import { parseDecimal } from '@raindrop/core/internal';
 import { UnsafeSnowflakeError } from './snowflake-errors.js';
 
 /** What a property holds: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { createLayout, InvalidIdError, SnowflakeGenerator, StaticTenure } from '@raindrop/core';
+import { createLayout, InvalidIdError } from '@raindrop/core';
+import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import {
   Between,
   Column,

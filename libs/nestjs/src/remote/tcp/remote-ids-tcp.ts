@@ -1,6 +1,6 @@
 import { createSecureContext, type ConnectionOptions } from 'node:tls';
 import type { ClientTCP } from '@nestjs/microservices';
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import { remoteIdSource, readApiKey } from '@raindrop/node/internal';
 import type { RemoteFetchOptions, RemoteIdSource } from '@raindrop/node/remote';
 import { loadClientTcp } from './load-client-tcp.js';

@@ -1,4 +1,4 @@
-import { resolveLeaseOptions } from '@raindrop/core';
+import { resolveLeaseOptions } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { reachOf } from './redis-workers.js';

@@ -1,6 +1,5 @@
 import {
   ConfigurationError,
-  FENCE_LEAP,
   type SampleRequest,
   type WorkerRange,
   type WorkerRow,
@@ -9,6 +8,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
+import { FENCE_LEAP } from '@raindrop/core/internal';
 import { RedisUnavailableError } from '../redis-errors.js';
 import { durabilityOf } from './redis-durability.js';
 import {

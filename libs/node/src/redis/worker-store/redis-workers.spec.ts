@@ -1,4 +1,5 @@
-import { ConfigurationError, resolveLeaseOptions } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { resolveLeaseOptions } from '@raindrop/core/internal';
 import {
   reachOf,
   redisWorkers,

@@ -1,4 +1,5 @@
-import { OptionReader, type ResolvedLeaseOptions } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
+import type { ResolvedLeaseOptions } from '@raindrop/core';
 import type { ReservingAssigner } from '../../ports/reserving-assigner.js';
 import type { RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';

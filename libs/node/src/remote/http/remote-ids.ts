@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
 import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
 import { readApiKey } from '../read-api-key.js';
 import { HttpTransport } from './http-transport.js';
