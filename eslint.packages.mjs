@@ -8,7 +8,9 @@ const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testi
 /** What each package must not import, types included: what stands above it, and what it does not declare. */
 const FORBIDDEN = {
   core: [['^[^.]', 'libs/core has no dependency: import relative files only']],
-  node: [['^@raindrop/(?!core(/internal)?$)|^@nestjs/|^typeorm$|^rxjs', 'libs/node knows @raindrop/core and drivers only']],
+  node: [
+    ['^@raindrop/(?!core(/internal)?$)|^@nestjs/|^typeorm$|^rxjs', 'libs/node knows @raindrop/core and drivers only'],
+  ],
   typeorm: [['^@raindrop/(nestjs|cli)|^@nestjs/|^rxjs', 'libs/typeorm knows no Nest']],
   nestjs: [['^typeorm$|^@nestjs/typeorm$|^@raindrop/(typeorm|cli)', 'libs/nestjs loads TypeORM in src/orm only']],
   cli: [['^@raindrop/(nestjs|typeorm)|^@nestjs/|^typeorm$', 'libs/cli stands on libs/node']],
@@ -65,7 +67,10 @@ export const packages = [
         'error',
         {
           patterns: [
-            { regex: '^@raindrop/(core|node|typeorm|cli)', message: 'take it from @raindrop/nestjs or one of its entries' },
+            {
+              regex: '^@raindrop/(core|node|typeorm|cli)',
+              message: 'take it from @raindrop/nestjs or one of its entries',
+            },
             { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },
           ],
         },

@@ -9,7 +9,7 @@ interface SqliteDriver {
   createQueryRunner(mode: 'master' | 'slave'): GuardedRunner;
 }
 
-const INSTALLED = Symbol.for('@raindrop/nestjs:sqlite-transactions');
+const INSTALLED = Symbol.for('@raindrop/typeorm:sqlite-transactions');
 
 /**
  * Makes every transaction of a better-sqlite3 DataSource end for certain.

@@ -13,7 +13,7 @@ interface SqliteStatement {
   iterate(...values: unknown[]): Iterable<unknown>;
 }
 
-const INSTALLED = Symbol.for('@raindrop/nestjs:safe-sqlite-integers');
+const INSTALLED = Symbol.for('@raindrop/typeorm:safe-sqlite-integers');
 
 /**
  * Makes a `better-sqlite3` database answer with exact integers: numbers up to 2^53 - 1 as before, larger ones as decimal

@@ -5,7 +5,7 @@ import { UnresolvedRangeError } from './snowflake-errors.js';
 /** The last moment a `Date` can hold, Unix ms. */
 const MAX_DATE_MS = 8.64e15;
 
-const RANGE = Symbol.for('@raindrop/nestjs:snowflake-range');
+const RANGE = Symbol.for('@raindrop/typeorm:snowflake-range');
 
 /**
  * Finds rows by the time inside their ID, through the key's own index: wherever a find operator is allowed, on a

@@ -81,7 +81,7 @@ describe('SnowflakeTransformer', () => {
   });
 
   it('is told from other transformers, also by another copy of this package', () => {
-    const foreign = { [Symbol.for('@raindrop/nestjs:snowflake')]: { service: 'x' }, to: () => 0, from: () => 0 };
+    const foreign = { [Symbol.for('@raindrop/typeorm:snowflake')]: { service: 'x' }, to: () => 0, from: () => 0 };
     expect(markOf(foreign)).toEqual({ service: 'x' });
     expect(markOf({ to: () => 0, from: () => 0 })).toBeUndefined();
     expect(markOf(undefined)).toBeUndefined();

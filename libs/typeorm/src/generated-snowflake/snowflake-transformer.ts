@@ -15,7 +15,7 @@ export interface SnowflakeMark {
 }
 
 /** Registered, so that a second copy of this package in one application knows it. */
-const MARK = Symbol.for('@raindrop/nestjs:snowflake');
+const MARK = Symbol.for('@raindrop/typeorm:snowflake');
 
 /**
  * Marks a generated column: TypeORM carries a transformer unchanged through abstract bases, single-table inheritance,

@@ -4,7 +4,7 @@ import type { EntityMetadata, ValueTransformer } from 'typeorm';
 export type ColumnMetadata = EntityMetadata['columns'][number];
 
 /** Registered, so that a second copy of this package in one application knows it. */
-export const ATTACHED = Symbol.for('@raindrop/nestjs:attached-transformer');
+export const ATTACHED = Symbol.for('@raindrop/typeorm:attached-transformer');
 
 /** The transformer of a column while a service is attached. It is told what is written from what is compared. */
 export interface AttachedTransformer extends ValueTransformer {

@@ -1,7 +1,7 @@
 import { In, QueryBuilder, type EntityMetadata } from 'typeorm';
 import { attachedTransformer } from './attached-transformer.js';
 
-const INSTALLED = Symbol.for('@raindrop/nestjs:key-lists');
+const INSTALLED = Symbol.for('@raindrop/typeorm:key-lists');
 
 /** What is used of a query builder. */
 interface Builder {

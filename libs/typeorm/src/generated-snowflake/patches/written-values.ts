@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { attachedTransformer, type ColumnMetadata } from './attached-transformer.js';
 
-const INSTALLED = Symbol.for('@raindrop/nestjs:written-values');
+const INSTALLED = Symbol.for('@raindrop/typeorm:written-values');
 
 type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [INSTALLED]?: true };
 
