@@ -11,7 +11,7 @@ import { startLine } from './start-line.js';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** How long a start that is not wanted any more may go on. */
-const LONGEST_END_MS = 1_500;
+const LONGEST_END_MS = 4_000;
 
 /** Set here because what is wrong with the environment is told in this format too. */
 const isJson = process.env['LOG_FORMAT']?.trim().toLowerCase() === 'json';
