@@ -78,10 +78,11 @@ void keeper.start().then(() => {
 });
 
 startupSnapshot.setDeserializeMainFunction(async () => {
-  const fromHere = require('node:module').createRequire(resolve(libs, 'nestjs/package.json'));
-  const { SqlWorkerStore } = fromHere('./dist/typeorm/worker-store/typeorm-worker-store.js');
+  const fromHere = require('node:module').createRequire(resolve(libs, 'node/package.json'));
+  const { SqlWorkerStore } = fromHere('./dist/worker-table/sql-worker-store.js');
+  const { settingsDatabase } = fromHere('./dist/drivers/settings-database.js');
   const options = { tableName: 'soc_raindrop_worker', autoCreateTable: true, opTimeoutMs: 3_000 };
-  store = new SqlWorkerStore(JSON.parse(process.argv[2]), options);
+  store = new SqlWorkerStore(settingsDatabase(JSON.parse(process.argv[2]), 'the test'), options);
   writes.length = 0;
   let refusal;
   try {
