@@ -1,28 +1,17 @@
 import { NoWorkerIdError } from '@raindrop/core/internal';
-import type { LeaseEvent, LeasePorts, ResolvedLeaseOptions, WorkerIdRequest, WorkerRange } from '@raindrop/core';
+import type { ResolvedLeaseOptions, WorkerIdRequest, WorkerRange } from '@raindrop/core';
 import { AssignedWorker } from './assigned-worker.js';
 import { LeasedWorker } from './leased-worker.js';
 import type { Worker } from '../ports/worker.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { workerIdentity } from '../system/worker-identity.js';
-import type { SqlDatabase } from '../database/sql-database.js';
 import { forgetsUse, isReserving, type AssignerUse } from '../options/assigner-use.js';
 import type { AssignerPart } from '../options/first-of.js';
-import { makeAssigner, type MakeCustom } from './make-assigner.js';
+import { makeAssigner } from './make-assigner.js';
 import { openStateFileWorker } from './open-state-file-worker.js';
 import { openReservingStore } from './open-reserving-store.js';
 import type { ReservingAssigner } from '../ports/reserving-assigner.js';
 import { restartWaitOf } from './restart-wait-of.js';
-
-/** What a worker is opened with. */
-export interface WorkerContext {
-  readonly options: ResolvedSnowflakeOptions;
-  readonly ports: LeasePorts;
-  /** The application's, where the options name none. */
-  readonly database: SqlDatabase | undefined;
-  readonly makeCustom: MakeCustom;
-  readonly onEvent: (event: LeaseEvent) => void;
-}
+import type { WorkerContext } from './worker-context.js';
 
 /**
  * The worker of the first assigner that has a worker id to give; a leased one has yet to be started.

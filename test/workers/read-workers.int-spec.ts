@@ -1,10 +1,10 @@
 import { ConfigurationError } from '@raindrop/core';
-import { OPTIONS, useDatabase } from '../../../../test/module/module-fixture.js';
-import { databaseKinds } from '../../../../test/servers/test-databases.js';
-import { expectSince } from '../../../../test/waiting/expect-since.js';
-import { DatabaseCallError } from '../database/database-call-error.js';
-import { openIdService } from '../open-id-service.js';
-import { readWorkers } from './read-workers.js';
+import { OPTIONS, useDatabase } from '../module/module-fixture.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { expectSince } from '../waiting/expect-since.js';
+import { DatabaseCallError } from '../../libs/node/src/database/database-call-error.js';
+import { openIdService } from '../../libs/node/src/open-id-service.js';
+import { readWorkers } from '../../libs/node/src/workers/read-workers.js';
 
 describe.each(databaseKinds)('readWorkers on %s', (kind) => {
   const database = useDatabase(kind, 'test');

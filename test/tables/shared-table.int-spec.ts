@@ -1,20 +1,20 @@
 import type { LeaseOptions } from '@raindrop/core';
 import { DataSource } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
+import { openStore, takeRow } from '../contract/open-store.js';
 import {
   originalFreeSql,
   originalInsertSql,
   originalSameCodeSql,
   originalTableSql,
   originalTakeSql,
-} from '../../../../test/contract/original-table.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { startMariadb } from '../../../../test/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import type { IdService } from '../id-service.js';
-import { openIdService } from '../open-id-service.js';
-import { workerIdentity } from '../system/worker-identity.js';
-import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
+} from '../contract/original-table.js';
+import type { PrivateServer } from '../servers/private-server.js';
+import { startMariadb } from '../servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import type { IdService } from '../../libs/node/src/id-service.js';
+import { openIdService } from '../../libs/node/src/open-id-service.js';
+import { workerIdentity } from '../../libs/node/src/system/worker-identity.js';
+import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../libs/node/src/worker-table/sql-worker-store.js';
 
 const HOUR = 3_600_000;
 const RANGE = { min: 1, max: 5 };

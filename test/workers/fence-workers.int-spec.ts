@@ -1,12 +1,12 @@
 import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPTIONS, useDatabase } from '../../../../test/module/module-fixture.js';
-import { databaseKinds } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
-import type { SnowflakeModuleOptions } from '../options/snowflake-options.js';
-import type { IdService } from '../id-service.js';
-import { openIdService } from '../open-id-service.js';
-import { fenceWorkers } from './fence-workers.js';
+import { OPTIONS, useDatabase } from '../module/module-fixture.js';
+import { databaseKinds } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
+import type { SnowflakeModuleOptions } from '../../libs/node/src/options/snowflake-options.js';
+import type { IdService } from '../../libs/node/src/id-service.js';
+import { openIdService } from '../../libs/node/src/open-id-service.js';
+import { fenceWorkers } from '../../libs/node/src/workers/fence-workers.js';
 
 /** A lease so short that a test can wait for its end. */
 const LEASE: SnowflakeModuleOptions = {

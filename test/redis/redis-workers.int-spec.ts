@@ -1,12 +1,12 @@
 import { presets, type LeaseOptions } from '@raindrop/core';
 import { Redis } from 'ioredis';
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
-import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-import type { IdService } from '../../id-service.js';
-import { openIdService } from '../../open-id-service.js';
-import { readWorkers } from '../../workers/read-workers.js';
-import { initRedisWorkers } from './init-redis-workers.js';
-import { redisWorkers, redisWorkersOf } from './redis-workers.js';
+import { startVolatileRedis } from './volatile-redis.js';
+import type { PrivateServer } from '../servers/private-server.js';
+import type { IdService } from '../../libs/node/src/id-service.js';
+import { openIdService } from '../../libs/node/src/open-id-service.js';
+import { readWorkers } from '../../libs/node/src/workers/read-workers.js';
+import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
+import { redisWorkers, redisWorkersOf } from '../../libs/node/src/redis/worker-store/redis-workers.js';
 
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
 

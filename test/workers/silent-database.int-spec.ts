@@ -1,17 +1,17 @@
 import { SnowflakeGenerator } from '@raindrop/core/internal';
-import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
-import { openStore } from '../../../../test/contract/open-store.js';
-import { OPTIONS } from '../../../../test/module/module-fixture.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
-import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
-import { redisWorkers } from '../redis/worker-store/redis-workers.js';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
-import { systemPorts } from '../system/system-ports.js';
-import { openWorker } from './open-worker.js';
-import { fenceWorkers } from './fence-workers.js';
-import { readWorkers } from './read-workers.js';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
+import { FlakyProxy } from '../contract/flaky-proxy.js';
+import { openStore } from '../contract/open-store.js';
+import { OPTIONS } from '../module/module-fixture.js';
+import { startVolatileRedis } from '../redis/volatile-redis.js';
+import { databaseKinds, testDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
+import { redisWorkers } from '../../libs/node/src/redis/worker-store/redis-workers.js';
+import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../../libs/node/src/options/snowflake-options.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
+import { openWorker } from '../../libs/node/src/workers/open-worker.js';
+import { fenceWorkers } from '../../libs/node/src/workers/fence-workers.js';
+import { readWorkers } from '../../libs/node/src/workers/read-workers.js';
+import { overBothPorts, sqlDatabase } from '../ports/sql-database.js';
 
 /** Bytes of what a connection says: nothing, a part of the greetings, all but the answer, a part of that. */
 const SILENT_AFTER = [0, 60, 120, 200, 300, 400, 500, 600, 800, 1_000];
