@@ -3,7 +3,7 @@ import { ENDINGS, RefusingProxy } from '../../../../test/refusals/refusing-proxy
 import { refusalsOf } from '../../../../test/refusals/refusals.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { until } from '../../../../test/waiting/until.js';
-import { WorkerStoreClosedError } from '../worker-table/sql-worker-store.js';
+import { ClosedError } from '@raindrop/core';
 import { OwnDatabase } from './own-database.js';
 import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
 
@@ -26,7 +26,7 @@ overBothPorts(() => {
       const options = { ...server.options, port: proxy.port } as DataSourceOptions;
       database = new OwnDatabase(sqlDatabase(options), {
         opTimeoutMs: 5_000,
-        closedError: () => new WorkerStoreClosedError(),
+        closedError: () => new ClosedError(),
       });
     });
 
@@ -66,7 +66,7 @@ overBothPorts(() => {
         const calls = [outcome(), outcome()];
         await database.close();
         for (const error of await Promise.all(calls)) expect(error).toHaveProperty('errorCode');
-        expect(await outcome()).toMatchObject({ errorCode: 'WORKER_STORE_CLOSED' });
+        expect(await outcome()).toMatchObject({ errorCode: 'CLOSED' });
       });
     });
   });
