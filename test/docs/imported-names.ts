@@ -17,7 +17,7 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   '@raindrop/nestjs': [
     ...['BigIntInterceptor', 'IdService', 'InjectIdService', 'ParseIdPipe', 'RaindropModule', 'SegmentModuleOptions'],
-    ...['SnowflakeModuleOptions', 'getIdServiceToken'],
+    ...['SnowflakeModuleOptions', 'businessNumberTableSql', 'getIdServiceToken'],
   ],
   '@raindrop/nestjs/class-validator': ['IsSnowflake'],
   '@raindrop/nestjs/opentelemetry': ['RAINDROP_METRICS_OPTIONS', 'RaindropMetrics'],
@@ -26,7 +26,7 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
   '@raindrop/nestjs/testing': ['RaindropTestbed', 'RaindropTestingModule', 'createTestIdService'],
   '@raindrop/nestjs/typeorm': [
     ...['GeneratedSnowflake', 'SnowflakeBetween', 'businessNumber', 'businessNumberTableMigration'],
-    ...['businessNumberTableSql', 'prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],
+    ...['prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],
   ],
   'class-validator': ['IsOptional'],
   typeorm: ['And', 'Column', 'DataSource', 'Entity', 'EntitySchema', 'LessThan', 'MoreThan', 'Repository'],

@@ -53,19 +53,15 @@ export {
   type SupportedDatabase,
 } from './database/supported-database.js';
 
+export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
 export { workerRowsSql } from './worker-table/worker-rows-sql.js';
-export { workerTableSql } from './worker-table/worker-table-sql.js';
+export { workerTableSql } from './worker-table/worker-table.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
-export { NotAWorkerTableError, WorkerTableMissingError } from './worker-table/missing-tables.js';
-export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-table-sql.js';
-export { NotASegmentTableError, SegmentTableMissingError } from './segment-table/missing-segment-table.js';
+export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
 export { CorruptSegmentRowError } from './segment-table/segment-row.js';
 export { SegmentStoreClosedError } from './segment-table/segment-database.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';
 export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
 export { DISPOSABLE_MIN_WORKER_BITS } from './worker-node-table/disposable-limits.js';
-export {
-  NotAWorkerNodeTableError,
-  WorkerIdsUsedUpError,
-  WorkerNodeTableMissingError,
-} from './worker-node-table/disposable-errors.js';
+export { WorkerIdsUsedUpError } from './worker-node-table/worker-ids-used-up-error.js';
+export { businessNumberTableSql } from './business-number-table/business-number-table.js';

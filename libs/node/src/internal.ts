@@ -4,6 +4,7 @@
  * @module @raindrop/node/internal
  */
 
+export { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from './business-number-table/business-number-table.js';
 export type { ColumnDefinition } from './database/column-definition.js';
 export { driverCodeOf } from './database/database-call-error.js';
 export { isInMemory, placeOf } from './database/database-place.js';
@@ -33,19 +34,13 @@ export { readApiKey } from './remote/read-api-key.js';
 export { readRefusal } from './remote/read-refusal.js';
 export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-transport.js';
-export { createSegmentTable } from './segment-table/segment-table-sql.js';
-export {
-  APP_SEGMENTS,
-  CODE_SEGMENTS,
-  DEFAULT_APP_SEGMENT_TABLE,
-  DEFAULT_SEGMENT_TABLE,
-  type SegmentTable,
-} from './segment-table/segment-tables.js';
+export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { systemPorts } from './system/system-ports.js';
-export { DEFAULT_DISPOSABLE_TABLE } from './worker-node-table/disposable-limits.js';
-export { createNodeTable } from './worker-node-table/worker-node-table.js';
-export { findMissingTables } from './worker-table/missing-tables.js';
-export { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table/worker-table-name.js';
+export { createMissing, prepareTable } from './tables/prepare-table.js';
+export type { Table, TableKind } from './tables/table-kind.js';
+export { createTable, dropTables } from './tables/table-sql.js';
+export { WORKER_NODE_TABLE } from './worker-node-table/worker-node-table.js';
+export { WORKER_TABLE } from './worker-table/worker-table.js';
 export { describeWorker } from './workers/describe-worker.js';
 export { openWorkerStore } from './workers/open-worker-store.js';

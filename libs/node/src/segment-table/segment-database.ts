@@ -3,6 +3,9 @@ import { OwnDatabase } from '../database/own-database.js';
 import type { RunStatement } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { Dialect } from '../database/dialect.js';
+import type { TableName } from '../database/table-name.js';
+import { prepareTable, type PrepareTableOptions } from '../tables/prepare-table.js';
+import type { TableKind } from '../tables/table-kind.js';
 
 export interface SegmentDatabaseOptions {
   /**
@@ -36,6 +39,12 @@ export class SegmentDatabase {
 
   get dialect(): Dialect {
     return this.database.dialect;
+  }
+
+  /** @throws what prepareTable throws, or SegmentStoreUnavailableError for what may pass by itself */
+  prepare(kind: TableKind, name: TableName, options: PrepareTableOptions): Promise<void> {
+    const { dialect } = this;
+    return this.call('preparing the table', (run) => prepareTable(run, { kind, dialect, name }, options));
   }
 
   /** @throws SegmentStoreUnavailableError for what may pass by itself; what cannot keeps its name */

@@ -18,10 +18,9 @@ import { retried } from '../database/retried.js';
 import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { prepareSegmentTable } from './missing-segment-table.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
 import { insertSegmentRows, statement } from './segment-statements.js';
-import { APP_SEGMENTS, DEFAULT_STEP } from './segment-tables.js';
+import { APP_SEGMENT_TABLE, DEFAULT_STEP } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
 export interface SqlAppSegmentStoreOptions extends SegmentDatabaseOptions {
@@ -52,14 +51,11 @@ export class SqlAppSegmentStore implements AppSegmentStore {
   }
 
   /**
-   * @throws SegmentTableMissingError when it is missing and may not be created
-   * @throws NotASegmentTableError when the table of that name is somebody else's
+   * @throws TableMissingError when it is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
    */
   prepare(): Promise<void> {
-    const place = { dialect: this.database.dialect, name: this.table, table: APP_SEGMENTS };
-    return this.database.call('preparing the table', (run) =>
-      prepareSegmentTable(run, place, this.options.autoCreateTable),
-    );
+    return this.database.prepare(APP_SEGMENT_TABLE, this.table, this.options);
   }
 
   /**
@@ -121,7 +117,7 @@ export class SqlAppSegmentStore implements AppSegmentStore {
     const columns = ['app_id', 'shard_id', 'app_name', 'step', 'description'];
     const rows = Array.from({ length: SHARDS }, (_, shard) => [id, shard, name, DEFAULT_STEP, description]);
     const place = { dialect: this.database.dialect, table: this.table };
-    const { sql, values } = insertSegmentRows(place, { columns, key: APP_SEGMENTS.key, rows });
+    const { sql, values } = insertSegmentRows(place, { columns, key: APP_SEGMENT_TABLE.key, rows });
     await run(sql, values);
   }
 

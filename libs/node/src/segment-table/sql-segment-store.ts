@@ -10,10 +10,9 @@ import { randomBytes } from 'node:crypto';
 import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { prepareSegmentTable } from './missing-segment-table.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
 import { insertSegmentRows, statement } from './segment-statements.js';
-import { CODE_SEGMENTS } from './segment-tables.js';
+import { SEGMENT_TABLE } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
 export interface SqlSegmentStoreOptions extends SegmentDatabaseOptions {
@@ -60,14 +59,11 @@ export class SqlSegmentStore implements SegmentStore {
   }
 
   /**
-   * @throws SegmentTableMissingError when it is missing and may not be created
-   * @throws NotASegmentTableError when the table of that name is somebody else's
+   * @throws TableMissingError when it is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
    */
   prepare(): Promise<void> {
-    const place = { dialect: this.database.dialect, name: this.table, table: CODE_SEGMENTS };
-    return this.database.call('preparing the table', (run) =>
-      prepareSegmentTable(run, place, this.options.autoCreateTable),
-    );
+    return this.database.prepare(SEGMENT_TABLE, this.table, this.options);
   }
 
   /** @throws UnstorableCodeError */

@@ -1,7 +1,7 @@
 import type { SampleRequest } from '@raindrop/core';
 import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
-import { layoutTableOf } from './worker-table-name.js';
 import { type TableName } from '../database/table-name.js';
+import { layoutTableOf } from './worker-table.js';
 import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
 /** What a record of a look is about, in its column `kind`. */

@@ -18,6 +18,7 @@ import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.
 import type { RunSql, SqlResult } from '../database/run-sql.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
+import { WORKER_TABLE } from './worker-table.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends PrepareOptions {
@@ -74,14 +75,13 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * @throws WorkerTableMissingError when something is missing and may not be created
-   * @throws NotAWorkerTableError when a table of that name is somebody else's
+   * @throws TableMissingError when something is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
    * @throws ForeignRowsError when another program uses it, unless that is expected
    */
   prepare(workers: WorkerRange): Promise<void> {
-    return this.database.call((run) =>
-      prepareWorkerTable({ run, dialect: this.dialect, table: this.table }, this.options, workers),
-    );
+    const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
+    return this.database.call((run) => prepareWorkerTable({ run, table }, this.options, workers));
   }
 
   /** @throws ForeignTimeZoneError */

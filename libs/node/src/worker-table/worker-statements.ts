@@ -1,8 +1,7 @@
 import { FENCE_LEAP, type WorkerWrite } from '@raindrop/core';
 import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
-import { layoutTableOf } from './worker-table-name.js';
 import { type TableName } from '../database/table-name.js';
-import { HOLDER_LENGTH } from './worker-columns.js';
+import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
 /**
