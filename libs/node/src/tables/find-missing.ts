@@ -1,5 +1,5 @@
-import type { SqlValue } from '../database/dialect.js';
 import type { RunSql } from '../database/run-sql.js';
+import { bindings } from '../database/statement.js';
 import { NotOurTableError, type MissingParts } from './table-errors.js';
 import { withBeside, type Table } from './table-kind.js';
 import { addColumns, createTable } from './table-sql.js';
@@ -35,10 +35,9 @@ interface Found {
 
 /** In one statement: every start makes it, and a database may be far away. */
 async function columnsOf(run: RunSql, tables: readonly Table[]): Promise<readonly Found[]> {
-  const values: SqlValue[] = [];
+  const { values, value } = bindings(tables[0]!.dialect);
   const selects = tables.map(({ dialect, name }, index) => {
-    const columns = dialect.columnsOf(name, (value) => dialect.placeholder(values.push(value)));
-    return `SELECT ${index} AS which, c.name AS name FROM (${columns}) c`;
+    return `SELECT ${index} AS which, c.name AS name FROM (${dialect.columnsOf(name, value)}) c`;
   });
   const { records } = await run(selects.join(' UNION ALL '), values);
   return tables.map((table, index) => {

@@ -1,5 +1,6 @@
-import { quoteTable, type SqlValue } from '../database/dialect.js';
+import { quoteTable } from '../database/dialect.js';
 import type { RunSql } from '../database/run-sql.js';
+import { bindings } from '../database/statement.js';
 import type { Table } from '../tables/table-kind.js';
 
 /** Why the ids of a table cannot be trusted never to come twice; undefined when they can. */
@@ -34,10 +35,10 @@ async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<stri
 }
 
 async function mysqlFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {
-  const values: SqlValue[] = [];
+  const { values, value } = bindings(dialect);
   const place = (alias: string): string => {
-    const schema = name.schema === undefined ? 'DATABASE()' : dialect.placeholder(values.push(name.schema));
-    const isIt = `${alias}.table_name = ${dialect.placeholder(values.push(name.name))}`;
+    const schema = name.schema === undefined ? 'DATABASE()' : value(name.schema);
+    const isIt = `${alias}.table_name = ${value(name.name)}`;
     return `${alias}.table_schema = ${schema} AND ${isIt}`;
   };
   const sql = `

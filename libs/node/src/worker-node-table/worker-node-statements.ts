@@ -1,4 +1,5 @@
-import { quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
+import { quoteTable, type Statement } from '../database/dialect.js';
+import { bindings } from '../database/statement.js';
 import type { Table } from '../tables/table-kind.js';
 
 /** One start, as it is written down. */
@@ -14,8 +15,7 @@ export function insertNode({ dialect, name }: Table, { hostName, port, type }: W
   const columns = ['host_name', 'port', 'type', 'launch_date', 'modified', 'created'].map((column) =>
     dialect.quote(column),
   );
-  const values: SqlValue[] = [];
-  const value = (given: SqlValue): string => dialect.placeholder(values.push(given));
+  const { values, value } = bindings(dialect);
   const { nowTime } = dialect;
   const row = [value(hostName), value(port), value(type), nowTime, nowTime, nowTime].join(', ');
   const id = dialect.quote('id');

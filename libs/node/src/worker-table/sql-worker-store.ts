@@ -15,7 +15,8 @@ import type { Dialect, Statement } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
-import type { RunSql, SqlResult } from '../database/run-sql.js';
+import type { SqlResult } from '../database/run-sql.js';
+import { execute } from '../database/statement.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WORKER_TABLE } from './worker-table.js';
@@ -146,8 +147,4 @@ export class SqlWorkerStore implements WorkerStore {
   private select<T>(statement: Statement, read: (records: SqlResult['records']) => T): Promise<T> {
     return this.database.call(async (run) => read((await execute(run, statement)).records));
   }
-}
-
-function execute(run: RunSql, { sql, values }: Statement): Promise<SqlResult> {
-  return run(sql, values);
 }
