@@ -152,7 +152,9 @@ describe.each(databaseKinds)('on %s a migration', (kind) => {
     const database = await testDatabase(kind);
     const source = await new DataSource({ ...database.options, migrations: [segmentTableMigration()] }).initialize();
     await source.query('CREATE TABLE raindrop_segment (code varchar(9) PRIMARY KEY)');
+    const printed = jest.spyOn(console, 'log').mockImplementation();
     await expect(source.runMigrations()).rejects.toMatchObject({ errorCode: 'NOT_OUR_TABLE', kind: 'segment' });
+    printed.mockRestore();
     expect(await source.showMigrations()).toBe(true);
     await source.destroy();
     await database.drop();

@@ -54,6 +54,7 @@ export {
 } from './database/supported-database.js';
 
 export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
+export type { TableKindName } from './tables/table-kind.js';
 export { workerRowsSql } from './worker-table/worker-rows-sql.js';
 export { workerTableSql } from './worker-table/worker-table.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';

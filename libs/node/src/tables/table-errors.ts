@@ -1,5 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import type { Table, TableKind } from './table-kind.js';
+import type { Table, TableKindName } from './table-kind.js';
 
 /** What a database lacks of a table and the one beside it, and the statements that add it. */
 export interface MissingParts {
@@ -12,7 +12,7 @@ export interface MissingParts {
 export class TableMissingError extends RaindropError {
   readonly errorCode = 'TABLE_MISSING';
   /** Which of Raindrop's tables it is. */
-  readonly kind: TableKind['name'];
+  readonly kind: TableKindName;
   readonly table: string;
   /** `table`, or `table.column`. */
   readonly missing: readonly string[];
@@ -38,7 +38,7 @@ export class TableMissingError extends RaindropError {
 export class NotOurTableError extends RaindropError {
   readonly errorCode = 'NOT_OUR_TABLE';
   /** Which of Raindrop's tables was expected there. */
-  readonly kind: TableKind['name'];
+  readonly kind: TableKindName;
   readonly table: string;
 
   constructor(

@@ -3,10 +3,12 @@ import type { Dialect } from '../database/dialect.js';
 import type { RunSql } from '../database/run-sql.js';
 import type { TableName } from '../database/table-name.js';
 
+/** Which of Raindrop's tables it is: the functions of `worker` are `workerTableSql()` and `workerTableMigration()`. */
+export type TableKindName = 'worker' | 'segment' | 'appSegment' | 'workerNode' | 'businessNumber';
+
 /** One of Raindrop's tables as it is in every database. */
 export interface TableKind {
-  /** Its functions begin with this name: those of `worker` are `workerTableSql()` and `workerTableMigration()`. */
-  readonly name: 'worker' | 'segment' | 'appSegment' | 'workerNode' | 'businessNumber';
+  readonly name: TableKindName;
   /** In messages, behind `no`: `worker table`. */
   readonly title: string;
   /** The table's name when the user gives none. */

@@ -8,11 +8,6 @@ import type { MissingParts } from '../tables/table-errors.js';
 import type { Table } from '../tables/table-kind.js';
 import { insertRowsSql } from './worker-rows-sql.js';
 
-export interface WorkerTableContext {
-  readonly run: RunSql;
-  readonly table: Table;
-}
-
 /** What may be done to the table. */
 export interface PrepareOptions {
   readonly autoCreateTable: boolean;
@@ -29,17 +24,26 @@ export interface PrepareOptions {
  * @throws ForeignRowsError, and what prepareTable throws
  */
 export async function prepareWorkerTable(
-  context: WorkerTableContext,
-  options: PrepareOptions,
+  run: RunSql,
+  table: Table,
   workers: WorkerRange,
+  options: PrepareOptions,
 ): Promise<void> {
-  const judge = (found: MissingParts): Promise<void> => refuseForeign(context, options, found);
-  await prepareTable(context.run, context.table, { autoCreateTable: options.autoCreateTable, judge });
-  if (options.sharedWithOriginal !== true) await addMissingRows(context, options, workers);
+  const judge = (found: MissingParts): Promise<void> => refuseForeign(run, table, options, found);
+  await prepareTable(run, table, { autoCreateTable: options.autoCreateTable, judge });
+  if (options.sharedWithOriginal === true) return;
+  await retried(async () => {
+    const missing = await missingIds(run, table, workers);
+    // Where nothing is to be changed, whoever acquires a row finds out.
+    if (missing.length > 0) await refuseForeign(run, table, options, undefined);
+    // Existing rows, deleted or not, and those outside of the range are left alone.
+    for (const statement of insertRowsSql(table, missing)) await run(statement);
+  });
 }
 
 async function refuseForeign(
-  { run, table: { dialect, name } }: WorkerTableContext,
+  run: RunSql,
+  { dialect, name }: Table,
   { adoptForeign = false, sharedWithOriginal = false }: PrepareOptions,
   found: MissingParts | undefined,
 ): Promise<void> {
@@ -59,24 +63,7 @@ async function refuseForeign(
   if (records.length > 0) throw new ForeignRowsError(records.map((record) => Number(record['id'])));
 }
 
-/** Adds the rows of the range that are missing; existing ones, deleted or not, and those outside are left alone. */
-async function addMissingRows(
-  context: WorkerTableContext,
-  options: PrepareOptions,
-  workers: WorkerRange,
-): Promise<void> {
-  await retried(async () => {
-    const missing = await missingIds(context, workers);
-    // Where nothing is to be changed, whoever acquires a row finds out.
-    if (missing.length > 0) await refuseForeign(context, options, undefined);
-    for (const statement of insertRowsSql(context.table, missing)) await context.run(statement);
-  });
-}
-
-async function missingIds(
-  { run, table: { dialect, name } }: WorkerTableContext,
-  { min, max }: WorkerRange,
-): Promise<number[]> {
+async function missingIds(run: RunSql, { dialect, name }: Table, { min, max }: WorkerRange): Promise<number[]> {
   const id = dialect.quote('id');
   const inRange = `FROM ${quoteTable(dialect, name)} WHERE ${id} BETWEEN ${dialect.placeholder(1)} AND ${dialect.placeholder(2)}`;
   // Nearly always all are there: one number tells.

@@ -82,7 +82,7 @@ export class SqlWorkerStore implements WorkerStore {
    */
   prepare(workers: WorkerRange): Promise<void> {
     const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
-    return this.database.call((run) => prepareWorkerTable({ run, table }, this.options, workers));
+    return this.database.call((run) => prepareWorkerTable(run, table, workers, this.options));
   }
 
   /** @throws ForeignTimeZoneError */
