@@ -19,8 +19,20 @@ const FORBIDDEN = {
 /** The rooms of each package from the bottom; each imports only those before it. A room with its own inside comes after them. */
 const ROOMS = {
   node: [
-    ...['ports', 'system', 'database', 'worker-table', 'segment-table', 'worker-node-table', 'state-file', 'drivers'],
-    ...['redis', 'options', 'workers', 'engines', 'remote', 'threads', 'cluster', 'public-ids'],
+    ...['ports', 'system', 'database', 'tables', 'worker-table', 'segment-table', 'worker-node-table'],
+    ...[
+      'business-number-table',
+      'state-file',
+      'drivers',
+      'redis',
+      'options',
+      'workers',
+      'engines',
+      'remote',
+      'threads',
+      'cluster',
+      'public-ids',
+    ],
   ],
   typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
   nestjs: [

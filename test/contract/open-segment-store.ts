@@ -1,8 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
-import {
-  SqlAppSegmentStore,
-  type SqlAppSegmentStoreOptions,
-} from '../../libs/node/src/segment-table/sql-app-segment-store.js';
+import type { SegmentDatabaseOptions } from '../../libs/node/src/segment-table/segment-database.js';
+import { SqlAppSegmentStore } from '../../libs/node/src/segment-table/sql-app-segment-store.js';
 import { SqlSegmentStore, type SqlSegmentStoreOptions } from '../../libs/node/src/segment-table/sql-segment-store.js';
 import { sqlDatabase } from '../ports/sql-database.js';
 
@@ -24,7 +22,7 @@ export function openSegmentStore(
 /** The same for apps. */
 export function openAppSegmentStore(
   dataSource: DataSourceOptions,
-  options: Partial<SqlAppSegmentStoreOptions> = {},
+  options: Partial<SegmentDatabaseOptions> = {},
 ): SqlAppSegmentStore {
   return new SqlAppSegmentStore(sqlDatabase(dataSource), {
     tableName: 'raindrop_app_segment',

@@ -4,7 +4,7 @@ import {
   DisposableAssigner,
   type DisposableAssignerOptions,
 } from '../../libs/node/src/worker-node-table/disposable-assigner.js';
-import { DEFAULT_DISPOSABLE_TABLE } from '../../libs/node/src/worker-node-table/disposable-limits.js';
+import { WORKER_NODE_TABLE } from '../../libs/node/src/worker-node-table/worker-node-table.js';
 import { sqlDatabase } from '../ports/sql-database.js';
 
 const layout = presets.uidGenerator({ startTimeStamp: '2026-01-01' });
@@ -20,7 +20,7 @@ export function openDisposable(
 ): DisposableAssigner {
   return new DisposableAssigner(sqlDatabase(dataSource), {
     ...{
-      tableName: DEFAULT_DISPOSABLE_TABLE,
+      tableName: WORKER_NODE_TABLE.defaultName,
       autoCreateTable: true,
       opTimeoutMs: 5_000,
       servicePort: 8_080,

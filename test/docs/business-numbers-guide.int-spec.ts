@@ -1,7 +1,7 @@
 import * as typeorm from 'typeorm';
-import { businessNumberTableMigration } from '../../libs/typeorm/src/migrations/business-number-table-migration.js';
+import { businessNumberTableMigration } from '../../libs/typeorm/src/migrations/table-migrations.js';
 import { businessNumber } from '../../libs/typeorm/src/business-number/business-number.js';
-import { businessNumberTableSql } from '../../libs/typeorm/src/business-number/number-table.js';
+import { businessNumberTableSql } from '../../libs/node/src/business-number-table/business-number-table.js';
 import { prepareBusinessNumbers } from '../../libs/typeorm/src/business-number/prepare-business-numbers.js';
 import { transactionWithRetries } from '../../libs/typeorm/src/business-number/transaction-with-retries.js';
 import { databaseKinds, testDatabase } from '../servers/test-databases.js';

@@ -23,7 +23,7 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
       'RaindropModule',
       'SegmentModuleOptions',
     ],
-    ...['SnowflakeModuleOptions', 'getIdServiceToken'],
+    ...['SnowflakeModuleOptions', 'businessNumberTableSql', 'getIdServiceToken'],
   ],
   '@raindrop/nestjs/class-validator': ['IsSnowflake'],
   '@raindrop/nestjs/opentelemetry': ['RAINDROP_METRICS_OPTIONS', 'RaindropMetrics'],
@@ -33,7 +33,7 @@ export const IMPORTED_NAMES: Readonly<Record<string, readonly string[]>> = {
   '@raindrop/nestjs/threads': ['SharedIdRing', 'SharedIds'],
   '@raindrop/nestjs/typeorm': [
     ...['GeneratedSnowflake', 'SnowflakeBetween', 'businessNumber', 'businessNumberTableMigration'],
-    ...['businessNumberTableSql', 'prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],
+    ...['prepareBusinessNumbers', 'snowflakeColumn', 'transactionWithRetries'],
   ],
   'class-validator': ['IsOptional'],
   typeorm: ['And', 'Column', 'DataSource', 'Entity', 'EntitySchema', 'LessThan', 'MoreThan', 'Repository'],

@@ -174,7 +174,7 @@ export function serverTrouble(database: () => { admin: ServerOptions; limited: S
       ...['raindrop_nowhere', 'Create what is missing'],
     ),
     dbConfig('an account that may create no tables', () => database().limited, {
-      errorCode: 'WORKER_TABLE_MISSING',
+      errorCode: 'TABLE_MISSING',
       says: ['may not create', 'workerTableSql()'],
       retryable: false,
     }),

@@ -40,6 +40,6 @@ describe('A wrong password', () => {
     expect(await failure({ ...limited, password: 'wrong' })).toMatchObject({
       ...{ errorCode: 'DATABASE_REFUSED', refusal: 'account', driverCode: '28P01', retryable: false },
     });
-    expect(await failure(limited)).toMatchObject({ errorCode: 'WORKER_TABLE_MISSING' });
+    expect(await failure(limited)).toMatchObject({ errorCode: 'TABLE_MISSING' });
   });
 });

@@ -4,9 +4,9 @@ import { limitedAccount, type ServerOptions } from '../module/limited-account.js
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
 import { InvalidTableNameError } from '../../libs/node/src/database/table-name.js';
-import { SegmentTableMissingError } from '../../libs/node/src/segment-table/missing-segment-table.js';
+import { TableMissingError } from '../../libs/node/src/tables/table-errors.js';
 import { appSegmentTableMigration, segmentTableMigration } from '@raindrop/typeorm';
-import { appSegmentTableSql, segmentTableSql } from '../../libs/node/src/segment-table/segment-table-sql.js';
+import { appSegmentTableSql, segmentTableSql } from '../../libs/node/src/segment-table/segment-tables.js';
 
 /** Both tables, and what makes and uses them. */
 const TABLES = [
@@ -78,8 +78,8 @@ describe.each(databaseKinds)('on %s the table', (kind) => {
     it('is missing with an error that carries the statements, when it may not be created', async () => {
       const store = opened({ autoCreateTable: false });
       const error = await store.prepare().catch((reason: unknown) => reason);
-      if (!(error instanceof SegmentTableMissingError)) throw new Error('prepare should have failed');
-      expect(error).toMatchObject({ errorCode: 'SEGMENT_TABLE_MISSING', retryable: false, table });
+      if (!(error instanceof TableMissingError)) throw new Error('prepare should have failed');
+      expect(error).toMatchObject({ errorCode: 'TABLE_MISSING', retryable: false, table });
       expect(error.message).toMatch(/autoCreateTable is false.*egmentTableSql\(\).*egmentTableMigration\(\)/);
       await runAll(error.sql);
       expect(await used(store)).toBe(1_000n);
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('on %s the table', (kind) => {
     it("is not touched when it is somebody else's", async () => {
       await admin.query(`CREATE TABLE ${table} (code varchar(9) PRIMARY KEY, step int)`);
       await expect(opened().prepare()).rejects.toMatchObject({
-        errorCode: 'NOT_A_SEGMENT_TABLE',
+        errorCode: 'NOT_OUR_TABLE',
         retryable: false,
         missingColumns: expect.arrayContaining(['max_id', 'max_limit_id']) as string[],
       });
@@ -141,9 +141,23 @@ describe.each(databaseKinds)('on %s the table', (kind) => {
     await Promise.all([codes.prepare(), apps.prepare()]);
     expect((await source.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
     await source.undoLastMigration();
-    await expect(apps.prepare()).rejects.toMatchObject({ errorCode: 'SEGMENT_TABLE_MISSING' });
+    await expect(apps.prepare()).rejects.toMatchObject({ errorCode: 'TABLE_MISSING' });
     await codes.prepare();
     await source.destroy();
+  });
+});
+
+describe.each(databaseKinds)('on %s a migration', (kind) => {
+  it('refuses a table that is not ours, and is not noted as run', async () => {
+    const database = await testDatabase(kind);
+    const source = await new DataSource({ ...database.options, migrations: [segmentTableMigration()] }).initialize();
+    await source.query('CREATE TABLE raindrop_segment (code varchar(9) PRIMARY KEY)');
+    const printed = jest.spyOn(console, 'log').mockImplementation();
+    await expect(source.runMigrations()).rejects.toMatchObject({ errorCode: 'NOT_OUR_TABLE', kind: 'segment' });
+    printed.mockRestore();
+    expect(await source.showMigrations()).toBe(true);
+    await source.destroy();
+    await database.drop();
   });
 });
 
@@ -153,7 +167,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('an account wit
     const account = await limitedAccount(kind, database.options as ServerOptions, 'of-no-worth');
     const store = openSegmentStore(account.options);
     await expect(store.prepare()).rejects.toMatchObject({
-      errorCode: 'SEGMENT_TABLE_MISSING',
+      errorCode: 'TABLE_MISSING',
       message: expect.stringContaining('its account may not create it') as string,
       sql: segmentTableSql(account.options.type),
     });

@@ -35,7 +35,7 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
 
   it('is missing with an error that carries the statements, when it may not be created', async () => {
     await expect(next({ autoCreateTable: false })).rejects.toMatchObject({
-      ...{ errorCode: 'WORKER_NODE_TABLE_MISSING', retryable: false, table: TABLE, sql: workerNodeTableSql(type()) },
+      ...{ errorCode: 'TABLE_MISSING', retryable: false, table: TABLE, sql: workerNodeTableSql(type()) },
       message: expect.stringMatching(
         /autoCreateTable is false.*workerNodeTableSql\(\).*workerNodeTableMigration\(\)/,
       ) as string,
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
   it("is not touched when it is somebody else's", async () => {
     await admin.query(`CREATE TABLE ${TABLE} (id int PRIMARY KEY, port varchar(9))`);
     await expect(next()).rejects.toMatchObject({
-      ...{ errorCode: 'NOT_A_WORKER_NODE_TABLE', retryable: false },
+      ...{ errorCode: 'NOT_OUR_TABLE', retryable: false },
       message: expect.stringContaining('it lacks host_name, type, launch_date') as string,
     });
   });
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
     expect(await next({ autoCreateTable: false })).toBe(1);
     expect((await source.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
     await source.undoLastMigration();
-    await expect(next({ autoCreateTable: false })).rejects.toMatchObject({ errorCode: 'WORKER_NODE_TABLE_MISSING' });
+    await expect(next({ autoCreateTable: false })).rejects.toMatchObject({ errorCode: 'TABLE_MISSING' });
     await source.destroy();
     expect(() => workerNodeTableMigration({ timestamp: 12 })).toThrow(/13 digits/);
   });
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
     if (kind === 'sqlite') return;
     const account = await limitedAccount(kind, database.options as ServerOptions, 'of-no-worth');
     await expect(openDisposable(account.options).acquire(request)).rejects.toMatchObject({
-      errorCode: 'WORKER_NODE_TABLE_MISSING',
+      errorCode: 'TABLE_MISSING',
       message: expect.stringContaining('its account may not create it') as string,
     });
     await next();

@@ -3,11 +3,11 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { originalInsertSql, originalTableSql, originalTakeSql } from '../contract/original-table.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { WorkerTableMissingError } from '../../libs/node/src/worker-table/missing-tables.js';
+import { TableMissingError } from '../../libs/node/src/tables/table-errors.js';
 import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { workerTableMigration } from '@raindrop/typeorm';
-import { workerTableSql } from '../../libs/node/src/worker-table/worker-table-sql.js';
+import { workerTableSql } from '../../libs/node/src/worker-table/worker-table.js';
 
 const RANGE = { min: 1, max: 4 };
 
@@ -56,11 +56,18 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
 
   it('is missing with an error that carries the statements, when it may not be created', async () => {
     const store = open({ autoCreateTable: false });
-    const error = await store.prepare(RANGE).catch((reason: unknown) => reason as WorkerTableMissingError);
-    if (!(error instanceof WorkerTableMissingError)) throw new Error('prepare should have failed');
-    expect(error).toMatchObject({ errorCode: 'WORKER_TABLE_MISSING', retryable: false });
+    const error = await store.prepare(RANGE).catch((reason: unknown) => reason as TableMissingError);
+    if (!(error instanceof TableMissingError)) throw new Error('prepare should have failed');
+    expect(error).toMatchObject({
+      errorCode: 'TABLE_MISSING',
+      kind: 'worker',
+      retryable: false,
+      table: 'soc_raindrop_worker',
+    });
     expect(error.missing).toEqual(['soc_raindrop_worker', 'soc_raindrop_worker_layout']);
-    expect(error.message).toContain('workerTableSql()');
+    expect(error.message).toMatch(
+      /are missing.*autoCreateTable is false.*workerTableSql\(\).*workerTableMigration\(\)/,
+    );
     await runAll(error.sql);
     await expectUsable(store);
   });
@@ -127,23 +134,23 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
     await runAll(originalTableSql(kind));
     const error = await open({ autoCreateTable: false })
       .prepare(RANGE)
-      .catch((reason: unknown) => reason as WorkerTableMissingError);
-    expect(error).toMatchObject({ errorCode: 'WORKER_TABLE_MISSING' });
-    expect((error as WorkerTableMissingError).missing).toEqual(
+      .catch((reason: unknown) => reason as TableMissingError);
+    expect(error).toMatchObject({ errorCode: 'TABLE_MISSING' });
+    expect((error as TableMissingError).missing).toEqual(
       expect.arrayContaining([
         'soc_raindrop_worker.token',
         'soc_raindrop_worker.odo1_seq',
         'soc_raindrop_worker_layout',
       ]),
     );
-    await runAll((error as WorkerTableMissingError).sql);
+    await runAll((error as TableMissingError).sql);
     await expectUsable(open({ autoCreateTable: false }));
   });
 
   it("that is somebody else's is not touched", async () => {
     await admin.query('CREATE TABLE soc_raindrop_worker (id bigint PRIMARY KEY, name varchar(9))');
     await expect(open().prepare(RANGE)).rejects.toMatchObject({
-      errorCode: 'NOT_A_WORKER_TABLE',
+      errorCode: 'NOT_OUR_TABLE',
       missingColumns: expect.arrayContaining(['version', 'del_flag']) as string[],
     });
     // TypeORM 0.3 hands over the driver's own error.
@@ -275,7 +282,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
       await grant();
       const store = openStore(limited);
       await expect(store.prepare(RANGE)).rejects.toMatchObject({
-        errorCode: 'WORKER_TABLE_MISSING',
+        errorCode: 'TABLE_MISSING',
         message: expect.stringContaining('its account may not create it') as string,
         sql: workerTableSql(admin.options.type as SupportedDatabase, 'soc_raindrop_worker'),
       });

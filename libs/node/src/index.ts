@@ -48,20 +48,17 @@ export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-v
 export { InvalidTableNameError } from './database/table-name.js';
 export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';
 
-export { workerTableSql } from './worker-table/worker-table-sql.js';
+export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
+export type { TableKindName } from './tables/table-kind.js';
+export { workerTableSql } from './worker-table/worker-table.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
-export { NotAWorkerTableError, WorkerTableMissingError } from './worker-table/missing-tables.js';
-export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-table-sql.js';
-export { NotASegmentTableError, SegmentTableMissingError } from './segment-table/missing-segment-table.js';
+export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
 export { CorruptSegmentRowError } from './segment-table/segment-row.js';
 export { SegmentStoreClosedError } from './segment-table/segment-database.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';
 export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
-export {
-  NotAWorkerNodeTableError,
-  WorkerIdsUsedUpError,
-  WorkerNodeTableMissingError,
-} from './worker-node-table/disposable-errors.js';
+export { WorkerIdsUsedUpError } from './worker-node-table/worker-ids-used-up-error.js';
+export { businessNumberTableSql } from './business-number-table/business-number-table.js';
 
 // The errors that leases, segments and sources throw.
 export {

@@ -4,18 +4,17 @@
  * @module @raindrop/node/internal
  */
 
-export type { ColumnDefinition } from './database/column-definition.js';
+export { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from './business-number-table/business-number-table.js';
 export { driverCodeOf } from './database/database-call-error.js';
 export { isInMemory, placeOf } from './database/database-place.js';
-export { type Dialect, quoteTable, type SqlValue } from './database/dialect.js';
+export { quoteTable } from './database/dialect.js';
 export { OwnDatabase } from './database/own-database.js';
-export { retried } from './database/retried.js';
 export type { RunSql } from './database/run-sql.js';
 export { guardSqliteDriver } from './database/sqlite-driver-guard.js';
 export { sqliteDriverWarning } from './database/sqlite-driver-warning.js';
 export { refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
 export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';
-export { parseTableName, type TableName } from './database/table-name.js';
+export { parseTableName } from './database/table-name.js';
 export { settingsDatabase } from './drivers/settings-database.js';
 export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';
@@ -33,20 +32,14 @@ export { readApiKey } from './remote/read-api-key.js';
 export { readRefusal } from './remote/read-refusal.js';
 export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-transport.js';
-export { createSegmentTable } from './segment-table/segment-table-sql.js';
-export {
-  APP_SEGMENTS,
-  CODE_SEGMENTS,
-  DEFAULT_APP_SEGMENT_TABLE,
-  DEFAULT_SEGMENT_TABLE,
-  type SegmentTable,
-} from './segment-table/segment-tables.js';
+export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { systemPorts } from './system/system-ports.js';
-export { DEFAULT_DISPOSABLE_TABLE } from './worker-node-table/disposable-limits.js';
-export { createNodeTable } from './worker-node-table/worker-node-table.js';
-export { findMissingTables } from './worker-table/missing-tables.js';
+export { createMissing, prepareTable } from './tables/prepare-table.js';
+export type { Table, TableKind } from './tables/table-kind.js';
+export { createTable, dropTables } from './tables/table-sql.js';
+export { WORKER_NODE_TABLE } from './worker-node-table/worker-node-table.js';
 export { workerRowsSql } from './worker-table/worker-rows-sql.js';
-export { DEFAULT_WORKER_TABLE, layoutTableOf } from './worker-table/worker-table-name.js';
+export { WORKER_TABLE } from './worker-table/worker-table.js';
 export { describeWorker } from './workers/describe-worker.js';
 export { openWorkerStore } from './workers/open-worker-store.js';

@@ -28,20 +28,21 @@ export {
 } from './generated-snowflake/snowflake-errors.js';
 
 export type { TableMigration, TableMigrationOptions } from './migrations/table-migration.js';
-export { workerTableMigration } from './migrations/worker-table-migration.js';
-export { appSegmentTableMigration, segmentTableMigration } from './migrations/segment-table-migration.js';
-export { workerNodeTableMigration } from './migrations/worker-node-table-migration.js';
-export { businessNumberTableMigration } from './migrations/business-number-table-migration.js';
+export {
+  appSegmentTableMigration,
+  businessNumberTableMigration,
+  segmentTableMigration,
+  workerNodeTableMigration,
+  workerTableMigration,
+} from './migrations/table-migrations.js';
 
 export { businessNumber } from './business-number/business-number.js';
 export type { BusinessNumberOptions, ResetBy } from './business-number/business-number-options.js';
 export { transactionWithRetries, type RetryOptions } from './business-number/transaction-with-retries.js';
 export { prepareBusinessNumbers } from './business-number/prepare-business-numbers.js';
-export { businessNumberTableSql } from './business-number/number-table.js';
 export {
   BusinessNumberConflictError,
   BusinessNumbersExhaustedError,
-  BusinessNumberTableMissingError,
   InvalidNumberTemplateError,
   NumberResetChangedError,
   TransactionRequiredError,

@@ -13,6 +13,7 @@ export interface Statement {
 
 /** What one database says differently from the others. Everything else is the same SQL for all. */
 export interface Dialect {
+  readonly family: 'mysql' | 'postgres' | 'sqlite';
   /** The Unix ms of the database's clock, exact in every session time zone and through DST. */
   readonly nowMs: string;
   /** The same moment for one of the original's time columns. */

@@ -16,6 +16,7 @@ export function mysqlDialect(zone: string): Dialect {
   // Also the check that makes the zone fit to be part of a statement.
   const zoneMs = offsetMs(zone);
   return {
+    family: 'mysql',
     nowMs: "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6)) DIV 1000)",
     nowTime: 'CURRENT_TIMESTAMP(6)',
     unusedTime: "'2023-01-01 00:00:00'",
@@ -34,7 +35,8 @@ export function mysqlDialect(zone: string): Dialect {
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
     placeholder: () => '?',
     bind: (value) => value,
-    definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+    definition: (column) =>
+      column.kind === 'counter' ? TYPES.counter : `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
     exactInteger: (column) => `CAST(${column} AS CHAR)`,
     timeAsMs: (column) => `(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',${column}) DIV 1000${signed(-zoneMs)})`,
     insertMissing: (table, columns, _key, rows) =>
@@ -71,11 +73,14 @@ const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
   ER_SPECIFIC_ACCESS_DENIED_ERROR: 'rights',
 };
 
+const TYPES = {
+  ...{ bigint: 'bigint', int: 'int', small: 'smallint', time: 'datetime(6)' },
+  // Counts on behind deleted rows, and (MySQL from 8, MariaDB from 10.2.4) behind a restart.
+  counter: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
+};
+
 function typeOf(kind: ColumnKind): string {
-  if (kind === 'bigint') return 'bigint';
-  if (kind === 'int') return 'int';
-  if (kind === 'small') return 'smallint';
-  if (kind === 'time') return 'datetime(6)';
+  if (typeof kind === 'string') return TYPES[kind];
   if ('text' in kind) return `varchar(${kind.text})`;
   if ('key' in kind) return `varchar(${kind.key}) ${EXACT_COLLATION}`;
   return `varchar(${kind.exact}) CHARACTER SET ascii COLLATE ascii_bin`;

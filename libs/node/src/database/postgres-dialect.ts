@@ -1,10 +1,11 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
 import { postgresDurability } from './durability.js';
-import type { ColumnKind, ColumnDefinition } from './column-definition.js';
+import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
 /** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
 export const postgresDialect: Dialect = {
+  family: 'postgres',
   // now() stands still inside a transaction.
   nowMs: '(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())*1000))::bigint',
   nowTime: 'clock_timestamp()',
@@ -21,7 +22,8 @@ export const postgresDialect: Dialect = {
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
   bind: (value) => value,
-  definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  definition: (column) =>
+    column.kind === 'counter' ? TYPES.counter : `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
   exactInteger: (column) => `CAST(${column} AS text)`,
   timeAsMs: (column) => `(FLOOR(EXTRACT(EPOCH FROM ${column})*1000))::bigint`,
   insertMissing: (table, columns, key, rows) =>
@@ -54,13 +56,13 @@ function quoted(identifier: string): string {
   return postgresDialect.quote(identifier);
 }
 
+const TYPES = {
+  ...{ bigint: 'bigint', int: 'integer', small: 'smallint', time: 'timestamptz' },
+  counter: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+};
+
 function typeOf(kind: ColumnKind): string {
-  if (kind === 'bigint') return 'bigint';
-  if (kind === 'int') return 'integer';
-  if (kind === 'small') return 'smallint';
-  if (kind === 'time') return 'timestamptz';
-  if ('key' in kind) return `varchar(${kind.key})`;
-  return `varchar(${'text' in kind ? kind.text : kind.exact})`;
+  return typeof kind === 'string' ? TYPES[kind] : `varchar(${lengthOf(kind)})`;
 }
 
 function defaultOf({ defaultValue }: ColumnDefinition): string {

@@ -1,11 +1,12 @@
 import type { Dialect } from './dialect.js';
 import { sqliteDurability } from './durability.js';
-import type { ColumnKind, ColumnDefinition } from './column-definition.js';
+import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
 const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
 
 /** SQLite through better-sqlite3. Times are text in UTC, to the millisecond. */
 export const sqliteDialect: Dialect = {
+  family: 'sqlite',
   nowMs: "CAST(round((julianday('now')-2440587.5)*86400000.0) AS INTEGER)",
   nowTime: NOW_TEXT,
   unusedTime: "'2023-01-01 00:00:00'",
@@ -22,7 +23,8 @@ export const sqliteDialect: Dialect = {
   quote: (identifier) => quoted(identifier),
   placeholder: () => '?',
   bind: (value) => (typeof value === 'number' ? BigInt(value) : value),
-  definition: (column) => `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
+  definition: (column) =>
+    column.kind === 'counter' ? TYPES.counter : `${typeOf(column.kind)} NOT NULL${defaultOf(column)}`,
   exactInteger: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS text) END`,
   timeAsMs: (column) => `CAST(round((julianday(${column})-2440587.5)*86400000.0) AS INTEGER)`,
   insertMissing: (table, columns, key, rows) =>
@@ -43,13 +45,14 @@ function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
+const TYPES = {
+  ...{ bigint: 'bigint', int: 'integer', small: 'smallint', time: 'text' },
+  // Without AUTOINCREMENT the id of the last row, once deleted, is given again.
+  counter: 'integer NOT NULL PRIMARY KEY AUTOINCREMENT',
+};
+
 function typeOf(kind: ColumnKind): string {
-  if (kind === 'bigint') return 'bigint';
-  if (kind === 'int') return 'integer';
-  if (kind === 'small') return 'smallint';
-  if (kind === 'time') return 'text';
-  if ('key' in kind) return `varchar(${kind.key})`;
-  return `varchar(${'text' in kind ? kind.text : kind.exact})`;
+  return typeof kind === 'string' ? TYPES[kind] : `varchar(${lengthOf(kind)})`;
 }
 
 function defaultOf({ defaultValue }: ColumnDefinition): string {

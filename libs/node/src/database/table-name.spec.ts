@@ -1,4 +1,4 @@
-import { layoutTableOf } from '../worker-table/worker-table-name.js';
+import { layoutTableOf } from '../worker-table/worker-table.js';
 import { indexNameOf, InvalidTableNameError, isTableName, parseTableName } from './table-name.js';
 
 describe('a table name', () => {

@@ -8,7 +8,7 @@ import {
 } from './common-options.js';
 import { refuseMisplaced } from './misplaced-options.js';
 import { refuseNonObject } from './options-object.js';
-import { DEFAULT_APP_SEGMENT_TABLE, DEFAULT_SEGMENT_TABLE } from '../segment-table/segment-tables.js';
+import { APP_SEGMENT_TABLE, SEGMENT_TABLE } from '../segment-table/segment-tables.js';
 import type { SegmentBuffer } from '../ports/segment-buffer.js';
 
 /** Sharded IDs beside the numbers of codes. */
@@ -95,7 +95,7 @@ export function resolveSegmentModuleOptions<More extends object>(
     defaultStep: reader.integer('defaultStep', { min: 1, max: 100_000_000, default: 1_000 }),
     sharded: readSharded(reader),
     redis: readRedis(reader),
-    ...readCommonOptions(reader, DEFAULT_SEGMENT_TABLE),
+    ...readCommonOptions(reader, SEGMENT_TABLE.defaultName),
     ...readMore(reader),
   } as const;
   reader.finish();
@@ -119,7 +119,7 @@ function readSharded(reader: OptionReader): ResolvedSegmentModuleOptions['sharde
     return undefined;
   }
   return reader.nested('sharded', given === true ? {} : given, (inner) => ({
-    tableName: readTableName(inner, 'tableName', DEFAULT_APP_SEGMENT_TABLE),
+    tableName: readTableName(inner, 'tableName', APP_SEGMENT_TABLE.defaultName),
     apps: readApps(inner),
   }));
 }

@@ -20,11 +20,11 @@ import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions
 import { refuseMisplaced } from './misplaced-options.js';
 import { refuseNonObject } from './options-object.js';
 import { needsNoRows } from './assigner-use.js';
-import { DEFAULT_DISPOSABLE_TABLE } from '../worker-node-table/disposable-limits.js';
+import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
 import { readAssignerOptions, type AssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
 import { readIdSource } from './read-id-source.js';
 import type { IdSource } from '../ports/id-source.js';
-import { DEFAULT_WORKER_TABLE } from '../worker-table/worker-table-name.js';
+import { WORKER_TABLE } from '../worker-table/worker-table.js';
 
 /** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
 export interface SnowflakeModuleOptions
@@ -188,5 +188,5 @@ function withDefaultWait(
 }
 
 function defaultTableOf({ parts }: ResolvedAssignerOptions): string {
-  return parts.at(-1)?.use === 'disposable' ? DEFAULT_DISPOSABLE_TABLE : DEFAULT_WORKER_TABLE;
+  return parts.at(-1)?.use === 'disposable' ? WORKER_NODE_TABLE.defaultName : WORKER_TABLE.defaultName;
 }

@@ -33,7 +33,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   const address = (): RowAddress => {
     const dialect = dialectOf(database.options.type);
-    return { dialect, table: { schema: undefined, name: 'raindrop_segment' }, key: { code } };
+    return { dialect, name: { schema: undefined, name: 'raindrop_segment' }, key: { code } };
   };
 
   async function execute(statement: Statement, runner = others.createQueryRunner()): Promise<StatementResult> {

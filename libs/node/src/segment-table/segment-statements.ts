@@ -1,12 +1,11 @@
 import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
 import type { StatementResult } from '../database/run-sql.js';
-import type { TableName } from '../database/table-name.js';
+import { statement, type Bind } from '../database/statement.js';
+import type { Table } from '../tables/table-kind.js';
 import { wholeNumber, type SegmentRow } from './segment-row.js';
 
 /** One row of a table of segments. */
-export interface RowAddress {
-  readonly dialect: Dialect;
-  readonly table: TableName;
+export interface RowAddress extends Pick<Table, 'dialect' | 'name'> {
   /** The columns of the primary key, and this row's values. */
   readonly key: Readonly<Record<string, SqlValue>>;
 }
@@ -96,26 +95,17 @@ export function giveNumbersBack(address: RowAddress, { last, maxId, versions }: 
 
 /** Adds unused rows where they are missing. Each is a list of values for `columns`; the rest of the row is the same. */
 export function insertSegmentRows(
-  { dialect, table }: Pick<RowAddress, 'dialect' | 'table'>,
-  {
-    columns,
-    key,
-    rows,
-  }: {
-    readonly columns: readonly string[];
-    readonly key: readonly string[];
-    readonly rows: readonly (readonly SqlValue[])[];
-  },
+  { kind, dialect, name }: Table,
+  columns: readonly string[],
+  rows: readonly (readonly SqlValue[])[],
 ): Statement {
   const quoted = (names: readonly string[]): string[] => names.map((name) => dialect.quote(name));
   const all = quoted([...columns, 'max_id', 'max_limit_id', 'create_time', 'update_time']);
   return statement(dialect, (value) => {
     const records = rows.map((row) => `(${row.map(value).join(', ')}, 0, 0, ${dialect.nowTime}, ${dialect.nowTime})`);
-    return dialect.insertMissing(quoteTable(dialect, table), all, quoted(key).join(', '), records);
+    return dialect.insertMissing(quoteTable(dialect, name), all, quoted(kind.key).join(', '), records);
   });
 }
-
-type Bind = (value: SqlValue) => string;
 
 function isRow({ dialect, key }: RowAddress, value: Bind): string {
   return Object.entries(key)
@@ -123,13 +113,6 @@ function isRow({ dialect, key }: RowAddress, value: Bind): string {
     .join(' AND ');
 }
 
-function tableOf({ dialect, table }: RowAddress): string {
-  return quoteTable(dialect, table);
-}
-
-/** A statement whose placeholders come in the order in which they are bound. */
-export function statement(dialect: Dialect, write: (value: Bind) => string): Statement {
-  const values: SqlValue[] = [];
-  const sql = write((given) => dialect.placeholder(values.push(given)));
-  return { sql, values };
+function tableOf({ dialect, name }: RowAddress): string {
+  return quoteTable(dialect, name);
 }

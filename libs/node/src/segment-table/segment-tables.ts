@@ -1,22 +1,10 @@
 import type { ColumnDefinition } from '../database/column-definition.js';
-
-/** The table of codes when no other name is given. */
-export const DEFAULT_SEGMENT_TABLE = 'raindrop_segment';
-
-/** The table of apps and their shards when no other name is given. */
-export const DEFAULT_APP_SEGMENT_TABLE = 'raindrop_app_segment';
+import type { SupportedDatabase } from '../database/supported-database.js';
+import type { TableKind } from '../tables/table-kind.js';
+import { tableSql } from '../tables/table-sql.js';
 
 /** Numbers taken at once when a row says nothing else. */
 export const DEFAULT_STEP = 1_000;
-
-/** A table of segments: what it consists of, and how people make it. */
-export interface SegmentTable {
-  readonly columns: readonly ColumnDefinition[];
-  readonly key: readonly string[];
-  /** The functions that print its statements and that make its migration, for messages. */
-  readonly sqlBy: string;
-  readonly migrationBy: string;
-}
 
 const MAX_ID_COLUMN: ColumnDefinition = { name: 'max_id', kind: 'bigint', defaultValue: '0' };
 
@@ -32,30 +20,55 @@ const TIMES: readonly ColumnDefinition[] = [
 ];
 
 /** A row for each code. Its `version` is a new random number at every write, so that each write can be told from all others. */
-export const CODE_SEGMENTS: SegmentTable = {
+export const SEGMENT_TABLE: TableKind = {
+  name: 'segment',
+  title: 'table of segments',
+  defaultName: 'raindrop_segment',
   columns: [
-    { name: 'code', kind: { key: 128 }, defaultValue: undefined },
+    { name: 'code', kind: { key: 128 } },
     MAX_ID_COLUMN,
     ...LIMITS,
     { name: 'version', kind: 'bigint', defaultValue: '0' },
     ...TIMES,
   ],
   key: ['code'],
-  sqlBy: 'segmentTableSql()',
-  migrationBy: 'segmentTableMigration()',
+  options: 'keyTableOptions',
 };
 
 /** A row for each shard of each app: the original service's `id_alloc`. */
-export const APP_SEGMENTS: SegmentTable = {
+export const APP_SEGMENT_TABLE: TableKind = {
+  name: 'appSegment',
+  title: 'table of segments',
+  defaultName: 'raindrop_app_segment',
   columns: [
-    { name: 'app_id', kind: 'int', defaultValue: undefined },
-    { name: 'shard_id', kind: 'int', defaultValue: undefined },
+    { name: 'app_id', kind: 'int' },
+    { name: 'shard_id', kind: 'int' },
     { name: 'app_name', kind: { text: 128 }, defaultValue: "''" },
     MAX_ID_COLUMN,
     ...LIMITS,
     ...TIMES,
   ],
   key: ['app_id', 'shard_id'],
-  sqlBy: 'appSegmentTableSql()',
-  migrationBy: 'appSegmentTableMigration()',
+  options: 'keyTableOptions',
 };
+
+/**
+ * The statements that create the table of codes and their segments: what Raindrop itself runs at the first start, for
+ * those who want to run it by hand.
+ *
+ * @param tableName `table` or `schema.table`, by default `raindrop_segment`
+ * @throws UnsupportedDatabaseError, InvalidTableNameError
+ */
+export function segmentTableSql(type: SupportedDatabase, tableName?: string): string[] {
+  return tableSql(SEGMENT_TABLE, type, tableName);
+}
+
+/**
+ * The same for the table of apps and their shards.
+ *
+ * @param tableName `table` or `schema.table`, by default `raindrop_app_segment`
+ * @throws UnsupportedDatabaseError, InvalidTableNameError
+ */
+export function appSegmentTableSql(type: SupportedDatabase, tableName?: string): string[] {
+  return tableSql(APP_SEGMENT_TABLE, type, tableName);
+}

@@ -19,19 +19,11 @@ import type { RunStatement } from '../database/run-sql.js';
 import { retried } from '../database/retried.js';
 import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { parseTableName, type TableName } from '../database/table-name.js';
-import { prepareSegmentTable } from './missing-segment-table.js';
+import { execute, statement } from '../database/statement.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
-import { insertSegmentRows, statement } from './segment-statements.js';
-import { APP_SEGMENTS, DEFAULT_STEP } from './segment-tables.js';
+import { insertSegmentRows } from './segment-statements.js';
+import { APP_SEGMENT_TABLE, DEFAULT_STEP } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
-
-export interface SqlAppSegmentStoreOptions extends SegmentDatabaseOptions {
-  /** `table` or `schema.table`; an existing `id_alloc` of the original service will do. */
-  readonly tableName: string;
-  /** Whether a missing table is created. */
-  readonly autoCreateTable: boolean;
-}
 
 /** The most characters that our own table takes; an existing one may take less, and refuses the rest. */
 const LONGEST = { name: 128, description: 255 } as const;
@@ -39,29 +31,22 @@ const LONGEST = { name: 128, description: 255 } as const;
 /** Indexes of apps and their shards in MySQL, MariaDB, PostgreSQL or SQLite. */
 export class SqlAppSegmentStore implements AppSegmentStore {
   private readonly database: SegmentDatabase;
-  private readonly table: TableName;
 
   /**
    * @param database where the table is; the store opens one connection of its own
+   * @param options an existing `id_alloc` of the original service will do as `tableName`
    * @throws UnsupportedDatabaseError, InvalidTableNameError
    */
-  constructor(
-    database: SqlDatabase,
-    private readonly options: SqlAppSegmentStoreOptions,
-  ) {
-    this.database = new SegmentDatabase(database, options);
-    this.table = parseTableName(options.tableName, database.schema);
+  constructor(database: SqlDatabase, options: SegmentDatabaseOptions) {
+    this.database = new SegmentDatabase(database, APP_SEGMENT_TABLE, options);
   }
 
   /**
-   * @throws SegmentTableMissingError when it is missing and may not be created
-   * @throws NotASegmentTableError when the table of that name is somebody else's
+   * @throws TableMissingError when it is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
    */
   prepare(): Promise<void> {
-    const place = { dialect: this.database.dialect, name: this.table, table: APP_SEGMENTS };
-    return this.database.call('preparing the table', (run) =>
-      prepareSegmentTable(run, place, this.options.autoCreateTable),
-    );
+    return this.database.prepare();
   }
 
   /**
@@ -82,11 +67,12 @@ export class SqlAppSegmentStore implements AppSegmentStore {
   }
 
   apps(): Promise<App[]> {
-    const { dialect } = this.database;
+    const { table } = this.database;
+    const { dialect } = table;
     const [id, name, description] = ['app_id', 'app_name', 'description'].map((column) => dialect.quote(column));
     const sql =
       `SELECT ${id} AS id, MIN(${name}) AS name, MIN(${description}) AS text ` +
-      `FROM ${quoteTable(dialect, this.table)} WHERE ${id} BETWEEN 0 AND ${MAX_APP} GROUP BY ${id} ORDER BY ${id}`;
+      `FROM ${quoteTable(dialect, table.name)} WHERE ${id} BETWEEN 0 AND ${MAX_APP} GROUP BY ${id} ORDER BY ${id}`;
     return this.database.call('listing the apps', async (run) =>
       (await run(sql)).records.map((record) => ({
         id: Number(record['id']),
@@ -101,7 +87,7 @@ export class SqlAppSegmentStore implements AppSegmentStore {
     const lowest = composeShardedId({ index: 0n, shard, app });
     const distance = composeShardedId({ index: 1n, shard, app }) - lowest;
     return new TableSegmentSource(this.database, {
-      address: { dialect: this.database.dialect, table: this.table, key: { app_id: app, shard_id: shard } },
+      address: { ...this.database.table, key: { app_id: app, shard_id: shard } },
       name: `app ${app}, shard ${shard}`,
       hasVersion: false,
       ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) / distance),
@@ -122,28 +108,25 @@ export class SqlAppSegmentStore implements AppSegmentStore {
   private async addRows(run: RunStatement, { id, name, description }: App): Promise<void> {
     const columns = ['app_id', 'shard_id', 'app_name', 'step', 'description'];
     const rows = Array.from({ length: SHARDS }, (_, shard) => [id, shard, name, DEFAULT_STEP, description]);
-    const place = { dialect: this.database.dialect, table: this.table };
-    const { sql, values } = insertSegmentRows(place, { columns, key: APP_SEGMENTS.key, rows });
-    await run(sql, values);
+    await execute(run, insertSegmentRows(this.database.table, columns, rows));
   }
 
   private async describeRows(run: RunStatement, { id, name, description }: App): Promise<void> {
-    const { dialect } = this.database;
-    const { sql, values } = statement(dialect, (value) => {
+    const { dialect, name: table } = this.database.table;
+    const update = statement(dialect, (value) => {
       const set = `${dialect.quote('app_name')} = ${value(name)}, ${dialect.quote('description')} = ${value(description)}`;
-      return `UPDATE ${quoteTable(dialect, this.table)} SET ${set} WHERE ${dialect.quote('app_id')} = ${value(id)}`;
+      return `UPDATE ${quoteTable(dialect, table)} SET ${set} WHERE ${dialect.quote('app_id')} = ${value(id)}`;
     });
-    await run(sql, values);
+    await execute(run, update);
   }
 
   private async refuse(run: RunStatement, app: number, shard: number): Promise<never> {
-    const { dialect } = this.database;
-    const { sql, values } = statement(
+    const { dialect, name } = this.database.table;
+    const select = statement(
       dialect,
-      (value) =>
-        `SELECT 1 FROM ${quoteTable(dialect, this.table)} WHERE ${dialect.quote('app_id')} = ${value(app)} LIMIT 1`,
+      (value) => `SELECT 1 FROM ${quoteTable(dialect, name)} WHERE ${dialect.quote('app_id')} = ${value(app)} LIMIT 1`,
     );
-    const { records } = await run(sql, values);
+    const { records } = await execute(run, select);
     throw records.length === 0 ? new UnknownAppError(app) : new UnknownShardError(app, shard);
   }
 }

@@ -2,6 +2,7 @@ import { MAX_ID } from '@raindrop/core/internal';
 import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
 import type { RunStatement } from '../database/run-sql.js';
+import { execute } from '../database/statement.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { SegmentDatabase } from './segment-database.js';
 import { CorruptSegmentRowError, readSegmentRow, type SegmentRow } from './segment-row.js';
@@ -99,8 +100,8 @@ export class TableSegmentSource implements SegmentSource {
   ): Promise<ReservedSegment | undefined> {
     const { address, hasVersion, name } = this.row;
     const version = hasVersion ? randomVersion() : undefined;
-    const { sql, values } = takeNumbers(address, { row: seen, above, count, ceiling, version });
-    const last = takenUpTo(address.dialect, await run(sql, values));
+    const taking = takeNumbers(address, { row: seen, above, count, ceiling, version });
+    const last = takenUpTo(address.dialect, await execute(run, taking));
     if (last === 'nothing') return undefined;
     if (last === undefined || last < above + count) {
       throw new DatabaseCallError(`the database did not tell which numbers of ${name} it has reserved`, '');
@@ -117,17 +118,16 @@ export class TableSegmentSource implements SegmentSource {
    * and those given back by nobody else than us, whatever others reserved and gave back since; and it is sent only once.
    */
   private async putBack(run: RunStatement, request: GivingBack): Promise<boolean> {
-    const { sql, values } = giveNumbersBack(this.row.address, request);
-    return (await run(sql, values)).affected === 1;
+    return (await execute(run, giveNumbersBack(this.row.address, request))).affected === 1;
   }
 
   private async read(run: RunStatement): Promise<SegmentRow> {
     const { address, name } = this.row;
-    const { sql, values } = selectSegmentRow(address);
-    let { records } = await run(sql, values);
+    const select = selectSegmentRow(address);
+    let { records } = await execute(run, select);
     if (records.length === 0) {
       await this.row.create(run);
-      ({ records } = await run(sql, values));
+      ({ records } = await execute(run, select));
     }
     const [record, second] = records;
     if (record === undefined) throw new DatabaseCallError(`the row of ${name} was deleted in the same moment`, '');

@@ -102,7 +102,7 @@ describe.each(databaseKinds)('On %s a table of starts whose id', (kind) => {
   it.each(REFUSED[kind])('%s is refused', async (_, made, reason) => {
     await make(made);
     await expect(next()).rejects.toMatchObject({
-      ...{ errorCode: 'NOT_A_WORKER_NODE_TABLE', retryable: false },
+      ...{ errorCode: 'NOT_OUR_TABLE', retryable: false },
       message: expect.stringContaining(reason) as string,
     });
     expect(await admin.query(`SELECT * FROM ${TABLE}`)).toEqual([]);

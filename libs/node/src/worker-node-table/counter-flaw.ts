@@ -1,18 +1,19 @@
-import { quoteTable, type SqlValue } from '../database/dialect.js';
+import { quoteTable } from '../database/dialect.js';
 import type { RunSql } from '../database/run-sql.js';
-import type { WorkerNodeTable } from './worker-node-table.js';
+import { bindings } from '../database/statement.js';
+import type { Table } from '../tables/table-kind.js';
 
 /** Why the ids of a table cannot be trusted never to come twice; undefined when they can. */
-export async function counterFlaw(run: RunSql, table: WorkerNodeTable): Promise<string | undefined> {
-  if (table.type === 'postgres') return postgresFlaw(run, table);
-  if (table.type === 'better-sqlite3') return sqliteFlaw(run, table);
+export async function counterFlaw(run: RunSql, table: Table): Promise<string | undefined> {
+  if (table.dialect.family === 'postgres') return postgresFlaw(run, table);
+  if (table.dialect.family === 'sqlite') return sqliteFlaw(run, table);
   return mysqlFlaw(run, table);
 }
 
 const NO_KEY = 'its id alone is no primary or unique key';
 
 /** A default is believed when it is a sequence's next value and nothing else. */
-async function postgresFlaw(run: RunSql, { dialect, name }: WorkerNodeTable): Promise<string | undefined> {
+async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {
   const sql = `
     SELECT t.relpersistence AS persistence,
       (SELECT COUNT(*) FROM pg_index i WHERE i.indrelid = t.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
@@ -33,11 +34,11 @@ async function postgresFlaw(run: RunSql, { dialect, name }: WorkerNodeTable): Pr
   return record!['persistence'] === 'p' ? undefined : 'it is UNLOGGED or TEMPORARY: a crash empties it';
 }
 
-async function mysqlFlaw(run: RunSql, { dialect, name }: WorkerNodeTable): Promise<string | undefined> {
-  const values: SqlValue[] = [];
+async function mysqlFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {
+  const { values, value } = bindings(dialect);
   const place = (alias: string): string => {
-    const schema = name.schema === undefined ? 'DATABASE()' : dialect.placeholder(values.push(name.schema));
-    const isIt = `${alias}.table_name = ${dialect.placeholder(values.push(name.name))}`;
+    const schema = name.schema === undefined ? 'DATABASE()' : value(name.schema);
+    const isIt = `${alias}.table_name = ${value(name.name)}`;
     return `${alias}.table_schema = ${schema} AND ${isIt}`;
   };
   const sql = `
@@ -53,7 +54,7 @@ async function mysqlFlaw(run: RunSql, { dialect, name }: WorkerNodeTable): Promi
 }
 
 /** AUTOINCREMENT stands only with a table's single INTEGER PRIMARY KEY. */
-async function sqliteFlaw(run: RunSql, { name }: WorkerNodeTable): Promise<string | undefined> {
+async function sqliteFlaw(run: RunSql, { name }: Table): Promise<string | undefined> {
   const schema = name.schema ?? 'main';
   const columns = await run(`SELECT lower(name) AS name FROM pragma_table_info(?, ?) WHERE pk > 0`, [
     name.name,

@@ -164,7 +164,7 @@ describe('The counter', () => {
     await admin.query(`DELETE FROM ${TABLE} WHERE id = 2`);
     expect(await insert()).toBe(2);
     await expect(start(database.options)).rejects.toMatchObject({
-      errorCode: 'NOT_A_WORKER_NODE_TABLE',
+      errorCode: 'NOT_OUR_TABLE',
       message: expect.stringContaining('not AUTOINCREMENT') as string,
     });
     await admin.destroy();

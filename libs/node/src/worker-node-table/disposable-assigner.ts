@@ -13,15 +13,16 @@ import type { Statement } from '../database/dialect.js';
 import { OwnDatabase } from '../database/own-database.js';
 import { retried } from '../database/retried.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { dialectOf, isSupportedDatabase, UnsupportedDatabaseError } from '../database/supported-database.js';
+import { dialectOf } from '../database/supported-database.js';
 import { parseTableName } from '../database/table-name.js';
+import { createMissing } from '../tables/prepare-table.js';
+import type { Table } from '../tables/table-kind.js';
 import { safeInteger } from '../worker-table/worker-row-reader.js';
-import { WorkerIdsUsedUpError } from './disposable-errors.js';
 import { isContainer } from './is-container.js';
-import { prepareWorkerNodes } from './prepare-worker-nodes.js';
 import { isScarce, supplyWarning } from './supply-warning.js';
 import { countNodes, insertNode, selectAge, selectHighest, type WorkerNode } from './worker-node-statements.js';
-import { HOST_NAME_LENGTH, type WorkerNodeTable } from './worker-node-table.js';
+import { WorkerIdsUsedUpError } from './worker-ids-used-up-error.js';
+import { HOST_NAME_LENGTH, WORKER_NODE_TABLE } from './worker-node-table.js';
 
 export interface DisposableAssignerOptions {
   /** `table` or `schema.table`. */
@@ -48,7 +49,7 @@ type Run = (statement: Statement) => Promise<StatementResult>;
 export class DisposableAssigner implements WorkerIdAssigner {
   readonly name = 'disposable';
   readonly guarantee = 'fresh';
-  private readonly table: WorkerNodeTable;
+  private readonly table: Table;
 
   /**
    * @param database where the table is
@@ -59,14 +60,13 @@ export class DisposableAssigner implements WorkerIdAssigner {
     private readonly options: DisposableAssignerOptions,
   ) {
     const { type, schema } = database;
-    if (!isSupportedDatabase(type)) throw new UnsupportedDatabaseError(type);
-    this.table = { type, dialect: dialectOf(type), name: parseTableName(options.tableName, schema) };
+    this.table = { kind: WORKER_NODE_TABLE, dialect: dialectOf(type), name: parseTableName(options.tableName, schema) };
   }
 
   /**
    * A start whose outcome is unknown wastes an id and is tried again.
    * @throws WorkerIdsUsedUpError; ConfigurationError when the table has not reached the range yet
-   * @throws WorkerNodeTableMissingError, NotAWorkerNodeTableError, DatabaseRefusedError, DatabaseCallError
+   * @throws TableMissingError, NotOurTableError, DatabaseRefusedError, DatabaseCallError
    */
   async acquire({ workers, holder }: WorkerIdRequest): Promise<AssignedWorkerId> {
     const database = this.open();
@@ -74,7 +74,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
       let assigned!: AssignedWorkerId;
       await retried(() =>
         database.call(async (statement) => {
-          await prepareWorkerNodes(statement, this.table, this.options.autoCreateTable);
+          await createMissing(statement, this.table, this.options);
           const run: Run = ({ sql, values }) => statement(sql, values);
           const workerId = await this.insert(run, workers, holder);
           assigned = { workerId, warnings: await this.supplyWarnings(run, workerId, workers) };
@@ -128,7 +128,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
 }
 
 /** A trigger, or a proxy on the way, may answer with another row's id, and a table that was changed give one again. */
-async function confirm(run: Run, table: WorkerNodeTable, id: number | undefined, { port }: WorkerNode): Promise<void> {
+async function confirm(run: Run, table: Table, id: number | undefined, { port }: WorkerNode): Promise<void> {
   if (id !== undefined) {
     const counted = (await run(countNodes(table, id, port))).records[0];
     if (Number(counted?.['nodes']) === 1 && Number(counted!['own']) === 1) return;

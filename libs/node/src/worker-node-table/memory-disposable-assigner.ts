@@ -1,5 +1,5 @@
 import type { AssignedWorkerId, WorkerIdAssigner, WorkerIdRequest } from '@raindrop/core';
-import { WorkerIdsUsedUpError } from './disposable-errors.js';
+import { WorkerIdsUsedUpError } from './worker-ids-used-up-error.js';
 
 /** What several {@link MemoryDisposableAssigner} share. */
 export interface MemoryNodes {

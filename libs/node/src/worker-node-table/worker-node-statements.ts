@@ -1,5 +1,6 @@
-import { quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
-import type { WorkerNodeTable } from './worker-node-table.js';
+import { quoteTable, type Statement } from '../database/dialect.js';
+import { bindings } from '../database/statement.js';
+import type { Table } from '../tables/table-kind.js';
 
 /** One start, as it is written down. */
 export interface WorkerNode {
@@ -10,12 +11,11 @@ export interface WorkerNode {
   readonly type: 1 | 2;
 }
 
-export function insertNode({ dialect, name }: WorkerNodeTable, { hostName, port, type }: WorkerNode): Statement {
+export function insertNode({ dialect, name }: Table, { hostName, port, type }: WorkerNode): Statement {
   const columns = ['host_name', 'port', 'type', 'launch_date', 'modified', 'created'].map((column) =>
     dialect.quote(column),
   );
-  const values: SqlValue[] = [];
-  const value = (given: SqlValue): string => dialect.placeholder(values.push(given));
+  const { values, value } = bindings(dialect);
   const { nowTime } = dialect;
   const row = [value(hostName), value(port), value(type), nowTime, nowTime, nowTime].join(', ');
   const id = dialect.quote('id');
@@ -24,14 +24,14 @@ export function insertNode({ dialect, name }: WorkerNodeTable, { hostName, port,
   return { sql, values };
 }
 
-export function selectHighest({ dialect, name }: WorkerNodeTable): Statement {
+export function selectHighest({ dialect, name }: Table): Statement {
   const id = dialect.quote('id');
   const highest = dialect.exactInteger(`MAX(${id})`);
   return { sql: `SELECT ${highest} AS ${id} FROM ${quoteTable(dialect, name)}`, values: [] };
 }
 
 /** How many rows have this id, and how many of them this port. */
-export function countNodes({ dialect, name }: WorkerNodeTable, id: number, port: string): Statement {
+export function countNodes({ dialect, name }: Table, id: number, port: string): Statement {
   const own = `COUNT(CASE WHEN ${dialect.quote('port')} = ${dialect.placeholder(1)} THEN 1 END)`;
   const condition = `${dialect.quote('id')} = ${dialect.placeholder(2)}`;
   const sql = `SELECT COUNT(*) AS nodes, ${own} AS own FROM ${quoteTable(dialect, name)} WHERE ${condition}`;
@@ -39,7 +39,7 @@ export function countNodes({ dialect, name }: WorkerNodeTable, id: number, port:
 }
 
 /** The first row from this id on, and how long ago it was made, ms. */
-export function selectAge({ dialect, name }: WorkerNodeTable, from: number): Statement {
+export function selectAge({ dialect, name }: Table, from: number): Statement {
   const id = dialect.quote('id');
   const ageMs = `${dialect.nowMs} - ${dialect.timeAsMs(dialect.quote('created'))}`;
   const sql =

@@ -1,7 +1,8 @@
 import type { SampleRequest } from '@raindrop/core';
-import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
-import { layoutTableOf } from './worker-table-name.js';
+import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
+import { bindings } from '../database/statement.js';
 import { type TableName } from '../database/table-name.js';
+import { layoutTableOf } from './worker-table.js';
 import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
 /** What a record of a look is about, in its column `kind`. */
@@ -16,8 +17,7 @@ const BEFORE_ROW = ['now_ms', 'total', 'live', 'foreign_rows'];
  */
 export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
   const { workers, from, atMost, graceMs } = request;
-  const values: SqlValue[] = [];
-  const value = (given: SqlValue): string => dialect.placeholder(values.push(given));
+  const { values, value } = bindings(dialect);
   const column = (name: string): string => `r.${dialect.quote(name)}`;
   const [id, token, leaseUntil] = [column('id'), column('token'), column('lease_until')];
   const source = `FROM ${quoteTable(dialect, table)} r`;

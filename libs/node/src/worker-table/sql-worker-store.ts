@@ -15,9 +15,11 @@ import type { Dialect, Statement } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
-import type { RunSql, SqlResult } from '../database/run-sql.js';
+import type { SqlResult } from '../database/run-sql.js';
+import { execute } from '../database/statement.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
+import { WORKER_TABLE } from './worker-table.js';
 import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends PrepareOptions {
@@ -74,14 +76,13 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * @throws WorkerTableMissingError when something is missing and may not be created
-   * @throws NotAWorkerTableError when a table of that name is somebody else's
+   * @throws TableMissingError when something is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
    * @throws ForeignRowsError when another program uses it, unless that is expected
    */
   prepare(workers: WorkerRange): Promise<void> {
-    return this.database.call((run) =>
-      prepareWorkerTable({ run, dialect: this.dialect, table: this.table }, this.options, workers),
-    );
+    const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
+    return this.database.call((run) => prepareWorkerTable(run, table, workers, this.options));
   }
 
   /** @throws ForeignTimeZoneError */
@@ -146,8 +147,4 @@ export class SqlWorkerStore implements WorkerStore {
   private select<T>(statement: Statement, read: (records: SqlResult['records']) => T): Promise<T> {
     return this.database.call(async (run) => read((await execute(run, statement)).records));
   }
-}
-
-function execute(run: RunSql, { sql, values }: Statement): Promise<SqlResult> {
-  return run(sql, values);
 }

@@ -2,6 +2,7 @@ import type { WorkerRange } from '@raindrop/core';
 import { quoteTable } from '../database/dialect.js';
 import { dialectOf, type SupportedDatabase } from '../database/supported-database.js';
 import { parseTableName } from '../database/table-name.js';
+import type { Table } from '../tables/table-kind.js';
 
 /** One statement's worth of rows. */
 const CHUNK = 256;
@@ -14,14 +15,20 @@ const CHUNK = 256;
  * @throws UnsupportedDatabaseError, InvalidTableNameError
  */
 export function workerRowsSql(type: SupportedDatabase, tableName: string, { min, max }: WorkerRange): string[] {
-  const dialect = dialectOf(type);
-  const table = quoteTable(dialect, parseTableName(tableName));
+  const ids = Array.from({ length: max - min + 1 }, (_, index) => min + index);
+  return insertRowsSql({ dialect: dialectOf(type), name: parseTableName(tableName) }, ids);
+}
+
+/** The same for these ids. */
+export function insertRowsSql({ dialect, name }: Pick<Table, 'dialect' | 'name'>, ids: readonly number[]): string[] {
   const columns = ['id', 'heartbeat_time', 'version', 'own_version'].map((column) => dialect.quote(column));
-  const statements: string[] = [];
-  for (let first = min; first <= max; first += CHUNK) {
-    const ids = Array.from({ length: Math.min(CHUNK, max - first + 1) }, (_, index) => first + index);
-    const rows = ids.map((id) => `(${id}, ${dialect.unusedTime}, 1, 1)`);
-    statements.push(dialect.insertMissing(table, columns, dialect.quote('id'), rows));
-  }
-  return statements;
+  const rows = ids.map((id) => `(${id}, ${dialect.unusedTime}, 1, 1)`);
+  return Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, index) =>
+    dialect.insertMissing(
+      quoteTable(dialect, name),
+      columns,
+      dialect.quote('id'),
+      rows.slice(index * CHUNK, (index + 1) * CHUNK),
+    ),
+  );
 }

@@ -1,9 +1,9 @@
 import { FENCE_LEAP } from '@raindrop/core/internal';
 import type { WorkerWrite } from '@raindrop/core';
-import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
-import { layoutTableOf } from './worker-table-name.js';
+import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
+import { bindings } from '../database/statement.js';
 import { type TableName } from '../database/table-name.js';
-import { HOLDER_LENGTH } from './worker-columns.js';
+import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
 /**
@@ -37,11 +37,7 @@ export function insertLayout(dialect: Dialect, table: TableName, fingerprint: st
 
 /** The one statement by which a row is acquired, renewed, extended, flipped, healed and released. */
 export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite): Statement {
-  const values: SqlValue[] = [];
-  const value = (given: SqlValue): string => {
-    values.push(given);
-    return dialect.placeholder(values.length);
-  };
+  const { values, value } = bindings(dialect);
   const [odo0, odo1] = write.odometers;
   // Values, never column expressions: MySQL evaluates assignments from left to right, with what the first ones made.
   const version = write.expected.version + 1;
@@ -78,11 +74,7 @@ export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite
  * of another program's stays one: both versions leap.
  */
 export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): Statement {
-  const values: SqlValue[] = [];
-  const value = (given: SqlValue): string => {
-    values.push(given);
-    return dialect.placeholder(values.length);
-  };
+  const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const ahead = (): string => `${dialect.nowMs} + ${value(aheadMs)}`;
   const raised = (column: string): string =>

@@ -1,9 +1,8 @@
 import { DataSource } from 'typeorm';
 import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { segmentTableSql } from '@raindrop/node';
+import { businessNumberTableSql, segmentTableSql } from '@raindrop/node';
 import { SqlSegmentStore } from '@raindrop/node/internal';
 import { businessNumber } from './business-number.js';
-import { businessNumberTableSql } from './number-table.js';
 import { sqlDatabase } from '../../../../test/ports/sql-database.js';
 
 /** What a MySQL from before 8.0.17 reads: comments for later versions and for MariaDB are comments to it. */

@@ -106,24 +106,6 @@ export class BusinessNumberConflictError extends RaindropError {
   }
 }
 
-/** There is no table to count in. */
-export class BusinessNumberTableMissingError extends RaindropError {
-  readonly errorCode = 'BUSINESS_NUMBER_TABLE_MISSING';
-
-  constructor(
-    readonly table: string,
-    /** The statements that create it, to be run by somebody who may. */
-    readonly sql: readonly string[],
-    reason: string,
-  ) {
-    super(
-      `The table ${table} is missing from the database, and ${reason}. Call prepareBusinessNumbers(dataSource) at the ` +
-        `start, add businessNumberTableMigration() to the migrations, or run the statements in this error's sql.`,
-      { retryable: false },
-    );
-  }
-}
-
 /** Both were checked: they are short, and have no control characters. */
 function nameOf(series: string, per: string): string {
   return per === '' ? `series '${series}'` : `series '${series}' for '${per}'`;

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
-import { DEFAULT_NUMBER_TABLE } from './number-table.js';
+import { BUSINESS_NUMBER_TABLE } from '@raindrop/node/internal';
 import { calendarDate, isTimeZone } from './calendar-date.js';
 import { isKeyText, KEY_TEXT_RULE } from './key-text.js';
 import type { NumberKey } from './number-key.js';
@@ -59,7 +59,7 @@ export function readNumberRequest(template: string, options: BusinessNumberOptio
   const start = startOf(reader, parsed);
   const at = momentOf(reader);
   const timeZone = zoneOf(reader);
-  const tableName = (reader.value('tableName') ?? DEFAULT_NUMBER_TABLE) as string;
+  const tableName = (reader.value('tableName') ?? BUSINESS_NUMBER_TABLE.defaultName) as string;
   reader.finish();
 
   const date = calendarDate(at, timeZone);

@@ -164,14 +164,16 @@ describe.each(databaseKinds)('businessNumber() on %s', (kind) => {
   it('names the ways to the table when it is missing', async () => {
     const work = dataSource.transaction((manager) => businessNumber(manager, '{seq}', { tableName: 'elsewhere' }));
     const error = await work.catch((caught: unknown) => caught as Error & { sql: string[] });
-    expect(error).toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING', table: 'elsewhere' });
-    expect((error as Error).message).toMatch(/prepareBusinessNumbers.*businessNumberTableMigration.*sql/);
+    expect(error).toMatchObject({ errorCode: 'TABLE_MISSING', kind: 'businessNumber', table: 'elsewhere' });
+    expect((error as Error).message).toMatch(
+      /prepareBusinessNumbers.*sql.*businessNumberTableSql.*businessNumberTableMigration/,
+    );
     for (const statement of (error as { sql: string[] }).sql) await dataSource.query(statement);
     expect(await number('{seq}', { tableName: 'elsewhere' })).toBe('1');
     const nowhere = dataSource.transaction((manager) =>
       businessNumber(manager, '{seq}', { tableName: 'nowhere.numbers' }),
     );
-    await expect(nowhere).rejects.toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING' });
+    await expect(nowhere).rejects.toMatchObject({ errorCode: 'TABLE_MISSING' });
   });
 
   it('takes one statement, two for the first number of a period, and three for the first of a series', async () => {

@@ -1,8 +1,10 @@
+import { TableMissingError } from '@raindrop/node';
+import { createTable, type Table } from '@raindrop/node/internal';
 import type { EntityManager, QueryRunner } from 'typeorm';
+import { dataSourceOf } from '../connection/data-source-of.js';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import {
   BusinessNumbersExhaustedError,
-  BusinessNumberTableMissingError,
   NumberResetChangedError,
   TransactionRequiredError,
 } from './business-number-errors.js';
@@ -11,7 +13,7 @@ import { conflictOf, isMissingTable } from './database-conflict.js';
 import { keysHeldBy, type HeldKeys } from './held-keys.js';
 import { NumberRow } from './number-row.js';
 import { ResetRow } from './reset-row.js';
-import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from './number-table.js';
+import { numberTable } from './number-table.js';
 
 /**
  * The next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with it, and
@@ -28,7 +30,7 @@ import { createNumberTable, dataSourceOf, numberTableOf, type NumberTable } from
  * @throws TransactionRequiredError when the manager is in no transaction
  * @throws BusinessNumbersExhaustedError, NumberResetChangedError; nothing was consumed, and the transaction can go on
  * @throws BusinessNumberConflictError when the whole transaction has to be run again, see transactionWithRetries
- * @throws BusinessNumberTableMissingError; PostgreSQL then refuses the transaction's further statements
+ * @throws TableMissingError; PostgreSQL then refuses the transaction's further statements
  */
 export async function businessNumber(
   manager: EntityManager,
@@ -40,12 +42,13 @@ export async function businessNumber(
   endSqliteTransactions(dataSource);
   const runner = runnerInTransaction(manager);
   const held = keysHeldBy(runner, dataSource);
-  const place = numberTableOf(manager, request.tableName);
+  const place = numberTable(dataSource.options, request.tableName);
   try {
     return request.textOf(await allocate(held, place, request));
   } catch (error) {
     if (!isMissingTable(error)) throw conflictOf(error) ?? error;
-    throw new BusinessNumberTableMissingError(place.table.name, createNumberTable(place), 'a number needs it');
+    const missing = { missing: [place.name.name], sql: createTable(place) };
+    throw new TableMissingError(place, missing, 'a number needs it');
   }
 }
 
@@ -54,7 +57,7 @@ function runnerInTransaction({ queryRunner }: EntityManager): QueryRunner {
   return queryRunner;
 }
 
-async function allocate(held: HeldKeys, place: NumberTable, { key, start, last }: NumberRequest): Promise<bigint> {
+async function allocate(held: HeldKeys, place: Table, { key, start, last }: NumberRequest): Promise<bigint> {
   const { series, per, period } = key;
   const row = new NumberRow(held, place, key);
   const increment = await row.increment(start, last);

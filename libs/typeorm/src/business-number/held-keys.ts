@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Table } from '@raindrop/node/internal';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { BusinessNumberConflictError } from './business-number-errors.js';
 import type { NumberKey } from './number-key.js';
-import type { NumberTable } from './number-table.js';
 import { enclosingTurn } from './transaction-turns.js';
 
 /** The rows that a transaction has locked, as code sees it that was called in it. */
@@ -36,9 +36,9 @@ export function keysHeldBy(runner: QueryRunner, dataSource: DataSource): HeldKey
  * @throws BusinessNumberConflictError in transactionWithRetries(), which tries again, when a transaction around it has
  *   locked the row on another connection: most likely that one waits for this one
  */
-export function hold(held: HeldKeys, { table }: NumberTable, { series, per, period }: NumberKey): void {
+export function hold(held: HeldKeys, { name }: Table, { series, per, period }: NumberKey): void {
   const isRetried = enclosingTurn(held.dataSource)?.manager.queryRunner === held.runner;
-  const key = JSON.stringify([table.schema, table.name, series, per, period]);
+  const key = JSON.stringify([name.schema, name.name, series, per, period]);
   for (let each = held.outer; isRetried && each !== undefined; each = each.outer) {
     const isSame = each.dataSource === held.dataSource && each.runner !== held.runner && each.keys.has(key);
     if (isSame && isUnderWay(each.runner)) throw new BusinessNumberConflictError(HELD_BY_CALLER, undefined);

@@ -1,8 +1,7 @@
 import type { QueryRunner } from 'typeorm';
-import { quoteTable } from '@raindrop/node/internal';
+import { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, quoteTable, type Table } from '@raindrop/node/internal';
 import { hold, type HeldKeys } from './held-keys.js';
 import type { NumberKey } from './number-key.js';
-import { KEY_COLUMNS, NUMBER_COLUMNS, type NumberTable } from './number-table.js';
 
 /** What of mysql2's answer to a write matters here. */
 export interface MysqlAnswer {
@@ -20,16 +19,16 @@ export abstract class KeyedRow {
   /** @throws BusinessNumberConflictError when it would wait for a transaction that waits for this one */
   constructor(
     held: HeldKeys,
-    protected readonly place: NumberTable,
+    protected readonly place: Table,
     protected readonly key: NumberKey,
   ) {
     hold(held, place, key);
     this.runner = held.runner;
-    this.table = quoteTable(place.dialect, place.table);
+    this.table = quoteTable(place.dialect, place.name);
   }
 
   protected get isMysql(): boolean {
-    return this.place.type === 'mysql' || this.place.type === 'mariadb';
+    return this.place.dialect.family === 'mysql';
   }
 
   /** INSERT of this row, up to what becomes of one that is there; its placeholders are {@link keyValues}. */
@@ -37,7 +36,7 @@ export abstract class KeyedRow {
     const { dialect } = this.place;
     const key = KEY_COLUMNS.map((_, index) => this.placeholder(index));
     const values = [...key, value, start, dialect.nowMs, dialect.nowMs];
-    const columns = NUMBER_COLUMNS.map(({ name }) => this.quote(name));
+    const columns = BUSINESS_NUMBER_TABLE.columns.map(({ name }) => this.quote(name));
     const alias = this.isMysql ? '' : ' AS n';
     return `INSERT INTO ${this.table}${alias} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
   }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@raindrop/core';
+import { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from '@raindrop/node/internal';
 import { TransactionRequiredError } from './business-number-errors.js';
 import { KeyedRow, type MysqlAnswer } from './keyed-row.js';
-import { KEY_COLUMNS, NAME_COLUMNS, NUMBER_COLUMNS } from './number-table.js';
 import { isInPostgresTransaction } from './postgres-transaction.js';
 
 export interface Increment {
@@ -75,7 +75,7 @@ export class NumberRow extends KeyedRow {
     const { records } = await this.runner.query(sql, [...values, ...this.keyValues(NAME_COLUMNS)], true);
     if ((records as unknown[]).length > 0) return undefined;
     const { series, per } = this.key;
-    const columns = NUMBER_COLUMNS.filter(({ kind }) => typeof kind === 'object' && 'key' in kind);
+    const columns = BUSINESS_NUMBER_TABLE.columns.filter(({ kind }) => typeof kind === 'object' && 'key' in kind);
     const changes = columns.map(({ name, kind }) => {
       const type = `varchar(${(kind as { key: number }).key}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL`;
       return `MODIFY ${this.quote(name)} ${type}`;
@@ -83,7 +83,7 @@ export class NumberRow extends KeyedRow {
     const message =
       `takes another name for '${per === '' ? series : per}': its collation must compare byte by byte. ` +
       `Run ALTER TABLE ${this.table} ${changes.join(', ')}`;
-    throw new ConfigurationError([{ option: 'tableName', given: `'${this.place.table.name}'`, message }]);
+    throw new ConfigurationError([{ option: 'tableName', given: `'${this.place.name.name}'`, message }]);
   }
 
   /** Whether the row is this one, and not of a name that differs by case or accents; its values are bytes. */
@@ -93,9 +93,9 @@ export class NumberRow extends KeyedRow {
 
   /** Whether the connection is known to be in no transaction. MySQL tells it with its answers. */
   private async hasEnded(): Promise<boolean> {
-    const { type } = this.place;
-    if (type === 'postgres') return !isInPostgresTransaction((await this.runner.connect()) as object);
-    if (type !== 'better-sqlite3') return false;
+    const { family } = this.place.dialect;
+    if (family === 'postgres') return !isInPostgresTransaction((await this.runner.connect()) as object);
+    if (family === 'mysql') return false;
     // SQLite rolls back by itself when the disk is full or a file cannot be read.
     const connection = (await this.runner.connect()) as { readonly inTransaction?: boolean };
     return connection.inTransaction === false;

@@ -1,11 +1,10 @@
 import { DataSource } from 'typeorm';
 import { limitedAccount, type ServerOptions } from '../../../../test/module/limited-account.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import type { SupportedDatabase } from '@raindrop/node';
+import { businessNumberTableSql, type SupportedDatabase } from '@raindrop/node';
 import { expectSince } from '../../../../test/waiting/expect-since.js';
 import { businessNumber } from './business-number.js';
-import { businessNumberTableMigration } from '../migrations/business-number-table-migration.js';
-import { businessNumberTableSql } from './number-table.js';
+import { businessNumberTableMigration } from '../migrations/table-migrations.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';
 
 describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
@@ -46,7 +45,7 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
     await dataSource.runMigrations();
     expect(await number(dataSource, 'numbers')).toBe('2');
     await dataSource.undoLastMigration();
-    await expect(number(dataSource, 'numbers')).rejects.toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING' });
+    await expect(number(dataSource, 'numbers')).rejects.toMatchObject({ errorCode: 'TABLE_MISSING' });
     await dataSource.runMigrations();
     expect(await number(dataSource, 'numbers')).toBe('1');
   });
@@ -81,7 +80,7 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
       const account = await limitedAccount(kind, database.options as ServerOptions, 'secret');
       const [limited, admin] = [await open(account.options), await open()];
       const refused = await prepareBusinessNumbers(limited).catch((error: unknown) => error as { sql: string[] });
-      expect(refused).toMatchObject({ errorCode: 'BUSINESS_NUMBER_TABLE_MISSING' });
+      expect(refused).toMatchObject({ errorCode: 'TABLE_MISSING' });
       for (const sql of refused!.sql) await admin.query(sql);
       await prepareBusinessNumbers(limited);
       await limited.destroy();
@@ -95,9 +94,11 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
   it("is not taken for somebody else's", async () => {
     const dataSource = await open();
     await dataSource.query('CREATE TABLE raindrop_business_number (id integer)');
-    await expect(prepareBusinessNumbers(dataSource)).rejects.toThrow(
-      /tableName = 'raindrop_business_number': is no table.*lacks series/,
-    );
+    const error = await prepareBusinessNumbers(dataSource).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({
+      ...{ errorCode: 'NOT_OUR_TABLE', kind: 'businessNumber', table: 'raindrop_business_number', retryable: false },
+      message: expect.stringMatching(/is no table of business numbers: it lacks series, .*another tableName/) as string,
+    });
   });
 });
 
@@ -111,7 +112,7 @@ it('asks for an initialised DataSource, a supported database and a SQLite withou
   });
   await dataSource.destroy();
   await database.drop();
-  expect(() => businessNumberTableSql('oracle' as SupportedDatabase)).toThrow('supported are mysql, mariadb');
+  expect(() => businessNumberTableSql('oracle' as SupportedDatabase)).toThrow("Supported are 'mysql', 'mariadb'");
   expect(() => businessNumberTableSql('postgres', 'a b')).toThrow('is no table name');
   expect(() => businessNumberTableMigration({ timestamp: 5 })).toThrow('13 digits');
 });

@@ -1,7 +1,7 @@
+import { KEY_COLUMNS, NAME_COLUMNS, type Table } from '@raindrop/node/internal';
 import type { HeldKeys } from './held-keys.js';
 import { KeyedRow, type MysqlAnswer } from './keyed-row.js';
 import type { NumberKey } from './number-key.js';
-import { KEY_COLUMNS, NAME_COLUMNS, type NumberTable } from './number-table.js';
 
 /** No period looks like it. */
 const RESET_PERIOD = 'resets';
@@ -14,7 +14,7 @@ const RESET_PERIOD = 'resets';
 export class ResetRow extends KeyedRow {
   private readonly length: number;
 
-  constructor(held: HeldKeys, place: NumberTable, { series, per, period }: NumberKey) {
+  constructor(held: HeldKeys, place: Table, { series, per, period }: NumberKey) {
     super(held, place, { series, per, period: RESET_PERIOD });
     this.length = period.length;
   }

@@ -1,7 +1,15 @@
 import { ConfigurationError } from '@raindrop/core';
-import type { SupportedDatabase } from '@raindrop/node';
-import { dialectOf, parseTableName, type Dialect, type TableName } from '@raindrop/node/internal';
+import {
+  createMissing,
+  dialectOf,
+  dropTables,
+  parseTableName,
+  type Table,
+  type TableKind,
+} from '@raindrop/node/internal';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { dataSourceOf } from '../connection/data-source-of.js';
+import { runSqlOf } from '../connection/run-sql-of.js';
 
 /** Of which table, under which name. */
 export interface TableMigrationOptions {
@@ -17,50 +25,31 @@ export interface TableMigrationOptions {
 /** A migration as TypeORM's `migrations` option takes it. */
 export type TableMigration = new () => MigrationInterface & { readonly name: string };
 
-/** Where a migration finds its table. */
-export interface TablePlace {
-  readonly type: SupportedDatabase;
-  readonly dialect: Dialect;
-  readonly table: TableName;
-}
-
-/** What a migration of a table does. */
-export interface TableWork {
-  /** The first part of its name, such as `CreateWorkerTable`. */
-  readonly title: string;
-  readonly tableName: string;
-  readonly timestamp: number;
-  up(runner: QueryRunner, place: TablePlace): Promise<void>;
-  down(runner: QueryRunner, place: TablePlace): Promise<void>;
-}
-
 /**
- * A TypeORM migration of one of our tables.
+ * A TypeORM migration that creates a table of this kind where it is missing, and drops it.
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
-export function tableMigration(work: TableWork): TableMigration {
-  const { title, tableName, timestamp } = work;
+export function tableMigration(kind: TableKind, options: Required<TableMigrationOptions>): TableMigration {
+  const { tableName, timestamp } = options;
   const { name } = parseTableName(tableName);
   if (!/^\d{13}$/.test(String(timestamp))) {
     const message = `must be Unix milliseconds of 13 digits, such as ${Date.now()}: TypeORM reads it from the name`;
     throw new ConfigurationError([{ option: 'timestamp', given: String(timestamp), message }]);
   }
   return class implements MigrationInterface {
-    readonly name = `${title}_${name}_${timestamp}`;
+    readonly name = `Create${kind.name[0]!.toUpperCase()}${kind.name.slice(1)}Table_${name}_${timestamp}`;
 
     async up(runner: QueryRunner): Promise<void> {
-      await work.up(runner, placeOf(runner, tableName));
+      await createMissing(runSqlOf(runner), tableAt(runner), { autoCreateTable: true });
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await work.down(runner, placeOf(runner, tableName));
+      for (const statement of dropTables(tableAt(runner))) await runner.query(statement);
     }
   };
-}
 
-function placeOf(runner: QueryRunner, tableName: string): TablePlace {
-  // TypeORM 0.3 calls it connection.
-  const { options } = runner.dataSource ?? (runner as unknown as { connection: QueryRunner['dataSource'] }).connection;
-  const { type, schema } = options as { type: SupportedDatabase; schema?: string };
-  return { type, dialect: dialectOf(type), table: parseTableName(tableName, schema) };
+  function tableAt(runner: QueryRunner): Table {
+    const { type, schema } = dataSourceOf(runner).options as { type: string; schema?: string };
+    return { kind, dialect: dialectOf(type), name: parseTableName(tableName, schema) };
+  }
 }

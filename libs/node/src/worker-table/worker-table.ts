@@ -1,0 +1,75 @@
+import type { ColumnDefinition } from '../database/column-definition.js';
+import type { SupportedDatabase } from '../database/supported-database.js';
+import { shortened, type TableName } from '../database/table-name.js';
+import type { TableKind } from '../tables/table-kind.js';
+import { tableSql } from '../tables/table-sql.js';
+
+/** Characters kept of a holder, which is for people only. */
+export const HOLDER_LENGTH = 160;
+
+/** The Go original's columns, with its meaning and its defaults. */
+const ORIGINAL_COLUMNS: readonly ColumnDefinition[] = [
+  { name: 'id', kind: 'bigint' },
+  { name: 'code', kind: { text: 128 }, defaultValue: "''" },
+  { name: 'time_unit', kind: 'small', defaultValue: '2' },
+  { name: 'heartbeat_time', kind: 'time', defaultValue: 'now' },
+  { name: 'create_time', kind: 'time', defaultValue: 'now' },
+  { name: 'update_time', kind: 'time', defaultValue: 'touched' },
+  { name: 'version', kind: 'bigint', defaultValue: '1' },
+  { name: 'del_flag', kind: 'small', defaultValue: '2' },
+];
+
+/** Ours. All have defaults, so that the original's INSERT and UPDATE, which do not name them, go on working. */
+const OWN_COLUMNS: readonly ColumnDefinition[] = [
+  { name: 'token', kind: { exact: 64 }, defaultValue: "''" },
+  { name: 'holder', kind: { text: HOLDER_LENGTH }, defaultValue: "''" },
+  { name: 'layout', kind: { exact: 160 }, defaultValue: "''" },
+  { name: 'lease_until', kind: 'bigint', defaultValue: '0' },
+  { name: 'lane', kind: 'small', defaultValue: '0' },
+  { name: 'odo0_ms', kind: 'bigint', defaultValue: '0' },
+  { name: 'odo0_seq', kind: 'bigint', defaultValue: '-1' },
+  { name: 'odo1_ms', kind: 'bigint', defaultValue: '0' },
+  { name: 'odo1_seq', kind: 'bigint', defaultValue: '-1' },
+  { name: 'own_version', kind: 'bigint', defaultValue: '0' },
+];
+
+/** Where the layouts are kept that the worker table ever served. */
+export function layoutTableOf({ schema, name }: TableName): TableName {
+  return { schema, name: shortened(`${name}_layout`) };
+}
+
+const LAYOUT_TABLE: TableKind = {
+  name: 'worker',
+  title: 'table of layouts',
+  defaultName: 'soc_raindrop_worker_layout',
+  columns: [
+    { name: 'fingerprint', kind: { exact: 160 } },
+    { name: 'first_seen_ms', kind: 'bigint', defaultValue: '0' },
+  ],
+  key: ['fingerprint'],
+  options: 'tableOptions',
+};
+
+/** A row for each worker id. Name, columns and indexes are the Go original's: its table is one that lacks our columns. */
+export const WORKER_TABLE: TableKind = {
+  name: 'worker',
+  title: 'worker table',
+  defaultName: 'soc_raindrop_worker',
+  columns: ORIGINAL_COLUMNS,
+  addedColumns: OWN_COLUMNS,
+  key: ['id'],
+  indexes: ['heartbeat_time', 'code'],
+  options: 'tableOptions',
+  beside: { kind: LAYOUT_TABLE, nameOf: layoutTableOf },
+};
+
+/**
+ * The statements that create the worker table and the table of its layouts in a database that has neither: what
+ * Raindrop itself runs at the first start, for those who want to run it by hand.
+ *
+ * @param tableName `table` or `schema.table`
+ * @throws UnsupportedDatabaseError, InvalidTableNameError
+ */
+export function workerTableSql(type: SupportedDatabase, tableName: string): string[] {
+  return tableSql(WORKER_TABLE, type, tableName);
+}
