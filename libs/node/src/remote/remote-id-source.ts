@@ -6,6 +6,7 @@ import {
   type SegmentPorts,
 } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-source.js';
+import { readCodes } from '../options/codes-option.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openRemoteEngine } from './open-remote-engine.js';
 import type { SourcedEngine } from '../engines/sourced-engine.js';
@@ -55,7 +56,7 @@ export function remoteIdSource(
     open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
-      const codes = readCodes(reader);
+      const codes = readCodes(reader) ?? [];
       const prefetch = readPrefetchOptions(reader);
       reader.finish();
       const ports = systemPorts('exact');
@@ -75,16 +76,4 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
     reader.problem(name, own.value(name), 'is an option of the module, or of RemoteIdService.open(): set it there');
   }
   return reader;
-}
-
-function readCodes(reader: OptionReader): readonly string[] {
-  const given = reader.value('codes');
-  if (given === undefined) return [];
-  if (Array.isArray(given) && given.every(isCode)) return [...given];
-  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
-  return [];
-}
-
-function isCode(value: unknown): value is string {
-  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
 }
