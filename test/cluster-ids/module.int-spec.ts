@@ -29,8 +29,11 @@ describe('A module whose IDs come from the primary', () => {
 
   it.each([
     [{ idSource: 'cluster' as never }, 'clusterPrimary()'],
-    [{ idSource: clusterPrimary(), workerIdAssigner: 'static', workerId: 3 } as const, 'another process has it'],
-    [{ idSource: clusterPrimary(), leaseMs: 60_000 }, 'another process has it'],
+    [
+      { idSource: clusterPrimary(), workerIdAssigner: 'static', workerId: 3 } as const,
+      'another process has the worker id',
+    ],
+    [{ idSource: clusterPrimary(), leaseMs: 60_000 }, 'another process has the worker id'],
   ])('is refused with %j', async (more, message) => {
     await expect(startApp([RaindropModule.forRoot({ ...OPTIONS, ...more })])).rejects.toThrow(message);
   });

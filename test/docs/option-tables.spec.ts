@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRingOptions } from '../../libs/core/src/ring/ring-options.js';
 import { resolveRaindropOptions } from '../../libs/nestjs/src/raindrop.options.js';
+import { OPTION_TABLE } from '../../libs/node/src/options/option-table.js';
 import { resolveRedisBufferOptions } from '../../libs/node/src/redis/redis-options.js';
 import { optionDocs, type OptionDoc } from './option-docs';
 import { withOptionTables } from './option-tables';
@@ -74,6 +75,13 @@ function expectAsDocumented(asked: ReadonlyMap<string, Asked>, documented: reado
 it.each(pages)('the tables of options in docs/%s are those of the source: npm run docs', (page) => {
   const text = readFileSync(join(docs, page), 'utf8');
   expect(text).toBe(withOptionTables(text));
+});
+
+it('the table of options has each of a service, and no other', () => {
+  const kinds = ['LayoutOptions', 'GeneratorOptions', 'LeaseOptions', 'AssignerOptions', 'SnowflakeModuleOptions'];
+  const all = [...kinds, 'CommonModuleOptions', 'SegmentOptions', 'SegmentModuleOptions'].flatMap(optionDocs);
+  const listed = OPTION_TABLE.flatMap(({ options }) => options);
+  expect([...listed].sort()).toEqual([...new Set(all.map(({ name }) => name))].sort());
 });
 
 const NOW = Date.UTC(2026, 5, 1);

@@ -1,18 +1,29 @@
+import { OPTION_TABLE } from '../../libs/node/src/options/option-table.js';
 import { optionDocs, type OptionDoc } from './option-docs';
 
 const TABLE = /(<!-- options: ([\w., ]+) -->\n)[^]*?(\n<!-- \/options -->)/g;
+const PURPOSES = /(<!-- purposes of options -->\n)[^]*?(\n<!-- \/purposes of options -->)/;
 
 /**
  * A Markdown text with its tables of options made anew from the doc comments in the source.
  *
  * A table stands between `<!-- options: GeneratorOptions, SnowflakeModuleOptions.clock -->` and `<!-- /options -->`: all
- * options of an interface, or one of them.
+ * options of an interface, or one of them. The table of what all options are for stands between
+ * `<!-- purposes of options -->` and `<!-- /purposes of options -->`.
  */
 export function withOptionTables(markdown: string): string {
-  return markdown.replace(TABLE, (_, begin: string, names: string, end: string) => {
+  const tables = markdown.replace(TABLE, (_, begin: string, names: string, end: string) => {
     const rows = names.split(', ').flatMap(named).map(row);
     return [`${begin}\n| option | range | default | meaning |`, '|---|---|---|---|', ...rows, end].join('\n');
   });
+  return tables.replace(PURPOSES, (_, begin: string, end: string) => {
+    return [`${begin}\n| options | for |`, '|---|---|', ...OPTION_TABLE.map(purposeRow), end].join('\n');
+  });
+}
+
+function purposeRow({ options, purpose }: (typeof OPTION_TABLE)[number]): string {
+  const code = (text: string): string => `\`${text}\``;
+  return `| ${options.map(code).join(', ')} | ${purpose.replace(/(?:idMode: |workerIdAssigner: )?'\w+'|\w+\(\)/g, code)} |`;
 }
 
 /** `GeneratorOptions`, or `SnowflakeModuleOptions.clock`. */

@@ -21,10 +21,10 @@ describe("Nest's shutdown hooks", () => {
     });
   });
 
-  const start = (options: RaindropModuleOptions = {}): Promise<INestApplicationContext> => {
+  const start = (options: RaindropModuleOptions = { allowVolatile: true }): Promise<INestApplicationContext> => {
     const logger = { ...OPTIONS.logger!, warn };
     const memory = typeorm({ type: 'better-sqlite3', database: ':memory:' });
-    return startApp([memory, RaindropModule.forRoot({ ...OPTIONS, allowVolatile: true, logger, ...options })]);
+    return startApp([memory, RaindropModule.forRoot({ ...OPTIONS, logger, ...options })]);
   };
 
   it('are missed ten seconds after the start, once', async () => {
@@ -41,7 +41,7 @@ describe("Nest's shutdown hooks", () => {
     ['checkShutdownHooks is false', { checkShutdownHooks: false }, () => {}],
     ['the application has closed before', {}, (app) => app.close()],
   ])('are not missed when %s', async (_, options, prepare) => {
-    const app = await start(options);
+    const app = await start({ allowVolatile: true, ...options });
     await prepare(app);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(warn).not.toHaveBeenCalled();

@@ -18,6 +18,7 @@ it.each([
   [{ dataSource: 'orders' }, 'dataSource', 'forRootAsync({ dataSource: ..., useFactory })'],
   [{ checkShutdownHooks: 'no' }, 'checkShutdownHooks', 'true or false'],
   [{ lint: 'loud' }, 'lint', "'error', 'warn', 'off'"],
+  [{ idSource: { open: () => undefined }, checkShutdownHooks: false }, 'checkShutdownHooks', 'with idSource none has'],
 ])('The module refuses %j alone, by name, and says what is legal', (options, option, says) => {
   const problems = problemsOf(options);
   expect(problems.map((each) => each.option)).toEqual([option]);

@@ -6,7 +6,7 @@ import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@rai
 export interface ApplicationOptions {
   /**
    * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
-   * False where something else calls `app.close()`.
+   * False where something else calls `app.close()`. Refused with `idSource`, which leaves nothing to give back.
    * @range true, false
    * @defaultValue true
    */
@@ -60,6 +60,9 @@ export function readApplicationOptions(reader: OptionReader): Required<Applicati
   for (const option of ['name', 'isGlobal', 'dataSource']) {
     const place = `forRootAsync({ ${option}: ..., useFactory })`;
     refuse(reader, option, `belongs beside useFactory, not into what it returns: ${place}`);
+  }
+  if (reader.value('idSource') !== undefined) {
+    refuse(reader, 'checkShutdownHooks', 'is for services that have something to give back; with idSource none has');
   }
   return {
     checkShutdownHooks: reader.boolean('checkShutdownHooks', true),

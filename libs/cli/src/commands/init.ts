@@ -8,8 +8,7 @@ import { resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 /** `raindrop init`: the worker table with the rows of this service's range, or the SQL for them. */
 export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
-  const given = moduleOptions(flags);
-  const options = resolveWorkers({ ...given, autoCreateTable: true }, true);
+  const options = { ...resolveWorkers(moduleOptions(flags), true), autoCreateTable: true };
   requireRows('init', options);
   const { workers } = options.layout;
   const { tableName } = options;

@@ -32,7 +32,8 @@ export async function next(flags: FlagValues, output: CliOutput): Promise<void> 
     code: codeOf(flags['code'] as string | undefined),
   };
   // What lives in memory ends with the command, and the next one would begin again.
-  const options: SnowflakeModuleOptions = { ...moduleOptions(flags), allowVolatile: false };
+  const options: SnowflakeModuleOptions = { ...moduleOptions(flags) };
+  delete options.allowVolatile;
   const resolved = resolveWorkers(options, true);
   refuseUnreserved(resolved);
   warnOfNewFile(options, output);

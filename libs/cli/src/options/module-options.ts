@@ -1,6 +1,7 @@
 import { Layout, type LayoutOptions } from '@raindrop/core';
 import { shapeOfFingerprint } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
+import { BIT_OPTIONS, LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
 import { layoutOfAnyLife } from './layout-of-any-life.js';
@@ -9,25 +10,6 @@ import { presetOf, presetOptionsOf } from './preset-choice.js';
 
 /** What the flags of a command came to. */
 export type FlagValues = Readonly<Record<string, unknown>>;
-
-const BIT_OPTIONS = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
-
-const LAYOUT_OPTIONS = [
-  ...BIT_OPTIONS,
-  'serviceMinWorkId',
-  'serviceMaxWorkId',
-  'timeBackBitValue',
-  'minLifetimeDays',
-  'expectedNodes',
-  'expectedIdsPerSecond',
-] as const;
 
 /**
  * The module's options: from flags, else variables, else the file. A preset in one of them takes the place of the bits

@@ -1,61 +1,38 @@
 import { Option, type Command } from 'commander';
 
-/** A flag of the command line, the module's option that it stands for, and the variable that says the same. */
+/** A flag of the command line, and the module's option that it stands for. */
 interface OptionFlag {
   readonly flag: string;
-  readonly key: string;
   readonly option: string;
-  readonly variable: string;
   readonly about: string;
   readonly isNumber?: true;
+  /** Says the same as the flag; by default `RAINDROP_` and the flag's name. */
+  readonly variable?: string;
 }
 
 const LAYOUT_FLAGS: readonly OptionFlag[] = [
-  {
-    ...{ flag: '--time-unit <unit>', key: 'timeUnit', option: 'timeUnit', variable: 'RAINDROP_TIME_UNIT' },
-    about: 'millisecond, second, minute, hour or day',
-  },
-  {
-    ...{ flag: '--start <date>', key: 'start', option: 'startTimeStamp', variable: 'RAINDROP_START' },
-    about: 'the epoch, such as 2026-01-01 (UTC)',
-  },
-  {
-    ...{ flag: '--timestamp-bits <bits>', key: 'timestampBits', option: 'timeStampLength' },
-    ...{ variable: 'RAINDROP_TIMESTAMP_BITS', about: 'timestamp bits', isNumber: true },
-  },
-  {
-    ...{ flag: '--worker-bits <bits>', key: 'workerBits', option: 'workIdLength' },
-    ...{ variable: 'RAINDROP_WORKER_BITS', about: 'worker bits, 3 to 10', isNumber: true },
-  },
-  {
-    ...{ flag: '--min-worker <id>', key: 'minWorker', option: 'serviceMinWorkId' },
-    ...{ variable: 'RAINDROP_MIN_WORKER', about: 'lowest worker id of this service', isNumber: true },
-  },
-  {
-    ...{ flag: '--max-worker <id>', key: 'maxWorker', option: 'serviceMaxWorkId' },
-    ...{ variable: 'RAINDROP_MAX_WORKER', about: 'highest worker id of this service', isNumber: true },
-  },
-  {
-    ...{ flag: '--end-bits <bits>', key: 'endBits', option: 'endBitsLength', variable: 'RAINDROP_END_BITS' },
-    ...{ about: 'fixed low bits, 0 to 5', isNumber: true },
-  },
-  {
-    ...{ flag: '--end-value <value>', key: 'endValue', option: 'endBitsValue', variable: 'RAINDROP_END_VALUE' },
-    ...{ about: 'what the end bits hold', isNumber: true },
-  },
+  { flag: '--time-unit <unit>', option: 'timeUnit', about: 'millisecond, second, minute, hour or day' },
+  { flag: '--start <date>', option: 'startTimeStamp', about: 'the epoch, such as 2026-01-01 (UTC)' },
+  { flag: '--timestamp-bits <bits>', option: 'timeStampLength', about: 'timestamp bits', isNumber: true },
+  { flag: '--worker-bits <bits>', option: 'workIdLength', about: 'worker bits, 3 to 10', isNumber: true },
+  { flag: '--min-worker <id>', option: 'serviceMinWorkId', about: 'lowest worker id of this service', isNumber: true },
+  { flag: '--max-worker <id>', option: 'serviceMaxWorkId', about: 'highest worker id of this service', isNumber: true },
+  { flag: '--end-bits <bits>', option: 'endBitsLength', about: 'fixed low bits, 0 to 5', isNumber: true },
+  { flag: '--end-value <value>', option: 'endBitsValue', about: 'what the end bits hold', isNumber: true },
 ];
 
 const URL_FLAG: OptionFlag = {
-  ...{ flag: '--url <url>', key: 'url', option: 'dbConfig', variable: 'DATABASE_URL' },
+  ...{ flag: '--url <url>', option: 'dbConfig', variable: 'DATABASE_URL' },
   about: 'the database: mysql://, mariadb://, postgres:// or sqlite:file',
 };
 
 const TABLE_FLAG: OptionFlag = {
-  ...{ flag: '--table <name>', key: 'table', option: 'tableName', variable: 'RAINDROP_TABLE' },
+  flag: '--table <name>',
+  option: 'tableName',
   about: 'the worker table (default soc_raindrop_worker)',
 };
 
-const ALL = [...LAYOUT_FLAGS, URL_FLAG, TABLE_FLAG];
+const ALL = [...LAYOUT_FLAGS, URL_FLAG, TABLE_FLAG].map((each) => ({ ...each, key: optionOf(each).attributeName() }));
 
 /** Lets a command take a layout: from flags, variables or a file. */
 export function withLayoutFlags(command: Command): Command {
@@ -93,7 +70,8 @@ export function numberOf(text: string): number | string {
 }
 
 function optionOf({ flag, about, variable }: OptionFlag): Option {
-  return new Option(flag, about).env(variable);
+  const option = new Option(flag, about);
+  return option.env(variable ?? `RAINDROP_${option.name().toUpperCase().replaceAll('-', '_')}`);
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

@@ -1,9 +1,9 @@
 import type { OptionReader } from '@raindrop/core/internal';
 import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerRange } from '@raindrop/core';
 import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/disposable-limits.js';
-import { forgetsUse, readAssignerUse, type AssignerUse } from './assigner-use.js';
+import { forgetsUse, originsOf, readAssignerUse, type AssignerUse } from './assigner-use.js';
 import { FirstOf, readFirstOf, type AssignerPart } from './first-of.js';
-import { refuseUnusedOptions } from './unused-options.js';
+import { refuseMisplaced } from './misplaced-options.js';
 
 /** The options that say where worker ids come from. */
 export interface AssignerOptions {
@@ -50,16 +50,21 @@ export interface ResolvedAssignerOptions {
 /** From here on a start cannot wait for the next tick. */
 export const LONG_UNIT_MS = 3_600_000;
 
-/** Reads them with a reader that others share. */
+/**
+ * Reads them with a reader that others share, and refuses what nothing reads.
+ * @param isSourced whether another process makes the IDs
+ */
 export function readAssignerOptions(
   reader: OptionReader,
   layout: ResolvedLayout | undefined,
   generator: ResolvedGeneratorOptions,
+  isSourced: boolean,
 ): ResolvedAssignerOptions {
   const workers = layout?.workers ?? { min: 0, max: 1_023 };
   const parts = readParts(reader, workers);
   const uses = parts.map(({ use }) => use);
-  refuseUnusedOptions(reader, uses);
+  const hasFile = reader.value('stateFile') !== undefined;
+  refuseMisplaced(reader, isSourced ? ['idSource'] : uses.flatMap((use) => originsOf(use, hasFile)));
   if (uses.includes('disposable') && layout !== undefined) refuseNarrowWorkers(reader, layout);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const borrowMs =

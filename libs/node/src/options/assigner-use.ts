@@ -1,6 +1,7 @@
 import type { OptionReader } from '@raindrop/core/internal';
 import type { WorkerIdAssigner } from '@raindrop/core';
 import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import type { Origin } from './option-table.js';
 
 /** The assigners that need no more than their name. */
 export type AssignerName = 'database' | 'static' | 'disposable' | 'statefulSet' | 'ip' | 'machine';
@@ -42,6 +43,15 @@ export function isReserving(use: AssignerUse): use is 'database' | ReservingAssi
 export function forgetsUse(use: AssignerUse): boolean {
   if (isReserving(use) || use === 'disposable') return false;
   return !(typeof use === 'object' && use.guarantee === 'fresh');
+}
+
+/** Where the worker ids come from that it gives, as the table of options has it. */
+export function originsOf(use: AssignerUse, hasStateFile: boolean): readonly Origin[] {
+  if (use === 'database' || use === 'disposable') return [use];
+  if (isReserving(use)) return ['redisWorkers'];
+  if (!forgetsUse(use)) return ['fresh'];
+  const origins: Origin[] = hasStateFile ? ['assigned', 'stateFile'] : ['assigned'];
+  return use === 'static' ? [...origins, 'static'] : origins;
 }
 
 /** Whether it always has a worker id to give, or fails. */

@@ -30,7 +30,7 @@ export function readFirstOf(reader: OptionReader, { parts }: FirstOf, service: W
   const given: unknown = parts;
   if (!Array.isArray(given) || given.length === 0) {
     reader.problem('workerIdAssigner', given, 'must be firstOf([...]) of at least one { use, workers }');
-    return [];
+    return [{ use: 'database', workers: service }];
   }
   const read = given.map((each: unknown, index) => readPart(reader, nameOf(index), each, service));
   const end = read.findIndex(({ use }) => neverPassesOn(use));

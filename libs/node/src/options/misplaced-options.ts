@@ -1,27 +1,28 @@
 import type { OptionReader } from '@raindrop/core/internal';
+import { OPTION_TABLE, type Origin } from './option-table.js';
 
-/** What makes a snowflake what it is. */
-const OF_SNOWFLAKES = [
-  ...['layout', 'timeUnit', 'startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'],
-  ...['serviceMinWorkId', 'serviceMaxWorkId', 'timeBackBitValue', 'workerIdAssigner', 'workerId', 'leaseMs'],
-  ...['stateFile', 'restartWaitMs'],
-];
+/** What the service has in place of what reads an option. */
+const INSTEAD: { readonly [Each in Origin]?: string } = {
+  idSource: '; with idSource another process has the worker id',
+  numberSection: `; this one has idMode: 'numberSection'`,
+};
 
-/** What numbers from segments come from. */
-const OF_SEGMENTS = ['codes', 'defaultCode', 'autoCreateCode', 'defaultStep', 'maxStep', 'sharded', 'redis'];
-
-/** Options in the wrong place: they would be ignored, and whoever wrote them believes otherwise. */
-export function refuseMisplaced(reader: OptionReader, idMode: 'snowflake' | 'numberSection'): void {
-  const [others, theirMode] =
-    idMode === 'snowflake' ? ([OF_SEGMENTS, 'numberSection'] as const) : ([OF_SNOWFLAKES, 'snowflake'] as const);
-  for (const option of others) refuse(reader, option, `is for idMode: '${theirMode}', and this one is '${idMode}'`);
+/** Refuses options that nothing reads here: they would be ignored, and whoever wrote them believes otherwise. */
+export function refuseMisplaced(reader: OptionReader, origins: readonly Origin[]): void {
+  const instead = origins.map((each) => INSTEAD[each] ?? '').join('');
+  for (const { options, readBy, purpose } of OPTION_TABLE) {
+    if (readBy.some((each) => origins.includes(each))) continue;
+    for (const option of options) refuse(reader, option, `is for ${purpose}${instead}`);
+  }
 }
+
+/** A URL may hold a password, and so may what a buffer or a source is made of. */
+const HIDDEN = ['dbConfig', 'redis', 'idSource'];
 
 /** Refuses an option that is given. */
 export function refuse(reader: OptionReader, option: string, message: string): void {
   const given = reader.value(option);
   if (given === undefined) return;
-  // A URL may hold a password, and so may what a buffer is made of.
-  const shown = option === 'dbConfig' || option === 'redis' ? '(hidden)' : given;
-  reader.problem(option, shown, message);
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  reader.problem(option, isObject || HIDDEN.includes(option) ? '(hidden)' : given, message);
 }

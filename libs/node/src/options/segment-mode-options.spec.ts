@@ -45,6 +45,8 @@ describe('The options of segment mode', () => {
     [{ chain: { safeDistance: 0 } }, 'chain.safeDistance'],
     [{ redis: { connection: 'redis://user:secret@host' } }, 'redis'],
     [{ timeStampLength: 33 }, 'timeStampLength'],
+    [{ idSource: 'redis://user:secret@host' }, 'idSource'],
+    [{ workerIdAssigner: { openStore: () => ({}), url: 'redis://user:secret@host' } }, 'workerIdAssigner'],
     [{ name: 'numbers' }, 'name'],
     [{ heartbeatIntervalMs: 10 }, 'heartbeatIntervalMs'],
   ])('refuse %j, naming it', (options, option) => {

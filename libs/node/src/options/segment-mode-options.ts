@@ -6,6 +6,7 @@ import {
   type CommonModuleOptions,
   type ResolvedCommonOptions,
 } from './common-options.js';
+import { readCodes } from './codes-option.js';
 import { refuseMisplaced } from './misplaced-options.js';
 import { refuseNonObject } from './options-object.js';
 import { APP_SEGMENT_TABLE, SEGMENT_TABLE } from '../segment-table/segment-tables.js';
@@ -85,12 +86,12 @@ export function resolveSegmentModuleOptions<More extends object>(
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['numberSection'], 'numberSection');
-  refuseMisplaced(reader, 'numberSection');
+  refuseMisplaced(reader, ['numberSection']);
   const segments = readSegmentOptions(reader);
   const resolved = {
     idMode: 'numberSection',
     segments,
-    codes: readCodes(reader, segments.defaultCode),
+    codes: [...new Set(readCodes(reader) ?? [segments.defaultCode])],
     autoCreateCode: reader.boolean('autoCreateCode', true),
     defaultStep: reader.integer('defaultStep', { min: 1, max: 100_000_000, default: 1_000 }),
     sharded: readSharded(reader),
@@ -100,15 +101,6 @@ export function resolveSegmentModuleOptions<More extends object>(
   } as const;
   reader.finish();
   return Object.freeze(resolved);
-}
-
-function readCodes(reader: OptionReader, defaultCode: string): readonly string[] {
-  const given = reader.value('codes');
-  if (given === undefined) return [defaultCode];
-  const isCode = (each: unknown): boolean => typeof each === 'string' && each.length >= 1 && each.length <= 128;
-  if (Array.isArray(given) && given.every(isCode)) return [...new Set(given as string[])];
-  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
-  return [];
 }
 
 function readSharded(reader: OptionReader): ResolvedSegmentModuleOptions['sharded'] {

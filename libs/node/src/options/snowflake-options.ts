@@ -17,12 +17,11 @@ import {
   refuseOutsideLife,
 } from '@raindrop/core/internal';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
-import { refuseMisplaced } from './misplaced-options.js';
+import { BIT_OPTIONS } from './option-table.js';
 import { refuseNonObject } from './options-object.js';
 import { needsNoRows } from './assigner-use.js';
 import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
 import { readAssignerOptions, type AssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
-import { readIdSource } from './read-id-source.js';
 import type { IdSource } from '../ports/id-source.js';
 import { WORKER_TABLE } from '../worker-table/worker-table.js';
 
@@ -93,15 +92,6 @@ export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
   readonly sourceLayout: Layout | undefined;
 }
 
-const DECIDED_BY_LAYOUT = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
-
 /** Most worker rows that are created for a layout that names no range. */
 const MAX_DEFAULT_WORKERS = 1_023;
 
@@ -117,14 +107,13 @@ export function resolveSnowflakeOptions<More extends object>(
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
-  refuseMisplaced(reader, 'snowflake');
   const idSource = readIdSource(reader);
   const layout = idSource?.bringsLayout === true && namesNoLayout(reader) ? undefined : readAnyLayout(reader, nowMs);
   refuseDeadLayout(reader, layout, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
   const lease = readLeaseOptions(reader);
-  const assigner = readAssignerOptions(reader, layout, generator);
+  const assigner = readAssignerOptions(reader, layout, generator, idSource !== undefined);
   const resolved = {
     idMode: 'snowflake',
     generator,
@@ -147,16 +136,25 @@ export function resolveSnowflakeOptions<More extends object>(
   return Object.freeze({ layout: layout!, ...resolved });
 }
 
-/** Whether the layout is left to somebody else. */
+function readIdSource(reader: OptionReader): IdSource | undefined {
+  const given = reader.value('idSource') as Partial<IdSource> | null | undefined;
+  if (given === undefined || typeof given?.open === 'function') return given as IdSource | undefined;
+  // It may hold a password.
+  const legal = 'must be what clusterPrimary(), remoteIds() or remoteIdsTcp() returns';
+  reader.problem('idSource', `(${typeof given})`, legal);
+  return undefined;
+}
+
+/** Whether the layout is left to the source. */
 function namesNoLayout(reader: OptionReader): boolean {
-  return ['layout', ...DECIDED_BY_LAYOUT].every((option) => reader.value(option) === undefined);
+  return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
 }
 
 /** The bit options, or a ready layout in their place. */
 function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
   const given = reader.value('layout');
   if (given === undefined) return readLayout(reader, nowMs);
-  for (const option of DECIDED_BY_LAYOUT) {
+  for (const option of BIT_OPTIONS) {
     const value = reader.value(option);
     if (value !== undefined) reader.problem(option, value, 'cannot be given together with layout, which decides it');
   }

@@ -1,6 +1,7 @@
 import { OptionReader, readPrefetchOptions } from '@raindrop/core/internal';
 import type { Layout, PrefetchOptions, SegmentPorts } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-source.js';
+import { readCodes } from '../options/codes-option.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openRemoteEngine } from './open-remote-engine.js';
 import type { SourcedEngine } from '../engines/sourced-engine.js';
@@ -50,7 +51,7 @@ export function remoteIdSource(
     open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
-      const codes = readCodes(reader);
+      const codes = readCodes(reader) ?? [];
       const prefetch = readPrefetchOptions(reader);
       reader.finish();
       const ports = systemPorts('exact');
@@ -70,16 +71,4 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
     reader.problem(name, own.value(name), 'is an option of the module, or of RemoteIdService.open(): set it there');
   }
   return reader;
-}
-
-function readCodes(reader: OptionReader): readonly string[] {
-  const given = reader.value('codes');
-  if (given === undefined) return [];
-  if (Array.isArray(given) && given.every(isCode)) return [...given];
-  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
-  return [];
-}
-
-function isCode(value: unknown): value is string {
-  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
 }
