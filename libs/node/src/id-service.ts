@@ -53,20 +53,20 @@ export class IdService extends IssuingCalls {
   /**
    * A number for the public, whose steps are blurred: sharded by who asks. Needs `sharded`.
    * @param request the app, 0-255, and a user name, a phone number or the like
-   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextAsync}
+   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextShardedAsync}
    */
-  next(request: ShardedIdRequest): bigint {
-    return this.sharded().next(request);
+  nextSharded(request: ShardedIdRequest): bigint {
+    return this.sharded().nextSharded(request);
   }
 
-  /** As {@link next}, but waits for numbers to come. */
-  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
-    return this.sharded().nextAsync(request, wait);
+  /** As {@link nextSharded}, but waits for numbers to come. */
+  async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+    return this.sharded().nextShardedAsync(request, wait);
   }
 
   /**
-   * Makes an app known for {@link next}: here at once, in other processes within two minutes. Its numbers go on when it
-   * was known before.
+   * Makes an app known for {@link nextSharded}: here at once, in other processes within two minutes. Its numbers go on
+   * when it was known before.
    * @param app 0-255
    * @throws NoShardedIdsError; InvalidAppError; SegmentStoreUnavailableError
    */

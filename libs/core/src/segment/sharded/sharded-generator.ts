@@ -79,7 +79,7 @@ export class ShardedGenerator {
   }
 
   /** From memory, at once. */
-  next(request: ShardedIdRequest): bigint {
+  nextSharded(request: ShardedIdRequest): bigint {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
@@ -90,13 +90,13 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** As {@link next}, as decimal text. */
+  /** As {@link nextSharded}, as decimal text. */
   nextString(request: ShardedIdRequest): string {
-    return this.next(request).toString();
+    return this.nextSharded(request).toString();
   }
 
-  /** As {@link next}, but waits for the next numbers, at most `timeoutMs`. */
-  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+  /** As {@link nextSharded}, but waits for the next numbers, at most `timeoutMs`. */
+  async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
@@ -108,9 +108,9 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** The next ID of an app and gate pass as decimal text; as `nextIdAsync`. */
+  /** As {@link nextShardedAsync}, as decimal text. */
   async nextStringAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<string> {
-    return (await this.nextAsync(request, wait)).toString();
+    return (await this.nextShardedAsync(request, wait)).toString();
   }
 
   /**
