@@ -175,7 +175,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     class Health {
       constructor(private readonly indicator: RaindropHealthIndicator) {}
       check(): HealthIndicatorResult['ids'] {
-        return this.indicator.check('ids')['ids'];
+        return this.indicator.isHealthy('ids')['ids'];
       }
     }
     @Module({

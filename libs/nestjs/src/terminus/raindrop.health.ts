@@ -46,8 +46,11 @@ export class RaindropHealthIndicator {
     @Optional() private readonly ids?: IdService,
   ) {}
 
-  /** How a service is, as terminus wants it; issues nothing. @param service a named one; default the one without a name */
-  check<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
+  /**
+   * Tells terminus how a service is; issues nothing.
+   * @param service a named one; by default the one without a name
+   */
+  isHealthy<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
     const session = this.health.check(key) as unknown as Session<Key>;
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
     const { details, refusal, concern } = judge(service);
