@@ -83,7 +83,7 @@ describe('Sharded IDs', () => {
     await expect(fresh.start()).rejects.toBeInstanceOf(SegmentStoreUnavailableError);
     expect(caught(ShardedIdsNotReadyError, () => fresh.nextSharded(PHONE)).message).toContain('no route');
     await time.advance(120_000);
-    expect(fresh.status).toMatchObject({ isReady: true, lastError: undefined });
+    expect(fresh.status()).toMatchObject({ isReady: true, lastError: undefined });
   });
 
   it('know no app (-2) that was not registered', () => {
@@ -140,7 +140,7 @@ describe('Sharded IDs', () => {
     await time.advance(120_000);
     caught(UnknownAppError, () => process.nextSharded(PHONE));
     await refused;
-    expect(process.status).toMatchObject({ apps: [], shardsInUse: 0 });
+    expect(process.status()).toMatchObject({ apps: [], shardsInUse: 0 });
     expect(process.counters).toMatchObject({ issued: 2, reservations: 1, reserved: 1_000 });
   });
 
@@ -157,7 +157,7 @@ describe('Sharded IDs', () => {
     await process.start();
     const apps = jest.spyOn(store, 'apps').mockRejectedValueOnce(new Error('away'));
     await time.advance(120_000);
-    expect(process.status).toMatchObject({ isReady: true, lastError: { errorCode: 'SEGMENT_STORE_UNAVAILABLE' } });
+    expect(process.status()).toMatchObject({ isReady: true, lastError: { errorCode: 'SEGMENT_STORE_UNAVAILABLE' } });
     expect(await process.nextShardedAsync(PHONE)).toBeDefined();
 
     let answerLate!: () => void;
@@ -166,7 +166,7 @@ describe('Sharded IDs', () => {
     await process.registerApp(9, 'new');
     answerLate();
     await settle();
-    expect(process.status.apps.map(({ id }) => id)).toEqual([7, 9]);
+    expect(process.status().apps.map(({ id }) => id)).toEqual([7, 9]);
   });
 
   it('give back at the end what was not used, and are closed from the first moment on', async () => {

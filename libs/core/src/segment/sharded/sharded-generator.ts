@@ -139,7 +139,7 @@ export class ShardedGenerator {
   }
 
   /** How the shards are, and what was reserved for them. */
-  get status(): ShardedIdsStatus {
+  status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     return { isReady, apps, shardsInUse: this.supplies.size, lastError };
   }
