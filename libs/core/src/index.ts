@@ -178,7 +178,7 @@ export {
 } from './segment/segment-errors.js';
 export type { SupplyPorts as SegmentPorts } from './supply/supply-ports.js';
 export { TooManyCodesError } from './supply/supply-errors.js';
-export type { SegmentStatus, SegmentTally } from './segment/segment-status.js';
+export type { ReservationCounters, SegmentStatus } from './segment/segment-status.js';
 export { SegmentGenerator, type SegmentCounters } from './segment/segment-generator.js';
 
 export type { IdBatchSource } from './prefetch/id-batch-source.js';
@@ -189,7 +189,7 @@ export {
   type ResolvedPrefetchOptions,
 } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
-export type { PrefetchStatus, PrefetchTally } from './prefetch/prefetch-status.js';
+export type { BatchCounters, PrefetchStatus } from './prefetch/prefetch-status.js';
 export type { PrefetchPorts } from './prefetch/prefetch-ports.js';
 export { PrefetchedIds, type PrefetchCounters } from './prefetch/prefetched-ids.js';
 

@@ -49,7 +49,7 @@ export class IdSupply extends Supply<IdBatch> {
     const { monotonic, clock } = this.ctx.ports;
     const aged = this.stock.left > 0 ? this.stock.dropOld(monotonic.now(), clock.refresh()) : 0;
     if (aged > 0) {
-      this.ctx.tally.aged += aged;
+      this.ctx.counters.aged += aged;
       // Who wanted many at once may not come back: gathering them again and again would never end.
       this.missed = 0;
     }
@@ -115,9 +115,9 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   landed({ ids, monotonicMs, wallMs }: IdBatch): void {
-    const { options, ports, tally } = this.ctx;
-    tally.batches++;
-    tally.received += ids.length;
+    const { options, ports, counters } = this.ctx;
+    counters.batches++;
+    counters.received += ids.length;
     this.stock.add(ids, monotonicMs + options.maxAgeMs, wallMs + options.maxAgeMs);
     this.isRenewing = false;
     this.renewal?.cancel();
@@ -132,7 +132,7 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   lost({ ids }: IdBatch): void {
-    this.ctx.tally.late += ids.length;
+    this.ctx.counters.late += ids.length;
   }
 
   recovered(): void {

@@ -1,4 +1,4 @@
-import { SupplyTally, type SupplyStatus } from '../supply/supply-status.js';
+import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
 /** How the IDs of one code stand. */
 export interface PrefetchStatus extends SupplyStatus {
@@ -7,7 +7,7 @@ export interface PrefetchStatus extends SupplyStatus {
 }
 
 /** What was done for all codes together since the start. */
-export class PrefetchTally extends SupplyTally {
+export class BatchCounters extends FetchCounters {
   /** Batches that came in time. */
   batches = 0;
   /** IDs in them. */

@@ -8,13 +8,13 @@ import type { PrefetchContext } from './prefetch-context.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from './prefetch-ports.js';
-import { PrefetchTally } from './prefetch-status.js';
+import { BatchCounters } from './prefetch-status.js';
 
 /** So many codes are looked at in one call for one that makes room: some ten microseconds. */
 const MAX_LOOKS = 1_000;
 
 /** What was done since the start. */
-export interface PrefetchCounters extends Readonly<PrefetchTally> {
+export interface PrefetchCounters extends Readonly<BatchCounters> {
   /** IDs that were handed out. */
   readonly issued: number;
   /** Codes that are in use. */
@@ -41,7 +41,7 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
-    const ctx = { source, ports, options: resolvePrefetchOptions(options), tally: new PrefetchTally() };
+    const ctx = { source, ports, options: resolvePrefetchOptions(options), counters: new BatchCounters() };
     const { maxCodes } = ctx.options;
     const make = (code?: string): IdSupply => new IdSupply(code, ctx);
     super(new SuppliedCodes({ plainCode: undefined, maxCodes, maxLooks: MAX_LOOKS, make }), ctx);
@@ -69,11 +69,11 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
   /** What was issued, fetched and dropped since the start. */
   get counters(): PrefetchCounters {
     const { issued, size: codes } = this.codes;
-    return { ...this.ctx.tally, issued, codes };
+    return { ...this.ctx.counters, issued, codes };
   }
 
   override afterRestore(): void {
-    this.ctx.tally.restores++;
+    this.ctx.counters.restores++;
     super.afterRestore();
   }
 

@@ -1,4 +1,4 @@
-import { SupplyTally, type SupplyStatus } from '../supply/supply-status.js';
+import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
 /** How the numbers of one key stand. */
 export interface SegmentStatus extends SupplyStatus {
@@ -8,7 +8,7 @@ export interface SegmentStatus extends SupplyStatus {
 }
 
 /** What was done for all keys together since the start. */
-export class SegmentTally extends SupplyTally {
+export class ReservationCounters extends FetchCounters {
   /** Segments that came. */
   reservations = 0;
   /** Numbers in them. */

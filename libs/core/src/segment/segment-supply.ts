@@ -96,10 +96,10 @@ export class SegmentSupply extends Supply<ReservedSegment> {
   }
 
   landed(segment: ReservedSegment): void {
-    const { tally, ports } = this.ctx;
+    const { counters, ports } = this.ctx;
     this.highest = segment.last;
-    tally.reservations++;
-    tally.reserved += sizeOf(segment);
+    counters.reservations++;
+    counters.reserved += sizeOf(segment);
     this.step.learn(segment.step);
     this.stock.add(segment);
     this.distance.landed(this.hasStarved, this.step.current, ports.monotonic.now());
@@ -109,12 +109,12 @@ export class SegmentSupply extends Supply<ReservedSegment> {
 
   late(segment: ReservedSegment): void {
     if (this.isClosed) return this.lost(segment);
-    this.ctx.tally.late++;
+    this.ctx.counters.late++;
     this.landed(segment);
   }
 
   lost(segment: ReservedSegment): void {
-    this.ctx.tally.dropped += sizeOf(segment);
+    this.ctx.counters.dropped += sizeOf(segment);
   }
 
   recovered(): void {
@@ -182,6 +182,6 @@ export class SegmentSupply extends Supply<ReservedSegment> {
     const { opTimeoutMs } = this.ctx.options;
     const giveBack = (): Promise<boolean> => this.source.giveBack(unused);
     const wentBack = await withDeadline(giveBack, opTimeoutMs, this.ctx.ports.timers).catch(() => false);
-    if (wentBack) this.ctx.tally.givenBack += sizeOf(unused);
+    if (wentBack) this.ctx.counters.givenBack += sizeOf(unused);
   }
 }

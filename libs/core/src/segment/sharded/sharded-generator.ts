@@ -9,7 +9,7 @@ import type { App, AppSegmentStore } from '../app-segment-store.js';
 import type { SegmentContext } from '../segment-context.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
-import { SegmentTally } from '../segment-status.js';
+import { ReservationCounters } from '../segment-status.js';
 import { SegmentSupply } from '../segment-supply.js';
 import { AppDirectory } from './app-directory.js';
 import { SHARDS, shardOf } from './gate-pass.js';
@@ -57,7 +57,7 @@ export class ShardedGenerator {
     ports: SupplyPorts,
     options?: SegmentOptions,
   ) {
-    this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
     this.outputs = new SuppliedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
@@ -145,10 +145,10 @@ export class ShardedGenerator {
   }
 
   /** Counted since the start, indexes as numbers. */
-  get counters(): Readonly<SegmentTally> & { readonly issued: number } {
+  get counters(): Readonly<ReservationCounters> & { readonly issued: number } {
     let issued = this.issuedBefore;
     for (const supply of this.supplies.values()) issued += supply.issued;
-    return { issued, ...this.ctx.tally };
+    return { issued, ...this.ctx.counters };
   }
 
   private async closeAll(): Promise<void> {
