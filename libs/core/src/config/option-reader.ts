@@ -72,6 +72,15 @@ export class OptionReader {
     return fallback;
   }
 
+  /** A share, 0 to 1; notes a problem otherwise. @param of what it is a share of */
+  share(name: string, rule: { readonly default: number; readonly of: string }): number {
+    const given = this.value(name);
+    if (given === undefined) return rule.default;
+    if (typeof given === 'number' && given >= 0 && given <= 1) return given;
+    this.problem(name, given, `must be a number from 0 to 1: a share of ${rule.of}`);
+    return rule.default;
+  }
+
   /** True or false; notes a problem otherwise. */
   boolean(name: string, fallback: boolean): boolean {
     const given = this.value(name);

@@ -50,6 +50,6 @@ export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptio
     maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { fallback: 0.5, of: 'a batch' }),
+    ...readSupplyOptions(reader, { default: 0.5, of: 'a batch' }),
   });
 }

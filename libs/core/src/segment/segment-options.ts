@@ -103,7 +103,7 @@ export function readSegmentOptions(reader: OptionReader): ResolvedSegmentOptions
       legal: 'a text of 1 to 128 characters',
     }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 100_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { fallback: 0.9, of: 'the step' }),
+    ...readSupplyOptions(reader, { default: 0.9, of: 'the step' }),
   });
 }
 
