@@ -35,9 +35,9 @@ export class IdSupply extends Supply<IdBatch> {
   private isRenewing = false;
   private renewal: Timer | undefined;
 
-  /** @param idCode undefined for IDs without one */
+  /** @param code undefined for IDs without one */
   constructor(
-    readonly idCode: string | undefined,
+    readonly code: string | undefined,
     protected override readonly ctx: PrefetchContext,
   ) {
     const { maxStep, minStep } = ctx.options;
@@ -65,7 +65,7 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   override get status(): PrefetchStatus {
-    return { idCode: this.idCode, ...super.status };
+    return { code: this.code, ...super.status };
   }
 
   /** Lets it make no room from now on. */
@@ -159,12 +159,12 @@ export class IdSupply extends Supply<IdBatch> {
     const count = Math.min(Math.max(this.step.current, demand), options.maxStep);
     this.fetcher.begin(async () => {
       const asked = { count, monotonicMs: ports.monotonic.now(), wallMs: ports.clock.refresh() };
-      return { ids: await source.take(count, this.idCode), ...asked };
+      return { ids: await source.take(count, this.code), ...asked };
     });
   }
 
   protected notReady(cause: RaindropError | undefined): RaindropError {
-    return new IdsNotReadyError(this.idCode, cause);
+    return new IdsNotReadyError(this.code, cause);
   }
 
   /** The last batch is half as old as it may become: who uses the code is to find younger ones when it is dropped. */

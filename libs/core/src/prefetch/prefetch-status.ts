@@ -3,7 +3,7 @@ import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 /** How the IDs of one code stand. */
 export interface PrefetchStatus extends SupplyStatus {
   /** Undefined for IDs without one. */
-  readonly idCode: string | undefined;
+  readonly code: string | undefined;
 }
 
 /** What was done for all codes together since the start. */

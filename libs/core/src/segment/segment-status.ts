@@ -2,7 +2,7 @@ import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
 /** How the numbers of one key stand. */
 export interface SegmentStatus extends SupplyStatus {
-  readonly idCode: string;
+  readonly code: string;
   /** How many segments wait behind the one in use. */
   readonly buffered: number;
 }
