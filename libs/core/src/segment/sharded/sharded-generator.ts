@@ -33,6 +33,8 @@ export interface ShardedIdsStatus {
   readonly shardsInUse: number;
   /** Why the apps could not be read the last time; undefined when they were. */
   readonly lastError: RaindropError | undefined;
+  /** Counted since the start, indexes as numbers. */
+  readonly counters: Readonly<ReservationCounters> & { readonly issued: number };
 }
 
 /**
@@ -141,14 +143,10 @@ export class ShardedGenerator {
   /** How the shards are, and what was reserved for them. */
   status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
-    return { isReady, apps, shardsInUse: this.supplies.size, lastError };
-  }
-
-  /** Counted since the start, indexes as numbers. */
-  get counters(): Readonly<ReservationCounters> & { readonly issued: number } {
     let issued = this.issuedBefore;
     for (const supply of this.supplies.values()) issued += supply.issued;
-    return { issued, ...this.ctx.counters };
+    const counters = { issued, ...this.ctx.counters };
+    return { isReady, apps, shardsInUse: this.supplies.size, lastError, counters };
   }
 
   private async closeAll(): Promise<void> {
