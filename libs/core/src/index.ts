@@ -21,15 +21,10 @@ export type { Field, FieldRole, PlacedField } from './layout/field.js';
 export type { LayoutShape } from './layout/layout-shape.js';
 export { Layout, type LayoutParts } from './layout/layout.js';
 export { createLayout, readLayout, resolveLayout, type LayoutOptions } from './layout/layout-options.js';
-export {
-  readUsage,
-  resolvedFor,
-  type LayoutUsage,
-  type ResolvedLayout,
-  type WorkerRange,
-} from './layout/layout-usage.js';
+export { BIT_OPTIONS, readAnyLayout, type ReadyLayoutOptions } from './layout/any-layout.js';
+export type { ResolvedLayout, WorkerRange } from './layout/layout-usage.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
-export { planLayout, planOf, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
+export { planLayout, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
 export { shapeOfFingerprint } from './layout/fingerprint.js';
 export { parseId, type ParsedId } from './layout/parse-id.js';
 export { refuseOutsideLife } from './layout/outside-life.js';

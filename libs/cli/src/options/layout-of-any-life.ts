@@ -1,12 +1,12 @@
-import { OptionReader, readLayout, type LayoutOptions, type ResolvedLayout } from '@raindrop/core';
+import { OptionReader, readLayout, type Layout, type LayoutOptions } from '@raindrop/core';
 
 /**
  * The layout of these options, also one that has expired: for reading IDs, and for judging how long it lasts.
  * @throws ConfigurationError naming every option that is wrong
  */
-export function layoutOfAnyLife(options: LayoutOptions, nowMs: number): ResolvedLayout {
+export function layoutOfAnyLife(options: LayoutOptions, nowMs: number): Layout {
   const reader = new OptionReader(options);
   const resolved = readLayout(reader, nowMs);
   reader.finish();
-  return resolved!;
+  return resolved!.layout;
 }

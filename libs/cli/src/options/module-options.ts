@@ -1,4 +1,4 @@
-import { Layout, shapeOfFingerprint, type LayoutOptions } from '@raindrop/core';
+import { BIT_OPTIONS, Layout, shapeOfFingerprint, type LayoutOptions } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
@@ -8,15 +8,6 @@ import { presetOf, presetOptionsOf } from './preset-choice.js';
 
 /** What the flags of a command came to. */
 export type FlagValues = Readonly<Record<string, unknown>>;
-
-const BIT_OPTIONS = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
 
 const LAYOUT_OPTIONS = [
   ...BIT_OPTIONS,
@@ -69,7 +60,7 @@ export function layoutOptionsOf(options: SnowflakeModuleOptions): LayoutOptions 
 export function layoutToRead(options: SnowflakeModuleOptions): Layout {
   if (options.layout instanceof Layout) return options.layout;
   if (!namesLayout(options)) throw new InputError(NO_LAYOUT);
-  return layoutOfAnyLife(layoutOptionsOf(options), Date.now()).layout;
+  return layoutOfAnyLife(layoutOptionsOf(options), Date.now());
 }
 
 export const NO_LAYOUT =

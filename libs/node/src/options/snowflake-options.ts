@@ -1,13 +1,12 @@
 import {
-  Layout,
+  BIT_OPTIONS,
   OptionReader,
+  readAnyLayout,
   readGeneratorOptions,
-  readLayout,
   readLeaseOptions,
-  readUsage,
   refuseOutsideLife,
-  resolvedFor,
   type GeneratorOptions,
+  type Layout,
   type LayoutOptions,
   type LeaseOptions,
   type ResolvedGeneratorOptions,
@@ -91,15 +90,6 @@ export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
   readonly sourceLayout: Layout | undefined;
 }
 
-const DECIDED_BY_LAYOUT = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
-
 /** Most worker rows that are created for a layout that names no range. */
 const MAX_DEFAULT_WORKERS = 1_023;
 
@@ -117,7 +107,10 @@ export function resolveSnowflakeOptions<More extends object>(
   reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
   refuseMisplaced(reader, 'snowflake');
   const idSource = readIdSource(reader);
-  const layout = idSource?.bringsLayout === true && namesNoLayout(reader) ? undefined : readAnyLayout(reader, nowMs);
+  // Of a ready layout a row for each worker id would be created; who creates none has them all.
+  const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
+  const isLeft = idSource?.bringsLayout === true && namesNoLayout(reader);
+  const layout = isLeft ? undefined : readAnyLayout(reader, nowMs, most);
   refuseDeadLayout(reader, layout, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
@@ -147,25 +140,7 @@ export function resolveSnowflakeOptions<More extends object>(
 
 /** Whether the layout is left to somebody else. */
 function namesNoLayout(reader: OptionReader): boolean {
-  return ['layout', ...DECIDED_BY_LAYOUT].every((option) => reader.value(option) === undefined);
-}
-
-/** The bit options, or a ready layout in their place. */
-function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
-  const given = reader.value('layout');
-  if (given === undefined) return readLayout(reader, nowMs);
-  for (const option of DECIDED_BY_LAYOUT) {
-    const value = reader.value(option);
-    if (value !== undefined) reader.problem(option, value, 'cannot be given together with layout, which decides it');
-  }
-  if (!(given instanceof Layout)) {
-    reader.problem('layout', given, 'must be a Layout, as createLayout() returns it');
-    return undefined;
-  }
-  // A row for each would be created; who creates none has them all.
-  const most = needsNoRows(reader.value('workerIdAssigner')) ? given.maxWorkerId : MAX_DEFAULT_WORKERS;
-  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, most));
-  return resolvedFor(given, usage, nowMs);
+  return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
 }
 
 /** One that can only read would refuse every ID. */
