@@ -18,7 +18,7 @@ export interface RaindropOptionsFactory {
 }
 
 /**
- * Distributed IDs for an application: import it once, inject `IdService`.
+ * Brings distributed IDs into an application: import it once, inject `IdService`.
  *
  * The worker id is acquired while the module is made, so the service works in other providers' `onModuleInit`; when that
  * fails, the application does not start. It is given back when the application has shut down.

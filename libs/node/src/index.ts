@@ -21,7 +21,7 @@ export type { Logger } from './ports/logger.js';
 export type { ReservingAssigner, StoreContext } from './ports/reserving-assigner.js';
 export type { SegmentBuffer } from './ports/segment-buffer.js';
 export type { WorkerGuarantee } from './ports/worker.js';
-export { IssuingCalls } from './ports/issuing-calls.js';
+export type { IssuingCalls } from './ports/issuing-calls.js';
 export { NoLayoutError } from './ports/no-layout-error.js';
 export { NoShardedIdsError } from './ports/no-sharded-ids-error.js';
 export type {

@@ -92,7 +92,7 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     return new LeaseLostError(this.workerId, 'it was lost; another worker is being acquired');
   }
 
-  /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
   afterRestore(): void {
     this.restores++;
     this.admit(this.ports.clock.refresh());

@@ -22,7 +22,7 @@ export interface PrefetchCounters extends Readonly<BatchCounters> {
 }
 
 /**
- * IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
+ * Hands out IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
  *
  * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
  * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
@@ -60,13 +60,13 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
     await Promise.all(supplies.map((each) => each.ready(patience)));
   }
 
-  /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
+  /** Returns the calls for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   override forCode(code: string): BoundIdCalls {
     this.codes.of(code).bind();
     return super.forCode(code);
   }
 
-  /** What was issued, fetched and dropped since the start. */
+  /** Counts what was issued, fetched and dropped since the start. */
   get counters(): PrefetchCounters {
     const { issued, size: codes } = this.codes;
     return { ...this.ctx.counters, issued, codes };

@@ -23,7 +23,7 @@ export interface AppSegmentStore {
   apps(): Promise<App[]>;
 
   /**
-   * Where the indexes of one shard of an app come from: 1 to 2^49 - 1, and as long as the whole ID
+   * Tells where the indexes of one shard of an app come from: 1 to 2^49 - 1, and as long as the whole ID
    * (`index * 16384 + shard * 256 + app`) is within the row's `max_limit_id`.
    *
    * Its `reserve` throws UnknownAppError when the app has no rows, and UnknownShardError when only this one is missing.

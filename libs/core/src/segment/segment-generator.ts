@@ -72,7 +72,7 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
     }
   }
 
-  /** What was issued, reserved and refused since the start. */
+  /** Counts what was issued, reserved and refused since the start. */
   get counters(): SegmentCounters {
     const { issued, size: codes } = this.codes;
     return { ...this.ctx.counters, issued, codes };

@@ -44,7 +44,7 @@ export interface SegmentSource {
 export interface SegmentStore {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;
-  /** Where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
+  /** Tells where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
   source(code: string): SegmentSource;
   /** What of the database's settings can lose a committed reservation, for the log. */
   durabilityWarnings(): Promise<readonly string[]>;

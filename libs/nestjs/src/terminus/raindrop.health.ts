@@ -31,7 +31,7 @@ export type RaindropHealthDetails = {
 };
 
 /**
- * Health of an ID service for `@nestjs/terminus` 11 and 12.
+ * Tells the health of an ID service to `@nestjs/terminus` 11 and 12.
  *
  * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt (`lastError`
  * says what keeps it from coming back), the clock is off, an hour is used up, the layout has expired. Degraded (where

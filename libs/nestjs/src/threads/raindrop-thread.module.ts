@@ -10,7 +10,7 @@ export interface RaindropThreadOptions extends ThreadIdsOptions {
   isGlobal?: boolean;
 }
 
-/** For an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
+/** Serves an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
 @Module({})
 export class RaindropThreadModule {
   /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */

@@ -26,7 +26,7 @@ export class SegmentTableMissingError extends RaindropError {
   }
 }
 
-/** There is a table of that name, but it is somebody else's. */
+/** There is a table of that name, but another program made it. */
 export class NotASegmentTableError extends RaindropError {
   readonly errorCode = 'NOT_A_SEGMENT_TABLE';
 

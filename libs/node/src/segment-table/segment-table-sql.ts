@@ -10,8 +10,8 @@ import {
 } from './segment-tables.js';
 
 /**
- * The statements that create the table of codes and their segments: what Raindrop itself runs at the first start, for
- * those who want to run it by hand.
+ * Returns the statements that create the table of codes and their segments: what Raindrop itself runs at the first
+ * start, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError
@@ -21,7 +21,7 @@ export function segmentTableSql(type: SupportedDatabase, tableName = DEFAULT_SEG
 }
 
 /**
- * The same for the table of apps and their shards.
+ * Returns the statements that create the table of apps and their shards.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

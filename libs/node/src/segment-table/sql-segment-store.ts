@@ -30,7 +30,7 @@ export interface SqlSegmentStoreOptions extends SegmentDatabaseOptions {
 /** The row that tells one table from another. */
 const IDENTITY_CODE = 'raindrop.identity';
 
-/** A code that cannot be a row's key. */
+/** The code cannot be a row's key. */
 export class UnstorableCodeError extends RaindropError {
   readonly errorCode = 'UNSTORABLE_CODE';
 

@@ -10,7 +10,7 @@ export interface ThreadIdsOptions extends SharedIdsOptions {
 }
 
 /**
- * The IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
+ * Opens the IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
  * @throws ConfigurationError for what is no handle, and naming every option that is wrong
  */
 export function openSharedIds(handle: SharedIdRingHandle, options: ThreadIdsOptions = {}): SharedIds {

@@ -25,8 +25,8 @@ export const NODE_COLUMNS: readonly ColumnDefinition[] = [
 ];
 
 /**
- * The statements that create the table of starts, for `workerIdAssigner: 'disposable'`: what Raindrop itself runs at the
- * first start, for those who want to run it by hand.
+ * Returns the statements that create the table of starts, for `workerIdAssigner: 'disposable'`: what Raindrop itself
+ * runs at the first start, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

@@ -34,7 +34,7 @@ export class WorkerTableMissingError extends RaindropError {
   }
 }
 
-/** There is a table of that name, but it is somebody else's. */
+/** There is a table of that name, but another program made it. */
 export class NotAWorkerTableError extends RaindropError {
   readonly errorCode = 'NOT_A_WORKER_TABLE';
 

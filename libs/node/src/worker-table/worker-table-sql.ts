@@ -6,7 +6,7 @@ import type { ColumnDefinition } from '../database/column-definition.js';
 import { INDEXED_COLUMNS, LAYOUT_COLUMNS, ORIGINAL_COLUMNS, OWN_COLUMNS } from './worker-columns.js';
 
 /**
- * The statements that create the worker table and the table of its layouts in a database that has neither: what
+ * Returns the statements that create the worker table and the table of its layouts in a database that has neither: what
  * Raindrop itself runs at the first start, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`

@@ -41,8 +41,8 @@ export const KEY_COLUMNS = ['series', 'per', 'period'] as const;
 export const NAME_COLUMNS = ['series', 'per'] as const;
 
 /**
- * The statements that create the table of business numbers where it is missing: what prepareBusinessNumbers() runs, for
- * those who want to run it by hand.
+ * Returns the statements that create the table of business numbers where it is missing: what prepareBusinessNumbers()
+ * runs, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`
  * @throws ConfigurationError when the database is not supported; InvalidTableNameError

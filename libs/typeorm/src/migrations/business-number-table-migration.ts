@@ -3,7 +3,7 @@ import { DEFAULT_NUMBER_TABLE, dropNumberTable } from '../business-number/number
 import { tableMigration, type TableMigration, type TableMigrationOptions } from './table-migration.js';
 
 /**
- * A TypeORM migration that creates the table of business numbers.
+ * Makes a TypeORM migration that creates the table of business numbers.
  *
  * Its `down` drops the table, and with it the memory of what was given out: afterwards every series starts anew.
  *

@@ -10,7 +10,7 @@ import {
 import { tableMigration, type TableMigration, type TableMigrationOptions } from './table-migration.js';
 
 /**
- * A TypeORM migration that creates the table of codes and their segments where it is missing.
+ * Makes a TypeORM migration that creates the table of codes and their segments where it is missing.
  *
  * Its `down` drops it, and with it the memory of what was issued: numbers of codes that are used again would repeat.
  *
@@ -23,7 +23,7 @@ export function segmentTableMigration(options: TableMigrationOptions = {}): Tabl
 }
 
 /**
- * The same for the table of apps and their shards. `registerApp` adds the rows.
+ * Makes a TypeORM migration that creates the table of apps and their shards. `registerApp` adds the rows.
  *
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */

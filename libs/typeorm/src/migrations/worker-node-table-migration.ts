@@ -2,7 +2,7 @@ import { createNodeTable, DEFAULT_DISPOSABLE_TABLE, quoteTable } from '@raindrop
 import { tableMigration, type TableMigration, type TableMigrationOptions } from './table-migration.js';
 
 /**
- * A TypeORM migration that creates the table of starts, for `workerIdAssigner: 'disposable'`.
+ * Makes a TypeORM migration that creates the table of starts, for `workerIdAssigner: 'disposable'`.
  *
  * Its `down` drops it, and with it the memory of which worker ids were used: IDs could repeat.
  *

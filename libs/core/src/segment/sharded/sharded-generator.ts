@@ -80,7 +80,7 @@ export class ShardedGenerator {
     await this.directory.start();
   }
 
-  /** From memory, at once. */
+  /** Returns the next ID for an app and a gate pass, from memory and at once. */
   nextSharded(request: ShardedIdRequest): bigint {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
@@ -92,12 +92,12 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** As {@link nextSharded}, as decimal text. */
+  /** Returns the next ID as decimal text. */
   nextString(request: ShardedIdRequest): string {
     return this.nextSharded(request).toString();
   }
 
-  /** As {@link nextSharded}, but waits for the next numbers, at most `timeoutMs`. */
+  /** Returns the next ID; waits for the next numbers, at most `timeoutMs`. */
   async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
@@ -110,7 +110,7 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** As {@link nextShardedAsync}, as decimal text. */
+  /** Returns the next ID as decimal text; waits as {@link nextShardedAsync} does. */
   async nextStringAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<string> {
     return (await this.nextShardedAsync(request, wait)).toString();
   }
@@ -127,7 +127,7 @@ export class ShardedGenerator {
     await this.directory.look();
   }
 
-  /** To be called when this process may be a copy of another: numbers at hand are never used. */
+  /** Call it when this process may be a copy of another: numbers at hand are never used. */
   afterRestore(): void {
     for (const supply of this.supplies.values()) supply.forget();
   }
@@ -140,7 +140,7 @@ export class ShardedGenerator {
     return (this.closing ??= this.closeAll());
   }
 
-  /** How the shards are, and what was reserved for them. */
+  /** Tells how the shards are, and what was reserved for them. */
   status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     let issued = this.issuedBefore;

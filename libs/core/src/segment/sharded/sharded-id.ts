@@ -23,7 +23,7 @@ export interface ShardedIdParts {
 const INDEX_STEP = 16_384n;
 const SHARD_STEP = 256;
 
-/** Parts that make no sharded ID. */
+/** The parts make no sharded ID. */
 export class InvalidShardedIdPartError extends RaindropError {
   readonly errorCode = 'INVALID_SHARDED_ID_PART';
 
@@ -36,7 +36,7 @@ export class InvalidShardedIdPartError extends RaindropError {
   }
 }
 
-/** @throws InvalidAppError when `app` is not an integer from 0 to 255 */
+/** Refuses what is no app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
 export function checkApp(app: number): void {
   if (!Number.isInteger(app) || app < 0 || app > MAX_APP) throw new InvalidAppError(app);
 }
