@@ -11,7 +11,7 @@ import type { RaindropModuleOptions } from './raindrop.options.js';
 // Before any DataSource of the application is opened.
 guardSqliteDriver(process);
 
-/** What `forRootAsync({ useClass | useExisting })` names: a provider that makes the options. */
+/** Makes the options: a provider that `forRootAsync({ useClass | useExisting })` names. */
 export interface RaindropOptionsFactory {
   /** The options; called once, when the module is made. */
   createRaindropOptions(): RaindropModuleOptions | Promise<RaindropModuleOptions>;

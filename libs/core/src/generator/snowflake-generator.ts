@@ -16,7 +16,7 @@ import { SnowflakeOutputs } from './snowflake-outputs.js';
 import type { Tenure } from './tenure.js';
 import { Waiting } from './waiting.js';
 
-/** What the generator has done since it was made. */
+/** Counts what the generator has done since it was made. */
 export interface GeneratorCounters extends Readonly<PlacementCounters> {
   /** IDs; with 10,000 codes or more those of some may be missing until a later look. */
   readonly issued: number;

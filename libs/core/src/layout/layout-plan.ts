@@ -17,7 +17,7 @@ export interface PlannedField {
 }
 
 /**
- * What a layout comes to, for people and for JSON: plain numbers, texts and nulls, nothing that `JSON.stringify` would
+ * The plan of a layout, for people and for JSON: plain numbers, texts and nulls, nothing that `JSON.stringify` would
  * drop or refuse. Moments are ISO texts in UTC.
  */
 export interface LayoutPlan {

@@ -1,6 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
 
-/** How the worker lease is kept. Times in ms. */
+/** The options of the worker lease. All times are in ms. */
 export interface LeaseOptions {
   /**
    * How often the lease is renewed.

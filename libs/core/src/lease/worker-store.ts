@@ -100,7 +100,7 @@ export interface WorkerWrite {
 export const FENCE_LEAP = 1_000_000_000;
 
 /**
- * Where worker rows live. Every call goes to the primary, outside any transaction of the application, and is settled
+ * Keeps worker rows. Every call goes to the primary, outside any transaction of the application, and is settled
  * only when the database has acknowledged it.
  */
 export interface WorkerStore {

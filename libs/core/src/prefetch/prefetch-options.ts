@@ -1,7 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
 import { readSupplyOptions } from '../supply/supply-options.js';
 
-/** How IDs are fetched ahead of need, and handed out. */
+/** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {
   /** The next batch is fetched when less than this share of a batch is left, 0-1. Default 0.5. */
   prefetchBelow?: number;

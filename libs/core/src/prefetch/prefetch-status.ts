@@ -6,7 +6,7 @@ export interface PrefetchStatus extends SupplyStatus {
   readonly code: string | undefined;
 }
 
-/** What was done for all codes together since the start. */
+/** Counts what was done for all codes together since the start. */
 export class BatchCounters extends FetchCounters {
   /** Batches that came in time. */
   batches = 0;

@@ -13,7 +13,7 @@ import { BatchCounters } from './prefetch-status.js';
 /** So many codes are looked at in one call for one that makes room: some ten microseconds. */
 const MAX_LOOKS = 1_000;
 
-/** What was done since the start. */
+/** Counts what was done since the start. */
 export interface PrefetchCounters extends Readonly<BatchCounters> {
   /** IDs that were handed out. */
   readonly issued: number;

@@ -8,7 +8,7 @@ export interface PutRejection {
   readonly count: number;
 }
 
-/** What a ring holds, and when it is filled. */
+/** The options of a ring: what it holds, and when it is filled. */
 export interface SharedIdRingOptions {
   /**
    * 8,192 slots times 2 to the power of this: by default 65,536, half a megabyte.

@@ -8,7 +8,7 @@ export interface App {
   readonly description: string;
 }
 
-/** Where the indexes of apps and their shards live. */
+/** Keeps the indexes of apps and their shards. */
 export interface AppSegmentStore {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;

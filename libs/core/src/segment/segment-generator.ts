@@ -15,7 +15,7 @@ import { SegmentSupply } from './segment-supply.js';
 /** How many codes are fetched at once at the start. */
 const AT_ONCE = 16;
 
-/** What the generator has done since it was made. */
+/** Counts what the generator has done since it was made. */
 export interface SegmentCounters extends Readonly<ReservationCounters> {
   /** Numbers that were handed out. */
   readonly issued: number;

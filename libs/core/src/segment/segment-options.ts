@@ -9,7 +9,7 @@ export interface ChainOptions {
   maxBuffered?: number;
 }
 
-/** How the numbers of a code are fetched and handed out. */
+/** The options of number sections: how the numbers of a code are fetched and handed out. */
 export interface SegmentOptions {
   /**
    * The next segment is fetched when less than this share is left; with 0 not before a caller needs it.

@@ -7,7 +7,7 @@ export interface SegmentStatus extends SupplyStatus {
   readonly buffered: number;
 }
 
-/** What was done for all keys together since the start. */
+/** Counts what was done for all keys together since the start. */
 export class ReservationCounters extends FetchCounters {
   /** Segments that came. */
   reservations = 0;

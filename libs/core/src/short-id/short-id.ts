@@ -5,7 +5,7 @@ import { showValue } from '../show-value.js';
 import { MAX_DATE_MS } from '../time/timeline.js';
 import { shortIdLayout } from './short-id-layout.js';
 
-/** What a short ID says. */
+/** The parts of a short ID. */
 export interface ParsedShortId {
   readonly shortId: number;
   readonly time: Date;

@@ -8,7 +8,7 @@ import { hostScope } from './host-scope.js';
 import { hostWorkerId } from './host-worker-id.js';
 import { UnsafeGenerator } from './unsafe-generator.js';
 
-/** What {@link createGenerator} takes, if anything. */
+/** The options of {@link createGenerator}. */
 export interface CreateGeneratorOptions extends GeneratorOptions {
   /**
    * The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. Default 2024-01-01.

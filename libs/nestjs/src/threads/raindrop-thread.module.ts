@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ConfigurationError, OptionReader, SharedIds, type SharedIdRingHandle } from '@raindrop/core';
 import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
 
-/** What `RaindropThreadModule.forRoot` takes. */
+/** The options of `RaindropThreadModule.forRoot`. */
 export interface RaindropThreadOptions extends ThreadIdsOptions {
   /** Of the ring in the thread that leased the worker; from `workerData`. */
   handle: SharedIdRingHandle;

@@ -50,7 +50,7 @@ export class ConnectionSockets {
     return stream;
   }
 
-  /** Whether a socket has closed: the connection is of no use any more. */
+  /** Tells whether a socket has closed: the connection is of no use any more. */
   get isLost(): boolean {
     return this.closed > 0 || this.reason !== undefined;
   }

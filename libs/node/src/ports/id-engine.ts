@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { IdCalls, Layout, ShardedGenerator } from '@raindrop/core';
 import type { IdServiceStatus } from './id-service-status.js';
 
-/** What stands behind a service: snowflakes of a worker, or numbers from segments. */
+/** Stands behind a service: snowflakes of a worker, or numbers from segments. */
 export interface IdEngine {
   /** The generator itself, without a layer between: each costs a nanosecond. */
   readonly calls: IdCalls;

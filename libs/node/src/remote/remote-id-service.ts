@@ -48,7 +48,7 @@ export class RemoteIdService extends IdService {
     return new RemoteIdService(name, await source.open({ layout: options.layout, generator }));
   }
 
-  /** How the service is, and what it has counted. */
+  /** Tells how the service is, and what it has counted. */
   override status(): SnowflakeServiceStatus {
     return this.engine.status(this.name);
   }

@@ -3,7 +3,7 @@ import type { Logger } from '../ports/logger.js';
 import { splitLogger } from './split-logger.js';
 import { threadPorts } from './thread-ports.js';
 
-/** What {@link openSharedIds} takes. */
+/** The options of {@link openSharedIds}. */
 export interface ThreadIdsOptions extends SharedIdsOptions {
   /** Default: warnings on standard error. */
   logger?: Pick<Logger, 'warn'>;

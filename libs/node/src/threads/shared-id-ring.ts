@@ -5,7 +5,7 @@ import { RingsOfService } from './rings-of-service.js';
 import { splitLogger } from './split-logger.js';
 import { threadPorts } from './thread-ports.js';
 
-/** What {@link sharedIdRing} takes. */
+/** The options of {@link sharedIdRing}. */
 export interface ThreadRingOptions extends SharedIdRingOptions {
   /** Default: warnings on standard error. */
   logger?: Pick<Logger, 'warn'>;

@@ -3,7 +3,7 @@ import type { SupportedDatabase } from '@raindrop/node';
 import { dialectOf, parseTableName, type Dialect, type TableName } from '@raindrop/node/internal';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Of which table, under which name. */
+/** The table of a migration, and the place of the migration among the others. */
 export interface TableMigrationOptions {
   /** `table` or `schema.table`. Default the name that the table has in the options of the service. */
   readonly tableName?: string;

@@ -16,7 +16,7 @@ import { SHARDS, shardOf } from './gate-pass.js';
 import { NoShardedIdLeftError, UnknownAppError } from './sharded-errors.js';
 import { checkApp, composeShardedId } from './sharded-id.js';
 
-/** For whom an ID is. */
+/** The app and the person that an ID is for. */
 export interface ShardedIdRequest {
   /** 0 to 255, registered. */
   readonly app: number;

@@ -9,7 +9,7 @@ export const MAX_APP = 255;
 /** The highest index, 2^49 - 1; the lowest that is issued is 1. */
 export const MAX_INDEX = 2n ** 49n - 1n;
 
-/** What a sharded ID consists of: `index << 14 | shard << 8 | app`. */
+/** The parts of a sharded ID: `index << 14 | shard << 8 | app`. */
 export interface ShardedIdParts {
   /** Counts an app's IDs within a shard, 0 to 2^49 - 1. */
   readonly index: bigint;
