@@ -69,8 +69,8 @@ export function describeConcurrentAcquirers(
         expect(refusal).toBeInstanceOf(NoFreeWorkerError);
         const { census } = refusal as NoFreeWorkerError;
         expect(census).toMatchObject({ total: rows, live: rows, foreign: 0, poisoned: 0, contended: 0 });
-        expect(census.freeAt).toBeGreaterThan(before);
-        expect(census.freeAt).toBeLessThanOrEqual(Date.now() + LONGEST_HOLD_MS);
+        expect(census.freeAtMs).toBeGreaterThan(before);
+        expect(census.freeAtMs).toBeLessThanOrEqual(Date.now() + LONGEST_HOLD_MS);
       }
       expect(repeatsAmong(ids)).toBe(0);
       expect(await freeRows()).toEqual(upTo(rows));

@@ -26,12 +26,16 @@ function askedBy(check: () => unknown): Map<string, Asked> {
   const note = (name: string, range: string, fallback?: string): void => {
     asked.set(name, { range, fallback });
   };
-  const { integer, boolean, oneOf } = OptionReader.prototype;
+  const { integer, share, boolean, oneOf } = OptionReader.prototype;
   const spies = [
     jest.spyOn(OptionReader.prototype, 'integer').mockImplementation(function (this: OptionReader, name, rule) {
       const fallback = rule.default === undefined ? undefined : number(rule.default);
       note(name, `${number(rule.min)}-${number(rule.max)}`, fallback);
       return integer.call(this, name, rule satisfies IntegerRule);
+    }),
+    jest.spyOn(OptionReader.prototype, 'share').mockImplementation(function (this: OptionReader, name, rule) {
+      note(name, '0-1', number(rule.default));
+      return share.call(this, name, rule);
     }),
     jest.spyOn(OptionReader.prototype, 'boolean').mockImplementation(function (this: OptionReader, name, fallback) {
       note(name, 'true, false', String(fallback));

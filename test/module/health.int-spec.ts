@@ -17,7 +17,7 @@ class Health {
 
   /** The indicator's part of what the endpoint would answer, up or down. */
   async check(): Promise<Record<string, unknown>> {
-    const result = await this.terminus.check([() => this.raindrop.check('ids')]).catch((error: unknown) => {
+    const result = await this.terminus.check([() => this.raindrop.isHealthy('ids')]).catch((error: unknown) => {
       return (error as { response: { details: Record<string, Record<string, unknown>> } }).response;
     });
     return result.details['ids'] as Record<string, unknown>;
@@ -194,15 +194,15 @@ describe('RaindropHealthIndicator of a worker id given by hand', () => {
     const eleven = { check: () => ({ up: answer('up'), down: answer('down') }) };
     const indicator = new RaindropHealthIndicator(eleven as unknown as HealthIndicatorService, running.ids);
     at('2093-12-31');
-    expect(indicator.check('ids').ids).toMatchObject({ status: 'up', reason: 'the layout expires in 19 days' });
+    expect(indicator.isHealthy('ids').ids).toMatchObject({ status: 'up', reason: 'the layout expires in 19 days' });
     at('2094-02-01');
-    expect(indicator.check('ids').ids).toMatchObject({ status: 'down', reason: 'TIMESTAMP_OVERFLOW' });
+    expect(indicator.isHealthy('ids').ids).toMatchObject({ status: 'down', reason: 'TIMESTAMP_OVERFLOW' });
   });
 
   it('is down without a module to speak of', () => {
     const answer = (status: string) => (details: object) => ({ ids: { status, ...details } });
     const session = { check: () => ({ down: answer('down') }) };
     const indicator = new RaindropHealthIndicator(session as unknown as HealthIndicatorService);
-    expect(indicator.check('ids').ids).toEqual({ status: 'down', reason: 'RaindropModule is not imported' });
+    expect(indicator.isHealthy('ids').ids).toEqual({ status: 'down', reason: 'RaindropModule is not imported' });
   });
 });

@@ -63,7 +63,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     expect(ids.workerId).toBeUndefined();
     expect(() => ids.layout).toThrow(NoLayoutError);
     expect(() => ids.parse(5n)).toThrow(NoLayoutError);
-    expect(() => ids.next({ app: 1, gatePass: 'zhangsan' })).toThrow(NoShardedIdsError);
+    expect(() => ids.nextSharded({ app: 1, gatePass: 'zhangsan' })).toThrow(NoShardedIdsError);
     expect(ids.status()).toMatchObject({ idMode: 'numberSection', state: 'ready', counters: { issued: 11, codes: 3 } });
 
     await app.close();
@@ -110,13 +110,13 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     const app = await start({ sharded: { apps } });
     const ids = app.get(IdService);
     const request = { app: 1, gatePass: '13900139000' };
-    const first = await ids.nextAsync(request);
+    const first = await ids.nextShardedAsync(request);
     expect(parseShardedId(first)).toEqual({ index: 1n, shard: shardOf('13900139000'), app: 1 });
-    expect(parseShardedId(ids.next(request)).index).toBe(2n);
-    expect(await ids.nextAsync({ ...request, app: 2 })).toBe(first + 1n);
-    await expect(ids.nextAsync({ ...request, app: 9 })).rejects.toThrow(UnknownAppError);
+    expect(parseShardedId(ids.nextSharded(request)).index).toBe(2n);
+    expect(await ids.nextShardedAsync({ ...request, app: 2 })).toBe(first + 1n);
+    await expect(ids.nextShardedAsync({ ...request, app: 9 })).rejects.toThrow(UnknownAppError);
     await ids.registerApp(9, 'late');
-    expect(await ids.nextAsync({ ...request, app: 9 })).toBe(first + 8n);
+    expect(await ids.nextShardedAsync({ ...request, app: 9 })).toBe(first + 8n);
     await app.close();
   });
 
@@ -169,7 +169,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     class Health {
       constructor(private readonly indicator: RaindropHealthIndicator) {}
       check(): HealthIndicatorResult['ids'] {
-        return this.indicator.check('ids')['ids'];
+        return this.indicator.isHealthy('ids')['ids'];
       }
     }
     @Module({

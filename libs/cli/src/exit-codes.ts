@@ -1,4 +1,4 @@
-/** How the command ends. */
+/** Says how the command ends. */
 export const EXIT_CODES = {
   done: 0,
   /** The work failed, or `doctor` found something that will fail. */

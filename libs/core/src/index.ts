@@ -21,9 +21,10 @@ export type { Field, FieldRole, PlacedField } from './layout/field.js';
 export type { LayoutShape } from './layout/layout-shape.js';
 export { Layout, type LayoutParts } from './layout/layout.js';
 export { createLayout, type LayoutOptions } from './layout/layout-options.js';
-export { resolvedFor, type LayoutUsage, type ResolvedLayout, type WorkerRange } from './layout/layout-usage.js';
+export type { ReadyLayoutOptions } from './layout/any-layout.js';
+export type { ResolvedLayout, WorkerRange } from './layout/layout-usage.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
-export { planLayout, planOf, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
+export { planLayout, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
 
 export { parseId, type ParsedId } from './layout/parse-id.js';
 
@@ -127,13 +128,13 @@ export type { ChainOptions, ResolvedSegmentOptions, SegmentOptions } from './seg
 
 export type { SupplyPorts as SegmentPorts } from './supply/supply-ports.js';
 
-export type { SegmentStatus, SegmentTally } from './segment/segment-status.js';
+export type { ReservationCounters, SegmentStatus } from './segment/segment-status.js';
 export type { SegmentCounters } from './segment/segment-generator.js';
 
 export type { IdBatchSource } from './prefetch/id-batch-source.js';
 export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
 
-export type { PrefetchStatus, PrefetchTally } from './prefetch/prefetch-status.js';
+export type { BatchCounters, PrefetchStatus } from './prefetch/prefetch-status.js';
 export type { PrefetchPorts } from './prefetch/prefetch-ports.js';
 export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
 

@@ -7,7 +7,7 @@
 export { OptionReader } from './config/option-reader.js';
 export { Timeline } from './time/timeline.js';
 export { readLayout, resolveLayout } from './layout/layout-options.js';
-export { readUsage } from './layout/layout-usage.js';
+export { BIT_OPTIONS, readAnyLayout } from './layout/any-layout.js';
 export { shapeOfFingerprint } from './layout/fingerprint.js';
 export { refuseOutsideLife } from './layout/outside-life.js';
 export { StaticTenure } from './generator/static-tenure.js';

@@ -2,8 +2,8 @@
 const SHOWN_CHARACTERS = 48;
 
 /**
- * Any value as a short text for a message or a log: strings are cut and everything but printable ASCII is escaped, no
- * code of the value runs (a `toString` may throw), and no number of unbounded length is printed.
+ * Writes any value as a short text for a message or a log: strings are cut and everything but printable ASCII is
+ * escaped, no code of the value runs (a `toString` may throw), and no number of unbounded length is printed.
  */
 export function showValue(value: unknown): string {
   switch (typeof value) {

@@ -11,14 +11,14 @@ import type { RaindropModuleOptions } from './raindrop.options.js';
 // Before any DataSource of the application is opened.
 guardSqliteDriver(process);
 
-/** What `forRootAsync({ useClass | useExisting })` names: a provider that makes the options. */
+/** Makes the options: a provider that `forRootAsync({ useClass | useExisting })` names. */
 export interface RaindropOptionsFactory {
   /** The options; called once, when the module is made. */
   createRaindropOptions(): RaindropModuleOptions | Promise<RaindropModuleOptions>;
 }
 
 /**
- * Distributed IDs for an application: import it once, inject `IdService`.
+ * Brings distributed IDs into an application: import it once, inject `IdService`.
  *
  * The worker id is acquired while the module is made, so the service works in other providers' `onModuleInit`; when that
  * fails, the application does not start. It is given back when the application has shut down.

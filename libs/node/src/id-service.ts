@@ -31,13 +31,16 @@ export class IdService extends IssuingCalls {
     engine.tell(this.events);
   }
 
-  /** The worker id of now; undefined while none is held, and for numbers from segments. It changes when a lost one is replaced. */
+  /**
+   * Returns the worker id of now; undefined while none is held, and for numbers from segments. It changes when a lost
+   * one is replaced.
+   */
   get workerId(): number | undefined {
     const status = this.status();
     return status.idMode === 'snowflake' ? status.workerId : undefined;
   }
 
-  /** @throws NoLayoutError for numbers from segments */
+  /** Returns the layout of the IDs. @throws NoLayoutError for numbers from segments */
   get layout(): Layout {
     const { layout } = this.engine;
     if (layout === undefined) throw new NoLayoutError(this.name);
@@ -45,22 +48,22 @@ export class IdService extends IssuingCalls {
   }
 
   /**
-   * A number for the public, whose steps are blurred: sharded by who asks. Needs `sharded`.
+   * Returns a number for the public, whose steps are blurred: it is sharded by who asks. Needs `sharded`.
    * @param request the app, 0-255, and a user name, a phone number or the like
-   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextAsync}
+   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextShardedAsync}
    */
-  next(request: ShardedIdRequest): bigint {
-    return this.sharded().next(request);
+  nextSharded(request: ShardedIdRequest): bigint {
+    return this.sharded().nextSharded(request);
   }
 
-  /** As {@link next}, but waits for numbers to come. */
-  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
-    return this.sharded().nextAsync(request, wait);
+  /** Returns a number for the public; waits for numbers to come. */
+  async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+    return this.sharded().nextShardedAsync(request, wait);
   }
 
   /**
-   * Makes an app known for {@link next}: here at once, in other processes within two minutes. Its numbers go on when it
-   * was known before.
+   * Makes an app known for {@link nextSharded}: here at once, in other processes within two minutes. Its numbers go on
+   * when it was known before.
    * @param app 0-255
    * @throws NoShardedIdsError; InvalidAppError; SegmentStoreUnavailableError
    */
@@ -68,27 +71,32 @@ export class IdService extends IssuingCalls {
     await this.sharded().registerApp(app, name, description);
   }
 
-  /** What an ID of this layout says, whoever issued it. @throws InvalidIdError; TimestampOverflowError; NoLayoutError */
+  /**
+   * Tells what an ID of this layout says, whoever issued it.
+   * @throws InvalidIdError; TimestampOverflowError; NoLayoutError
+   */
   parse(id: bigint | string | number): ParsedId {
     return parseId(this.layout, id);
   }
 
-  /** What it issues with, its health and counters. */
+  /** Tells what the service issues with, its health and its counters. */
   status(): IdServiceStatus {
     return this.engine.status(this.name);
   }
 
-  /** What a log shows of it, in either form: its status, and nothing of the databases behind it and their passwords. */
+  /**
+   * Returns what a log shows of the service: its status, and nothing of the databases behind it and their passwords.
+   */
   toJSON(): IdServiceStatus {
     return this.status();
   }
 
-  /** What `console.log` shows of it. */
+  /** Returns what `console.log` shows of the service. */
   [inspect.custom](): IdServiceStatus {
     return this.status();
   }
 
-  /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
   afterRestore(): void {
     this.engine.afterRestore();
   }

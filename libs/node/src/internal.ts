@@ -22,7 +22,7 @@ export { SnowflakeEngine } from './engines/snowflake-engine.js';
 export { givesNothingBack } from './options/assigner-options.js';
 export { guardedLogger } from './options/guarded-logger.js';
 export { refuse } from './options/misplaced-options.js';
-export { BIT_OPTIONS, LAYOUT_OPTIONS } from './options/option-table.js';
+export { LAYOUT_OPTIONS } from './options/option-table.js';
 export { refuseNonObject } from './options/options-object.js';
 export { type ResolvedServiceOptions, resolveServiceOptions } from './options/service-options.js';
 export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/snowflake-options.js';

@@ -7,7 +7,7 @@ import { guardedLogger } from './options/guarded-logger.js';
 import { resolveServiceOptions, type ServiceOptions } from './options/service-options.js';
 import { consoleLogger, DEFAULT_SERVICE } from './ports/logger.js';
 
-/** What {@link openIdService} takes: the options of a service, and its name. */
+/** The options of {@link openIdService}: the options of a service, and its name. */
 export type OpenIdServiceOptions = ServiceOptions & {
   /**
    * The service's name, for the log, the status and `@GeneratedSnowflake({ service })`.

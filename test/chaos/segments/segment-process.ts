@@ -43,7 +43,7 @@ class SegmentProcess extends ChaosProcess<SegmentOrders, IdService> {
     const dice = this.random.fraction();
     if (key === '7_12' || key === '7_48') {
       const request = { app: APP, gatePass: GATE_PASSES[key] };
-      return one(this.indexOf(key, dice < 0.7 ? ids.next(request) : await ids.nextAsync(request)));
+      return one(this.indexOf(key, dice < 0.7 ? ids.nextSharded(request) : await ids.nextShardedAsync(request)));
     }
     const code = key === 'plain' ? undefined : key;
     if (dice < 0.3) return one(ids.nextId(code));

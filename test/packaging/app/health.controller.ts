@@ -13,6 +13,6 @@ export class HealthController {
   @Get()
   @HealthCheck()
   check(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.database.pingCheck('database'), () => this.raindrop.check('ids')]);
+    return this.health.check([() => this.database.pingCheck('database'), () => this.raindrop.isHealthy('ids')]);
   }
 }

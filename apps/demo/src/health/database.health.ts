@@ -12,7 +12,7 @@ export class DatabaseHealthIndicator {
     private readonly dataSource: DataSource,
   ) {}
 
-  check<const Key extends string>(key: Key): PromiseLike<HealthIndicatorResult<Key>> {
+  isHealthy<const Key extends string>(key: Key): PromiseLike<HealthIndicatorResult<Key>> {
     const ping = (): Promise<void> =>
       this.dataSource.query('SELECT 1').then(
         () => undefined,

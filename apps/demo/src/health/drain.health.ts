@@ -10,7 +10,7 @@ export class DrainHealthIndicator {
     private readonly drain: Drain,
   ) {}
 
-  check<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
+  isHealthy<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const session = this.health.check(key);
     return this.drain.hasBegun ? session.down({ message: 'the service is shutting down' }) : session.up();
   }

@@ -30,9 +30,9 @@ export class HealthController {
   @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
     return this.health.check([
-      () => this.database.check('database'),
+      () => this.database.isHealthy('database'),
       () => this.ids(),
-      () => this.raindrop.check('numbers', this.numbers),
+      () => this.raindrop.isHealthy('numbers', this.numbers),
     ]);
   }
 
@@ -50,12 +50,12 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether IDs can be issued, and the service is not shutting down' })
   @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.ids(), () => this.drain.check('shutdown')]);
+    return this.health.check([() => this.ids(), () => this.drain.isHealthy('shutdown')]);
   }
 
   /** Without the worker id: who asks whether all is well need not know which worker it is. */
   private ids(): HealthIndicatorResult<'raindrop'> {
-    const { raindrop } = this.raindrop.check('raindrop');
+    const { raindrop } = this.raindrop.isHealthy('raindrop');
     return { raindrop: { ...raindrop, workerId: undefined } };
   }
 }

@@ -1,6 +1,14 @@
 import { Controller, Get, Inject, Logger, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { codecs, parseId, RaindropError, type CodecName, type Layout, type ParsedId, IdService } from '@raindrop/nestjs';
+import {
+  codecs,
+  parseId,
+  RaindropError,
+  type CodecName,
+  type Layout,
+  type ParsedId,
+  IdService,
+} from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';

@@ -49,7 +49,7 @@ export class NumbersController {
   })
   @ApiProblem(503, 'NO_SHARDED_ID_LEFT', 'No ID can be issued right now. Try again in a moment.')
   async issueSharded(@Body() request: NewShardedId): Promise<ShardedId> {
-    return { id: String(await this.ids.nextAsync(request, WAIT)) };
+    return { id: String(await this.ids.nextShardedAsync(request, WAIT)) };
   }
 
   @Post('business-numbers')

@@ -1,5 +1,16 @@
 import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
-import { ClosedError, InvalidBatchError, InvalidCodeError, InvalidIdError, LeaseLostError, NotReadyError, SequenceExhaustedError, StoreUnavailableError, UnknownAppError, WaitTimeoutError } from '@raindrop/nestjs';
+import {
+  ClosedError,
+  InvalidBatchError,
+  InvalidCodeError,
+  InvalidIdError,
+  LeaseLostError,
+  NotReadyError,
+  SequenceExhaustedError,
+  StoreUnavailableError,
+  UnknownAppError,
+  WaitTimeoutError,
+} from '@raindrop/nestjs';
 import { QueryFailedError } from 'typeorm';
 import { ProblemException } from './problem.exception.js';
 import { problemOf } from './problem-of.js';

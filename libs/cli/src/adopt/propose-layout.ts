@@ -1,4 +1,4 @@
-import { planOf, type Layout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
+import { planLayout, type Layout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
 import { layoutOfAnyLife } from '../options/layout-of-any-life.js';
 
 /** A layout whose IDs are all larger than the old keys. */
@@ -48,7 +48,12 @@ export function proposeLayout(highest: bigint, wish: Partial<LayoutOptions>, now
     const options = withEpoch({ ...shape, ...wish } as LayoutOptions, highest, nowMs);
     return options === undefined ? [] : [propose(options, nowMs)];
   });
-  const lasting = found.filter(({ layout, floor }) => floor > highest && lastsFrom(layout.expiresAt, nowMs));
+  const lasting = found
+    .filter(({ layout, floor }) => floor > highest && lastsFrom(layout.expiresAt, nowMs))
+    .map(({ options, ...each }) => ({
+      ...{ ...each, options: withoutNeeds(options) },
+      plan: planLayout({ ...options, minLifetimeDays: 0 }, nowMs),
+    }));
   const fitting = lasting.filter(
     ({ plan }) => !plan.warnings.some(({ code }) => code === 'CAPACITY' || code === 'FEW_WORKERS'),
   );
@@ -67,18 +72,16 @@ function isShape(shape: Shape, wish: Partial<LayoutOptions>): boolean {
 function withEpoch(options: LayoutOptions, highest: bigint, nowMs: number): LayoutOptions | undefined {
   if (options.startTimeStamp !== undefined) return options;
   // Refuses what is wrong with the wishes, before anything is reckoned with them.
-  const { unitMs, lowBits } = layoutOfAnyLife({ ...options, startTimeStamp: midnightOf(nowMs) }, nowMs).layout;
+  const { unitMs, lowBits } = layoutOfAnyLife({ ...options, startTimeStamp: midnightOf(nowMs) }, nowMs);
   const used = highest > 0n ? Number(highest >> BigInt(lowBits)) + 1 : 1;
   const epochMs = nowMs - used * unitMs - MARGIN_MS;
   if (!(epochMs >= EARLIEST_MS)) return undefined;
   return { ...options, startTimeStamp: new Date(midnightOf(epochMs)).toISOString().slice(0, 10) };
 }
 
-function propose(options: LayoutOptions, nowMs: number): Proposal & { readonly layout: Layout } {
-  const resolved = layoutOfAnyLife(options, nowMs);
-  const { layout } = resolved;
-  const floor = layout.idFloor(Math.max(nowMs - SKEW_MS, layout.epochMs));
-  return { options: withoutNeeds(options), layout, plan: planOf(resolved), floor };
+function propose(options: LayoutOptions, nowMs: number): Omit<Proposal, 'plan'> & { readonly layout: Layout } {
+  const layout = layoutOfAnyLife(options, nowMs);
+  return { options, layout, floor: layout.idFloor(Math.max(nowMs - SKEW_MS, layout.epochMs)) };
 }
 
 /** What was asked of the layout is no part of it. */

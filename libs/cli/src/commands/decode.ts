@@ -4,8 +4,7 @@ import {
   parseKeyWorkerId,
   presets,
   RaindropError,
-  resolvedFor,
-  planOf,
+  planLayout,
   type Layout,
   type ParsedId,
   type PlannedField,
@@ -74,8 +73,7 @@ function readingKeyWorker({ fingerprint }: Layout): (text: string) => ParsedId {
 }
 
 function describe({ id, time, ...parts }: ParsedId, layout: Layout): Decoded {
-  const workers = { min: 0, max: layout.maxWorkerId };
-  const { fields } = planOf(resolvedFor(layout, { ...NO_USAGE, workers }, time.getTime()));
+  const { fields } = planLayout({ layout });
   return {
     id: id.toString(),
     time: time.toISOString(),
@@ -86,13 +84,6 @@ function describe({ id, time, ...parts }: ParsedId, layout: Layout): Decoded {
     }),
   };
 }
-
-const NO_USAGE = {
-  firstLane: 0,
-  minLifetimeDays: 0,
-  expectedNodes: undefined,
-  expectedIdsPerSecond: undefined,
-} as const;
 
 function linesOf({ id, time, workerId, fields }: Decoded): string[] {
   const bits = fields.reduce((sum, field) => sum + field.bits, 0);

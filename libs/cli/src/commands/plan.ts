@@ -1,5 +1,4 @@
-import { Layout, planLayout, planOf, resolvedFor, type LayoutPlan } from '@raindrop/core';
-import { OptionReader, readUsage } from '@raindrop/core/internal';
+import { Layout, planLayout, type LayoutPlan } from '@raindrop/core';
 import type { CliOutput } from '../io/cli-output.js';
 import { showNumber } from '../io/show-number.js';
 import { layoutOptionsOf, moduleOptions, namesLayout, NO_LAYOUT, type FlagValues } from '../options/module-options.js';
@@ -24,11 +23,7 @@ function planFor(flags: FlagValues, nowMs: number): LayoutPlan {
   };
   const asked = { ...layoutOptionsOf(options), ...needs } as ReturnType<typeof layoutOptionsOf>;
   const { layout } = options;
-  if (!(layout instanceof Layout)) return planLayout(asked, nowMs);
-  const reader = new OptionReader(asked);
-  const usage = readUsage(reader, layout.maxWorkerId);
-  reader.finish();
-  return planOf(resolvedFor(layout, usage, nowMs));
+  return planLayout(layout instanceof Layout ? { ...asked, layout } : asked, nowMs);
 }
 
 function linesOf(plan: LayoutPlan): string[] {

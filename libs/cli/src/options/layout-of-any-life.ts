@@ -1,13 +1,13 @@
 import { OptionReader, readLayout } from '@raindrop/core/internal';
-import type { LayoutOptions, ResolvedLayout } from '@raindrop/core';
+import type { Layout, LayoutOptions } from '@raindrop/core';
 
 /**
  * The layout of these options, also one that has expired: for reading IDs, and for judging how long it lasts.
  * @throws ConfigurationError naming every option that is wrong
  */
-export function layoutOfAnyLife(options: LayoutOptions, nowMs: number): ResolvedLayout {
+export function layoutOfAnyLife(options: LayoutOptions, nowMs: number): Layout {
   const reader = new OptionReader(options);
   const resolved = readLayout(reader, nowMs);
   reader.finish();
-  return resolved!;
+  return resolved!.layout;
 }

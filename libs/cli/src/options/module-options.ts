@@ -1,7 +1,7 @@
 import { Layout, type LayoutOptions } from '@raindrop/core';
-import { shapeOfFingerprint } from '@raindrop/core/internal';
+import { shapeOfFingerprint, BIT_OPTIONS } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
-import { BIT_OPTIONS, LAYOUT_OPTIONS } from '@raindrop/node/internal';
+import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
 import { layoutOfAnyLife } from './layout-of-any-life.js';
@@ -52,7 +52,7 @@ export function layoutOptionsOf(options: SnowflakeModuleOptions): LayoutOptions 
 export function layoutToRead(options: SnowflakeModuleOptions): Layout {
   if (options.layout instanceof Layout) return options.layout;
   if (!namesLayout(options)) throw new InputError(NO_LAYOUT);
-  return layoutOfAnyLife(layoutOptionsOf(options), Date.now()).layout;
+  return layoutOfAnyLife(layoutOptionsOf(options), Date.now());
 }
 
 export const NO_LAYOUT =

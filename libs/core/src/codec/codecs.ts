@@ -38,7 +38,7 @@ export const codecs: Readonly<Record<CodecName, IdCodec>> = Object.freeze(
   Object.assign(Object.create(null) as object, table),
 );
 
-/** Whether `name` names a codec: the check before `codecs[name]` for a name that came from outside. */
+/** Tells whether `name` names a codec: the check before `codecs[name]` for a name that came from outside. */
 export function isCodecName(name: unknown): name is CodecName {
   return typeof name === 'string' && Object.hasOwn(codecs, name);
 }

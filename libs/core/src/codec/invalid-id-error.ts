@@ -2,7 +2,7 @@ import { RaindropError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /**
- * A value that is not an ID, or not one in the form that was asked for.
+ * The value is not an ID, or not one in the form that was asked for.
  *
  * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
  */

@@ -10,7 +10,7 @@ const LEGAL =
 export type IdLike = bigint | string | number;
 
 /**
- * The bigint of an ID in any of its usual types.
+ * Returns the bigint of an ID in any of its usual types.
  *
  * @throws InvalidIdError for negative values, values above 2^63 - 1, fractions, numbers above 2^53 - 1 (they have
  * already lost digits), texts that are not canonical decimal, and every other type

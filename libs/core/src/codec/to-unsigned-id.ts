@@ -8,8 +8,8 @@ const LARGEST_TEXT = String(LARGEST);
 const LEGAL = `a bigint or a decimal string from 0 to ${LARGEST}, or an integer number up to 2^53 - 1`;
 
 /**
- * As `toId`, for the IDs of systems that use all 64 bits (Discord's, say): they reach up to 2^64 - 1 and fit an unsigned
- * column only. Raindrop issues none above 2^63 - 1, it only reads them.
+ * Does what `toId` does, for the IDs of systems that use all 64 bits (Discord's, say): they reach up to 2^64 - 1 and
+ * fit an unsigned column only. Raindrop issues none above 2^63 - 1, it only reads them.
  *
  * @throws InvalidIdError for negative values (a signed 64-bit integer is made unsigned by `BigInt.asUintN(64, id)`),
  * values above 2^64 - 1, fractions, numbers above 2^53 - 1, texts that are not canonical decimal, and every other type

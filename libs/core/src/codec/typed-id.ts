@@ -18,8 +18,8 @@ export interface TypedIdCodec<Prefix extends string = string> extends IdCodec {
 }
 
 /**
- * A codec that writes `prefix_` before the ID and refuses every text with another prefix, so that the ID of a user
- * never passes for that of an order. After TypeID (https://github.com/jetify-com/typeid).
+ * Makes a codec that writes `prefix_` before the ID and refuses every text with another prefix, so that the ID of a
+ * user never passes for that of an order. After TypeID (https://github.com/jetify-com/typeid).
  *
  * The default, `base62-padded`, has a fixed width: the texts of one prefix sort like the IDs. Where letter case may get
  * lost (file names, columns with a collation that ignores it, people) take `base32-padded` or `base36-padded`.

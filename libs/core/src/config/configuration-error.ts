@@ -11,7 +11,7 @@ export interface ConfigurationProblem {
 }
 
 /**
- * A configuration that cannot work. Everything that is wrong is reported together, an option a line.
+ * The configuration cannot work. Everything that is wrong is reported together, an option a line.
  */
 export class ConfigurationError extends RaindropError {
   readonly errorCode = 'CONFIGURATION';

@@ -33,7 +33,7 @@ export class OptionReader {
     this.raw = raw as Record<string, unknown>;
   }
 
-  /** What is wrong so far. */
+  /** Returns the problems found so far. */
   get problems(): readonly ConfigurationProblem[] {
     return this.found;
   }
@@ -43,18 +43,18 @@ export class OptionReader {
     this.found.push({ option, given: describe(given), message });
   }
 
-  /** Whether any of these options has a problem so far. */
+  /** Tells whether any of these options has a problem so far. */
   refused(...names: readonly string[]): boolean {
     return this.found.some(({ option }) => names.includes(option));
   }
 
-  /** The raw value of an option, undefined when it is not given. */
+  /** Returns the raw value of an option; undefined when it is not given. */
   value(name: string): unknown {
     this.asked.add(name);
     return Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
   }
 
-  /** An integer option inside its rule; notes a problem otherwise. */
+  /** Reads an integer inside its rule; notes a problem otherwise. */
   integer(name: string, rule: IntegerRule): number {
     const given = this.value(name);
     const fallback = rule.default ?? rule.min;
@@ -72,7 +72,16 @@ export class OptionReader {
     return fallback;
   }
 
-  /** True or false; notes a problem otherwise. */
+  /** Reads a share, 0 to 1; notes a problem otherwise. @param of what it is a share of */
+  share(name: string, rule: { readonly default: number; readonly of: string }): number {
+    const given = this.value(name);
+    if (given === undefined) return rule.default;
+    if (typeof given === 'number' && given >= 0 && given <= 1) return given;
+    this.problem(name, given, `must be a number from 0 to 1: a share of ${rule.of}`);
+    return rule.default;
+  }
+
+  /** Reads true or false; notes a problem otherwise. */
   boolean(name: string, fallback: boolean): boolean {
     const given = this.value(name);
     if (given === undefined) return fallback;
@@ -81,7 +90,7 @@ export class OptionReader {
     return fallback;
   }
 
-  /** One of a few names, in any case. */
+  /** Reads one of a few names, in any case. */
   oneOf<Name extends string>(name: string, names: readonly Name[], fallback: Name): Name {
     const given = this.value(name);
     if (given === undefined) return fallback;
@@ -91,7 +100,7 @@ export class OptionReader {
     return match ?? fallback;
   }
 
-  /** A text that fits the pattern; notes a problem otherwise. */
+  /** Reads a text that fits the pattern; notes a problem otherwise. */
   string(name: string, rule: { fallback: string; pattern: RegExp; legal: string }): string {
     const given = this.value(name);
     if (given === undefined) return rule.fallback;

@@ -82,7 +82,7 @@ export class UnsafeIntegerError extends RaindropError {
   }
 }
 
-/** A code that is not a non-empty string of at most 128 characters. */
+/** The code is not a non-empty string of at most 128 characters. */
 export class InvalidCodeError extends RaindropError {
   readonly errorCode = 'INVALID_CODE';
 
@@ -96,7 +96,7 @@ export class InvalidCodeError extends RaindropError {
   }
 }
 
-/** A batch size that is not an integer from 1 to `maxBatch`, or a target that is not a BigInt64Array. */
+/** The batch size is not an integer from 1 to `maxBatch`, or the target is not a BigInt64Array. */
 export class InvalidBatchError extends RaindropError {
   readonly errorCode = 'INVALID_BATCH';
 
@@ -126,7 +126,7 @@ export class WaitTimeoutError extends RaindropError {
   }
 }
 
-/** A `timeoutMs` that is not a number of milliseconds, 0 or more. */
+/** The given `timeoutMs` is not a number of milliseconds, 0 or more. */
 export class InvalidTimeoutError extends RaindropError {
   readonly errorCode = 'INVALID_TIMEOUT';
 

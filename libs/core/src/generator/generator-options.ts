@@ -1,7 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
 import type { Layout } from '../layout/layout.js';
 
-/** How the generator behaves at its edges. */
+/** The options of a generator: how it behaves at its edges. */
 export interface GeneratorOptions {
   /**
    * The clock stands where both lanes have been and the hold is over: the async calls wait, or throw.

@@ -1,7 +1,7 @@
 import type { Clock, MonotonicClock } from '../time/clock.js';
 import type { Randomness } from '../time/randomness.js';
 
-/** What the generator reads from its surroundings. */
+/** Holds what the generator reads from its surroundings. */
 export interface GeneratorPorts {
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;

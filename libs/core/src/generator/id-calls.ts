@@ -11,25 +11,31 @@ import type { WaitOptions } from './waiting.js';
 export interface BoundIdCalls {
   /** Whose IDs these are. */
   readonly code: string;
-  /** The next ID, above all before it. @throws RaindropError when it cannot be had now */
+  /** Returns the next ID, above all before it. @throws RaindropError when it cannot be had now */
   nextId(): bigint;
-  /** The next ID as decimal text. @throws RaindropError when it cannot be had now */
+  /** Returns the next ID as decimal text. @throws RaindropError when it cannot be had now */
   nextString(): string;
-  /** The next ID as a number. @throws UnsafeIntegerError above 2^53 - 1; RaindropError when it cannot be had now */
+  /**
+   * Returns the next ID as a number.
+   * @throws UnsafeIntegerError above 2^53 - 1; RaindropError when it cannot be had now
+   */
   nextNumber(): number;
-  /** `count` IDs, ascending. @throws InvalidBatchError; RaindropError when they cannot be had now, and then none is */
+  /**
+   * Returns `count` IDs, ascending.
+   * @throws InvalidBatchError; RaindropError when they cannot be had now, and then none is
+   */
   nextIds(count: number): bigint[];
-  /** `count` IDs as decimal texts, ascending. @throws as `nextIds` */
+  /** Returns `count` IDs as decimal texts, ascending. @throws as `nextIds` */
   nextStrings(count: number): string[];
   /** Fills an array of yours and returns it. @throws as `nextIds`; the array is zeroed then */
   fill(target: BigInt64Array): BigInt64Array;
-  /** The next ID; waits where that helps. */
+  /** Returns the next ID; waits where that helps. */
   nextIdAsync(wait?: WaitOptions): Promise<bigint>;
-  /** The next ID as decimal text; waits where that helps. */
+  /** Returns the next ID as decimal text; waits where that helps. */
   nextStringAsync(wait?: WaitOptions): Promise<string>;
-  /** `count` IDs, ascending; waits where that helps. */
+  /** Returns `count` IDs, ascending; waits where that helps. */
   nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]>;
-  /** `count` IDs as decimal texts, ascending; waits where that helps. */
+  /** Returns `count` IDs as decimal texts, ascending; waits where that helps. */
   nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]>;
   /** Fills an array of yours and resolves with it; waits where that helps. */
   fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array>;
@@ -44,23 +50,26 @@ export interface BoundIdCalls {
  */
 export interface IdCalls {
   /**
-   * The next ID, above all that this generator gave for the code before.
+   * Returns the next ID, above all that this generator gave for the code before.
    * @param code 1-128 characters
    * @throws InvalidCodeError; another RaindropError, whose `retryable` tells whether waiting helps, when none can be had
    *   now: the lease is lost or not there yet, the clock went back, the tick is used up, the layout has ended, closed
    */
   nextId(code?: string): bigint;
-  /** The next ID as decimal text: what belongs into JSON. @throws as {@link nextId} */
+  /** Returns the next ID as decimal text: what belongs into JSON. @throws as {@link nextId} */
   nextString(code?: string): string;
-  /** The next ID as a number. @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed; as {@link nextId} */
+  /**
+   * Returns the next ID as a number.
+   * @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed; as {@link nextId}
+   */
   nextNumber(code?: string): number;
   /**
-   * `count` IDs at once, ascending; all or none.
+   * Returns `count` IDs at once, ascending; all or none.
    * @param count 1 to `maxBatch`
    * @throws InvalidBatchError; as {@link nextId}
    */
   nextIds(count: number, code?: string): bigint[];
-  /** `count` IDs as decimal texts, ascending; all or none. @throws as {@link nextIds} */
+  /** Returns `count` IDs as decimal texts, ascending; all or none. @throws as {@link nextIds} */
   nextStrings(count: number, code?: string): string[];
   /**
    * Fills an array of yours, ascending, and returns it: the fastest way to many IDs.
@@ -68,19 +77,24 @@ export interface IdCalls {
    * @throws as {@link nextIds}; the array is zeroed then
    */
   fill(target: BigInt64Array, code?: string): BigInt64Array;
-  /** As {@link nextId}, but waits where that helps: for a lease, the clock, the next tick. */
+  /** Returns the next ID; waits where that helps: for a lease, the clock, the next tick. */
   nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint>;
-  /** As {@link nextString}, but waits where that helps. */
+  /** Returns the next ID as decimal text; waits where that helps. */
   nextStringAsync(code?: string, wait?: WaitOptions): Promise<string>;
-  /** As {@link nextIds}, but waits where that helps: a large batch may take the sequences of several ticks. */
+  /** Returns `count` IDs; waits where that helps: a large batch may take the sequences of several ticks. */
   nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]>;
-  /** As {@link nextStrings}, but waits where that helps. */
+  /** Returns `count` IDs as decimal texts; waits where that helps. */
   nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]>;
-  /** As {@link fill}, but waits where that helps. Nobody else may use the array meanwhile; it is zeroed on failure. */
+  /**
+   * Fills an array of yours; waits where that helps. Nobody else may use the array meanwhile; it is zeroed on failure.
+   */
   fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array>;
-  /** The calls above for one code, without the look-up. @throws InvalidCodeError */
+  /** Returns the calls above for one code, without the look-up. @throws InvalidCodeError */
   forCode(code: string): BoundIdCalls;
-  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. @throws InvalidCodeError */
+  /**
+   * Tells why an ID would be refused at this moment; undefined when it would not be. Nothing is issued.
+   * @throws InvalidCodeError
+   */
   refusal(code?: string): RaindropError | undefined;
   /**
    * Begins to count the IDs of some codes apart, those issued so far included: for metrics of your own.

@@ -16,7 +16,7 @@ import { SnowflakeOutputs } from './snowflake-outputs.js';
 import type { Tenure } from './tenure.js';
 import { Waiting } from './waiting.js';
 
-/** What the generator has done since it was made. */
+/** Counts what the generator has done since it was made. */
 export interface GeneratorCounters extends Readonly<PlacementCounters> {
   /** IDs; with 10,000 codes or more those of some may be missing until a later look. */
   readonly issued: number;
@@ -78,24 +78,26 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
   }
 
   /**
-   * What an ID of this layout says, whoever issued it.
+   * Tells what an ID of this layout says, whoever issued it.
    * @throws InvalidIdError when it is not an ID; TimestampOverflowError when its time is beyond every Date
    */
   parse(id: bigint | string | number): ParsedId {
     return parseId(this.layout, id);
   }
 
-  /** The highest position that any code has reached on a lane in this tenure: what a release may leave behind. */
+  /**
+   * Returns the highest position that any code has reached on a lane in this tenure: what a release may leave behind.
+   */
   highest(tenure: Tenure, lane: Lane): Position {
     return this.codes.highest(tenure, lane);
   }
 
-  /** Why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. */
+  /** Tells why an ID would be refused at this moment; undefined when it would not be. Nothing is issued. */
   refusal(code?: string): RaindropError | undefined {
     return this.issuer.refusal(this.codes.of(code));
   }
 
-  /** What was issued, borrowed, held and refused since the start. */
+  /** Counts what was issued, borrowed, held and refused since the start. */
   get counters(): GeneratorCounters {
     return { ...this.issuer.counters, issued: this.codes.issued, codes: this.codes.size };
   }

@@ -3,7 +3,7 @@ import { AFTER_ALL, BEFORE_ALL, type Lane, type PerLane, type Position } from '.
 import type { Tenure } from './tenure.js';
 
 /**
- * A worker id given by hand, for ever and without a reservation.
+ * Holds a worker id given by hand, for ever and without a reservation.
  *
  * Flips are immediate. Nothing remembers what was issued: when the process restarts while the clock stands where the
  * last process already was, IDs repeat. Use a leased worker wherever that can happen.

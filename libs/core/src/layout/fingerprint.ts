@@ -31,8 +31,8 @@ export function fingerprintOf(layout: {
 }
 
 /**
- * The layout a fingerprint stands for; undefined when the text is not one. Only a text that the layout would write itself
- * counts: by what is read here it is decided whether two layouts can produce the same ID.
+ * Returns the layout that a fingerprint stands for; undefined when the text is not one. Only a text that the layout
+ * would write itself counts: by what is read here it is decided whether two layouts can produce the same ID.
  */
 export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined {
   const match = /^(\d{1,12})@(-?\d{1,16}):([twbse\d.=]{1,200})$/.exec(fingerprint);

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { presets } from '../presets/presets.js';
 import { TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
-import { planLayout, planOf } from './layout-plan.js';
+import { planLayout } from './layout-plan.js';
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -52,9 +52,18 @@ describe('a layout plan', () => {
     const long = planLayout({ startTimeStamp: '2024-01-01', timeStampLength: 55, workIdLength: 3 }, now);
     expect([long.expiresAt, long.timeUnit]).toEqual([null, 'second']);
 
-    const layout = presets.sonyflake();
-    const sony = planOf({ layout, workers: { min: 0, max: 9 }, firstLane: 0, minLifetimeDays: 0, warnings: [] });
+    const sony = planLayout({ layout: presets.sonyflake(), serviceMinWorkId: 0, serviceMaxWorkId: 9 }, now);
     expect([sony.timeUnit, sony.unitMs, sony.bits, sony.workers.count]).toEqual([null, 10, 63, 10]);
+  });
+
+  it('plans a ready layout, also one that has ended, and no bits beside it', () => {
+    const layout = createLayout({ startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 }, now);
+    const late = planLayout({ layout, serviceMaxWorkId: 9 }, Date.UTC(2400, 0, 1));
+    expect(late).toMatchObject({ fingerprint: layout.fingerprint, workers: { min: 1, max: 9, count: 9 } });
+    expect(late.warnings.map(({ code }) => code)).toContain('EXPIRES_SOON');
+    for (const wrong of [{ layout, workIdLength: 10 }, { layout: 'mine' }]) {
+      expect(() => planLayout(wrong as unknown as LayoutOptions, now)).toThrow(ConfigurationError);
+    }
   });
 
   it('reports every wrong option at once', () => {

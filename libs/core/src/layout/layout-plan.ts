@@ -1,7 +1,9 @@
+import { OptionReader } from '../config/option-reader.js';
 import { TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
+import { readAnyLayout, type ReadyLayoutOptions } from './any-layout.js';
 import type { FieldRole } from './field.js';
-import { resolveLayout, type LayoutOptions } from './layout-options.js';
-import type { ResolvedLayout, WorkerRange } from './layout-usage.js';
+import { refuseShortLife, type LayoutOptions } from './layout-options.js';
+import type { WorkerRange } from './layout-usage.js';
 import type { LayoutWarning } from './layout-warnings.js';
 
 /** A run of bits of an ID, as in `(id >> shift) & (2^bits - 1)`. */
@@ -15,7 +17,7 @@ export interface PlannedField {
 }
 
 /**
- * What a layout comes to, for people and for JSON: plain numbers, texts and nulls, nothing that `JSON.stringify` would
+ * The plan of a layout, for people and for JSON: plain numbers, texts and nulls, nothing that `JSON.stringify` would
  * drop or refuse. Moments are ISO texts in UTC.
  */
 export interface LayoutPlan {
@@ -44,16 +46,17 @@ export interface LayoutPlan {
 }
 
 /**
- * Plans a layout from options without issuing anything.
+ * Plans a layout without issuing anything: from its options, or a ready one with how it is used.
  * @param nowMs the present, against which the epoch and the remaining life are judged; Unix ms, by default this moment's
- * @throws ConfigurationError naming every option that is wrong; `minLifetimeDays: 0` lets a layout pass that ends soon
+ * @throws ConfigurationError naming every option that is wrong. Options of a layout that ends soon are wrong unless
+ * `minLifetimeDays` lets it pass; a ready layout has a warning then.
  */
-export function planLayout(options: LayoutOptions, nowMs = Date.now()): LayoutPlan {
-  return planOf(resolveLayout(options, nowMs));
-}
-
-/** The plan of a layout that is already there, a preset's for example. */
-export function planOf({ layout, workers, warnings }: ResolvedLayout): LayoutPlan {
+export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = Date.now()): LayoutPlan {
+  const reader = new OptionReader(options);
+  const resolved = readAnyLayout(reader, nowMs);
+  if (resolved !== undefined && reader.value('layout') === undefined) refuseShortLife(reader, resolved, nowMs);
+  reader.finish();
+  const { layout, workers, warnings } = resolved!;
   const units = Object.keys(TIME_UNITS) as TimeUnit[];
   return {
     fields: layout.fields.map(({ name, role, bits, shift, value }) => ({

@@ -1,6 +1,6 @@
 import type { Field } from './field.js';
 
-/** What a layout is made of. */
+/** The parts that make a layout. */
 export interface LayoutShape {
   /** From the most significant bits down: the `time` field first, one `sequence` field, 64 bits at most. */
   readonly fields: readonly Field[];

@@ -20,7 +20,8 @@ export interface LayoutParts {
 const YEAR_MS = 365 * 86_400_000;
 
 /**
- * Where each part of an ID lies, what time a tick stands for, and what follows from both: lifetimes, capacity, ranges.
+ * Knows where each part of an ID lies, what time a tick stands for, and what follows from both: lifetimes, capacity,
+ * ranges.
  *
  * It packs and unpacks any list of fields of up to 64 bits; which lists are sensible is decided by who makes it (see
  * {@link createLayout} for raindrop's own rules).
@@ -88,7 +89,7 @@ export class Layout {
   }
 
   /**
-   * The ID of these parts. `endBits` defaults to the layout's own value.
+   * Makes the ID of these parts. `endBits` defaults to the layout's own value.
    * @throws InvalidPartError when a part does not fit its field
    * @throws TimestampOverflowError when the tick is past {@link maxTick}
    */
@@ -114,7 +115,7 @@ export class Layout {
   }
 
   /**
-   * The parts of an ID, whoever issued it: the fixed bits are reported, not checked.
+   * Returns the parts of an ID, whoever issued it: the fixed bits are reported, not checked.
    * @throws TimestampOverflowError when its tick lies beyond what a Date can hold
    * @throws InvalidPartError when it is not a bigint, is negative or has more bits than this layout
    */
@@ -137,7 +138,7 @@ export class Layout {
     };
   }
 
-  /** The value of the fixed bits. */
+  /** Returns the value of the fixed bits. */
   get endBitsValue(): number {
     return this.fields.reduce(
       (value, field) => (field.role === 'fixed' ? value * 2 ** field.bits + (field.value ?? 0) : value),
@@ -146,8 +147,8 @@ export class Layout {
   }
 
   /**
-   * True when no ID of the two layouts can be equal: the lowest bits are fixed in both, and differ in those that both
-   * have fixed. Without fixed low bits on both sides never.
+   * Tells whether no ID of the two layouts can be equal: the lowest bits are fixed in both, and differ in those that
+   * both have fixed. Without fixed low bits on both sides it is never true.
    */
   disjointFrom(other: Layout): boolean {
     const [mine, theirs] = [this.lowestFixed(), other.lowestFixed()];
@@ -157,14 +158,14 @@ export class Layout {
   }
 
   /**
-   * The smallest ID that any worker can issue at `date`; dates outside the layout's life are clamped to it.
+   * Returns the smallest ID that any worker can issue at `date`; dates outside the layout's life are clamped to it.
    * @throws InvalidPartError when it is an invalid Date or NaN
    */
   idFloor(date: Date | number): bigint {
     return BigInt(this.clampedTick(date)) << BigInt(this.lowBits);
   }
 
-  /** The largest value below the next tick's {@link idFloor}: whatever worker, lane and end bits. */
+  /** Returns the largest value below the next tick's {@link idFloor}: whatever worker, lane and end bits. */
   idCeil(date: Date | number): bigint {
     return this.idFloor(date) | ((1n << BigInt(this.lowBits)) - 1n);
   }

@@ -2,7 +2,7 @@ import { toId } from '../codec/to-id.js';
 import { toUnsignedId } from '../codec/to-unsigned-id.js';
 import type { Layout, LayoutParts } from './layout.js';
 
-/** What an ID says. */
+/** The parts of an ID. */
 export interface ParsedId extends LayoutParts {
   readonly id: bigint;
   /** The start of the ID's tick. */

@@ -153,7 +153,7 @@ describe('the choice of a row', () => {
     const database = await databaseWith(...Array<Partial<WorkerRow>>(3).fill({ ...HELD, leaseUntilMs: past(-leftMs) }));
     const bench = new KeeperBench({ database, lease: { graceMs: grace } });
     if (free) await expect(bench.keeper.start()).resolves.toBeUndefined();
-    else expect((await failureOf(bench)).census).toMatchObject({ live: 3, freeAt: past(-leftMs) + grace });
+    else expect((await failureOf(bench)).census).toMatchObject({ live: 3, freeAtMs: past(-leftMs) + grace });
   });
 
   it.each([true, false])('with priorityEqualCodeWorkId %s looks at the code', async (priorityEqualCodeWorkId) => {
@@ -187,7 +187,7 @@ describe('the choice of a row', () => {
       foreign: 0,
       poisoned: 2,
       contended: 0,
-      freeAt: past(-120_000),
+      freeAtMs: past(-120_000),
     });
     expect(failure.message).toContain('1 held');
     expect(failure.retryable).toBe(true);
@@ -237,7 +237,7 @@ describe('a start without a free row', () => {
     const bench = new KeeperBench({ database: await full() });
     const failure = await failureOf(bench);
     expect(failure).toBeInstanceOf(NoFreeWorkerError);
-    expect(failure.census).toMatchObject({ total: 3, live: 3, freeAt: bench.database.time.wall + 120_000 });
+    expect(failure.census).toMatchObject({ total: 3, live: 3, freeAtMs: bench.database.time.wall + 120_000 });
     expect(bench.time.pending.size).toBe(0);
     expect(bench.store.isClosed).toBe(true);
     expect(bench.refusal()).toBe('CLOSED');

@@ -52,7 +52,7 @@ describe('a row that another program wrote last', () => {
     const lease = { ...ADOPTING, priorityEqualCodeWorkId: true };
     const first = await KeeperBench.started({ database, layout: ONE_ROW, code: 'mine' });
     database.writeAsForeigner(1, 'mine');
-    const census = { foreign: 1, live: 0, freeAt: undefined };
+    const census = { foreign: 1, live: 0, freeAtMs: undefined };
     const late = new KeeperBench({ database, layout: ONE_ROW, code: 'mine', lease });
     expect((await refusalOf(late)).census).toMatchObject(census);
     await first.keeper.close();

@@ -211,8 +211,8 @@ describe('a layout of the past', () => {
     const { layout: other } = new KeeperBench({ layout: OTHER }).resolved;
     const ahead = { ms: NOW + 60_000, sequence: 0 };
     database.change(9, { layout: other.fingerprint, code: 'another', odometers: [{ ms: 0, sequence: -1 }, ahead] });
-    const { retryable, clearsAt } = await conflictOf(new KeeperBench({ database }));
-    expect({ retryable, clearsAt }).toEqual({ retryable: true, clearsAt: NOW + 60_001 });
+    const { retryable, clearsAtMs } = await conflictOf(new KeeperBench({ database }));
+    expect({ retryable, clearsAtMs }).toEqual({ retryable: true, clearsAtMs: NOW + 60_001 });
     const waiting = new KeeperBench({ database, lease: { waitForWorkerMs: 90_000 } });
     const starting = waiting.keeper.start();
     await database.advance(60_001);
@@ -226,7 +226,7 @@ describe('a layout of the past', () => {
     const ahead = { ms: NOW + 86_400_000, sequence: 0 };
     database.change(9, { layout: other.fingerprint, code: 'another', odometers: [{ ms: 0, sequence: -1 }, ahead] });
     const error = await conflictOf(new KeeperBench({ database, lease: { waitForWorkerMs: 90_000 } }));
-    expect([error.retryable, error.clearsAt]).toEqual([false, undefined]);
+    expect([error.retryable, error.clearsAtMs]).toEqual([false, undefined]);
   });
 
   it('is counted by its row that was marked deleted, and is alive there until its lease and grace are over', async () => {

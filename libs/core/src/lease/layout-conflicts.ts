@@ -21,7 +21,7 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
   const nowTick = layout.timeline.tickAt(table.nowMs);
   const rows = [...table.rows, ...table.deleted];
   let floor = BEFORE_ALL;
-  let clearsAt: number | undefined = table.nowMs;
+  let clearsAtMs: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
   for (const fingerprint of layoutsOf(rows, table.layouts)) {
     if (isHarmless(fingerprint, layout)) continue;
@@ -31,12 +31,12 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
     const lastTick = workerIds.length > 0 ? undefined : lastTickTouched(fingerprint, layout, rows);
     if (lastTick === undefined || lastTick >= nowTick) {
       conflicts.push({ layout: fingerprint, workerIds });
-      clearsAt = laterOf(clearsAt, lastTick === undefined ? undefined : layout.timeline.startOf(lastTick + 1));
+      clearsAtMs = laterOf(clearsAtMs, lastTick === undefined ? undefined : layout.timeline.startOf(lastTick + 1));
     } else if (lastTick > floor.tick) floor = { tick: lastTick, sequence: layout.maxSequence };
   }
   if (conflicts.length === 0) return floor;
-  const isSoon = clearsAt !== undefined && clearsAt - table.nowMs <= DAY_MS;
-  throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAt : undefined);
+  const isSoon = clearsAtMs !== undefined && clearsAtMs - table.nowMs <= DAY_MS;
+  throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAtMs : undefined);
 }
 
 /**

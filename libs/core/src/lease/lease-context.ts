@@ -8,7 +8,7 @@ import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
-/** What the keeper reads from its surroundings. */
+/** Holds what the keeper reads from its surroundings. */
 export interface LeasePorts {
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;

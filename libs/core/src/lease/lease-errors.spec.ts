@@ -18,7 +18,7 @@ const CENSUS: WorkerCensus = {
   foreign: 3,
   poisoned: 2,
   contended: 1,
-  freeAt: Date.UTC(2026, 2, 1, 12),
+  freeAtMs: Date.UTC(2026, 2, 1, 12),
 };
 
 const CONFLICTS = [
@@ -128,7 +128,7 @@ const ERRORS: readonly Expected[] = [
     name: 'LayoutConflictError',
     errorCode: 'LAYOUT_CONFLICT',
     retryable: true,
-    fields: { clearsAt: Date.parse('2026-03-01T12:00:05Z') },
+    fields: { clearsAtMs: Date.parse('2026-03-01T12:00:05Z') },
     says: ['an old one (past)', 'From 2026-03-01T12:00:05.000Z on ours are.'],
   },
   {
@@ -171,7 +171,7 @@ describe('the errors of the lease', () => {
   });
 
   it('name no time when no living lease will end', () => {
-    const { message } = new NoFreeWorkerError({ ...CENSUS, live: 0, freeAt: undefined });
+    const { message } = new NoFreeWorkerError({ ...CENSUS, live: 0, freeAtMs: undefined });
     expect(message).not.toContain('The next can come free');
     expect(message).toContain('0 held');
   });

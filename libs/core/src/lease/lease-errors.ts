@@ -78,7 +78,7 @@ export interface WorkerCensus {
   /** Taken by somebody else while we tried. */
   readonly contended: number;
   /** When the first living lease can end, Unix ms by the database's clock; undefined when there is none. */
-  readonly freeAt: number | undefined;
+  readonly freeAtMs: number | undefined;
 }
 
 /** Every worker id of the range is taken. */
@@ -86,11 +86,11 @@ export class NoFreeWorkerError extends RaindropError {
   readonly errorCode = 'NO_FREE_WORKER';
 
   constructor(readonly census: WorkerCensus) {
-    const { total, live, foreign, poisoned, contended, freeAt } = census;
+    const { total, live, foreign, poisoned, contended, freeAtMs } = census;
     super(
       `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ` +
         `${poisoned} used up to a time not yet reached, ${contended} taken while trying. ` +
-        (freeAt === undefined ? '' : `The next can come free at ${new Date(freeAt).toISOString()}. `) +
+        (freeAtMs === undefined ? '' : `The next can come free at ${new Date(freeAtMs).toISOString()}. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
       { retryable: true },
     );
@@ -109,7 +109,7 @@ export class LayoutConflictError extends RaindropError {
     /** The layouts in the way, and the worker ids that hold them now. */
     readonly conflicts: readonly { readonly layout: string; readonly workerIds: readonly number[] }[],
     /** From when on all our IDs are larger than any of theirs, Unix ms by the database's clock; undefined when unknown. */
-    readonly clearsAt?: number,
+    readonly clearsAtMs?: number,
   ) {
     const list = conflicts.map((each) =>
       each.workerIds.length > 0
@@ -120,8 +120,8 @@ export class LayoutConflictError extends RaindropError {
       `Layout ${layout} could repeat IDs of other layouts of this worker table: ${list.join('; ')}. ` +
         `Give it an endBitsValue that none of them has, another tableName, or, for a one-way change, stop the old ` +
         `processes first and take a layout whose IDs are all larger.` +
-        (clearsAt === undefined ? '' : ` From ${new Date(clearsAt).toISOString()} on ours are.`),
-      { retryable: clearsAt !== undefined },
+        (clearsAtMs === undefined ? '' : ` From ${new Date(clearsAtMs).toISOString()} on ours are.`),
+      { retryable: clearsAtMs !== undefined },
     );
   }
 }

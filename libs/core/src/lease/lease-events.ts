@@ -1,6 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
 
-/** What happens to a lease, for logs, health and metrics. Nothing in it is secret. */
+/** An event of a lease, for logs, health and metrics. Nothing in it is secret. */
 export type LeaseEvent =
   | { readonly type: 'lease-acquired'; readonly workerId: number }
   | { readonly type: 'lease-renewed'; readonly workerId: number; readonly tookMs: number }

@@ -1,6 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
 
-/** How the worker lease is kept. Times in ms. */
+/** The options of the worker lease. All times are in ms. */
 export interface LeaseOptions {
   /**
    * How often the lease is renewed.
@@ -83,7 +83,7 @@ export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
 const ORIGINAL_TAKES_AFTER_MS = 118_000;
 const LONGEST_SHARED_LEASE_MS = 90_000;
 
-/** @throws ConfigurationError naming every option that is wrong */
+/** Checks lease options and fills in the defaults. @throws ConfigurationError naming every option that is wrong */
 export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions {
   const reader = new OptionReader(options);
   const resolved = readLeaseOptions(reader);

@@ -14,7 +14,7 @@ import {
 
 const UNUSED: Odometer = { ms: 0, sequence: -1 };
 
-/** What several {@link MemoryWorkerStore} share: the table itself. */
+/** Holds the table that several {@link MemoryWorkerStore} share. */
 export class MemoryWorkerTable {
   readonly rows = new Map<number, WorkerRow>();
   /** Rows that were marked deleted. */
@@ -23,7 +23,7 @@ export class MemoryWorkerTable {
 }
 
 /**
- * Worker rows in this process's memory: for databases that live in memory themselves, and for tests.
+ * Keeps worker rows in this process's memory: for databases that live in memory themselves, and for tests.
  *
  * It promises uniqueness inside this process and as long as it lives, nothing more.
  */

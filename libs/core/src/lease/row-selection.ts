@@ -67,7 +67,7 @@ export function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Se
     foreign: foreign.length,
     poisoned: poisoned.length,
     contended: 0,
-    freeAt: ends.length > 0 ? Math.min(...ends) : undefined,
+    freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
   return { candidates: inOrder(candidates, basis), census };
 }

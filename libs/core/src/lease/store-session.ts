@@ -21,6 +21,7 @@ export class StoreSession {
   ) {}
 
   /**
+   * Makes a call of the store.
    * @throws StoreUnavailableError for every failure, the deadline included: whether it was executed is unknown;
    * the store's own error when it is not retryable
    */

@@ -36,7 +36,7 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
   private isLossTold = false;
   private restores = 0;
   private lastError: RaindropError | undefined;
-  private readonly tally = { renewals: 0, failures: 0 };
+  private readonly counters = { renewals: 0, failures: 0 };
   private changed: () => void = () => {};
   /** Unless somebody knows better, all that was granted was issued. */
   private highest: (lane: Lane) => Position = (lane) => this.limit[lane];
@@ -92,7 +92,7 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     return new LeaseLostError(this.workerId, 'it was lost; another worker is being acquired');
   }
 
-  /** To be called when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
   afterRestore(): void {
     this.restores++;
     this.admit(this.ports.clock.refresh());
@@ -108,13 +108,13 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
 
   /** What is held, how long yet, and how the renewals went. */
   status(): LeaseStatus {
-    const { held, phase, lane, base, limit, tally, lastError } = this;
+    const { held, phase, lane, base, limit, counters, lastError } = this;
     return {
       state: phase === 'held' ? held!.state : phase,
       workerId: held?.workerId,
       leaseLeftMs: held?.leaseLeftMs ?? 0,
       clockOffsetMs: held?.clockOffsetMs,
-      ...{ lane, base, limit, ...tally, lastError },
+      ...{ lane, base, limit, ...counters, lastError },
     };
   }
 
@@ -156,13 +156,13 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     try {
       if (this.phase === 'held') await this.renew(this.held!);
       if (this.phase === 'lost') await this.begin(await this.take());
-      this.tally.renewals++;
+      this.counters.renewals++;
       this.lastError = undefined;
       if (this.held?.renewWithinMs === 0) this.renewals.soon();
       return true;
     } catch (error) {
       if (this.isClosed) return true;
-      this.tally.failures++;
+      this.counters.failures++;
       this.lastError = error instanceof RaindropError ? error : new StoreUnavailableError('keeping the lease', error);
       this.hooks.emit({ type: 'lease-trouble', error: this.lastError });
       if (this.held?.isLapsed === true) this.tellLoss('its lease has run out without a renewal');

@@ -100,17 +100,17 @@ export interface WorkerWrite {
 export const FENCE_LEAP = 1_000_000_000;
 
 /**
- * Where worker rows live. Every call goes to the primary, outside any transaction of the application, and is settled
+ * Keeps worker rows. Every call goes to the primary, outside any transaction of the application, and is settled
  * only when the database has acknowledged it.
  */
 export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */
   prepare(workers: WorkerRange): Promise<void>;
-  /** All rows and layouts as they were at one moment. */
+  /** Reads all rows and layouts as they were at one moment. */
   readTable(): Promise<WorkerTable>;
-  /** What most starts need of the table. It refuses all that {@link readTable} refuses. */
+  /** Reads what most starts need of the table. It refuses all that {@link readTable} refuses. */
   readSample(request: SampleRequest): Promise<WorkerSample>;
-  /** One row; undefined when it is missing or marked deleted. */
+  /** Reads one row; undefined when it is missing or marked deleted. */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }>;
   /** False when the row was not as expected. A rejection leaves open whether it was, or will be, written. */
   write(write: WorkerWrite): Promise<boolean>;

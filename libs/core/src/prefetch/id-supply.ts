@@ -35,9 +35,9 @@ export class IdSupply extends Supply<IdBatch> {
   private isRenewing = false;
   private renewal: Timer | undefined;
 
-  /** @param idCode undefined for IDs without one */
+  /** @param code undefined for IDs without one */
   constructor(
-    readonly idCode: string | undefined,
+    readonly code: string | undefined,
     protected override readonly ctx: PrefetchContext,
   ) {
     const { maxStep, minStep } = ctx.options;
@@ -49,7 +49,7 @@ export class IdSupply extends Supply<IdBatch> {
     const { monotonic, clock } = this.ctx.ports;
     const aged = this.stock.left > 0 ? this.stock.dropOld(monotonic.now(), clock.refresh()) : 0;
     if (aged > 0) {
-      this.ctx.tally.aged += aged;
+      this.ctx.counters.aged += aged;
       // Who wanted many at once may not come back: gathering them again and again would never end.
       this.missed = 0;
     }
@@ -65,7 +65,7 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   override get status(): PrefetchStatus {
-    return { idCode: this.idCode, ...super.status };
+    return { code: this.code, ...super.status };
   }
 
   /** Lets it make no room from now on. */
@@ -115,9 +115,9 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   landed({ ids, monotonicMs, wallMs }: IdBatch): void {
-    const { options, ports, tally } = this.ctx;
-    tally.batches++;
-    tally.received += ids.length;
+    const { options, ports, counters } = this.ctx;
+    counters.batches++;
+    counters.received += ids.length;
     this.stock.add(ids, monotonicMs + options.maxAgeMs, wallMs + options.maxAgeMs);
     this.isRenewing = false;
     this.renewal?.cancel();
@@ -132,7 +132,7 @@ export class IdSupply extends Supply<IdBatch> {
   }
 
   lost({ ids }: IdBatch): void {
-    this.ctx.tally.late += ids.length;
+    this.ctx.counters.late += ids.length;
   }
 
   recovered(): void {
@@ -159,12 +159,12 @@ export class IdSupply extends Supply<IdBatch> {
     const count = Math.min(Math.max(this.step.current, demand), options.maxStep);
     this.fetcher.begin(async () => {
       const asked = { count, monotonicMs: ports.monotonic.now(), wallMs: ports.clock.refresh() };
-      return { ids: await source.take(count, this.idCode), ...asked };
+      return { ids: await source.take(count, this.code), ...asked };
     });
   }
 
   protected notReady(cause: RaindropError | undefined): RaindropError {
-    return new IdsNotReadyError(this.idCode, cause);
+    return new IdsNotReadyError(this.code, cause);
   }
 
   /** The last batch is half as old as it may become: who uses the code is to find younger ones when it is dropped. */

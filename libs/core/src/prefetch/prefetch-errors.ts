@@ -20,7 +20,7 @@ export class IdsNotReadyError extends RaindropError {
   }
 }
 
-/** Who issues the IDs cannot be reached, or does not answer in time. It is asked again by itself. */
+/** The process that issues the IDs cannot be reached, or does not answer in time. It is asked again by itself. */
 export class IdSourceUnavailableError extends RaindropError {
   readonly errorCode = 'ID_SOURCE_UNAVAILABLE';
 

@@ -1,7 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
 import { readSupplyOptions } from '../supply/supply-options.js';
 
-/** How IDs are fetched ahead of need, and handed out. */
+/** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {
   /** The next batch is fetched when less than this share of a batch is left, 0-1. Default 0.5. */
   prefetchBelow?: number;
@@ -50,6 +50,6 @@ export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptio
     maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { fallback: 0.5, of: 'a batch' }),
+    ...readSupplyOptions(reader, { default: 0.5, of: 'a batch' }),
   });
 }

@@ -1,13 +1,13 @@
-import { SupplyTally, type SupplyStatus } from '../supply/supply-status.js';
+import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
 /** How the IDs of one code stand. */
 export interface PrefetchStatus extends SupplyStatus {
   /** Undefined for IDs without one. */
-  readonly idCode: string | undefined;
+  readonly code: string | undefined;
 }
 
-/** What was done for all codes together since the start. */
-export class PrefetchTally extends SupplyTally {
+/** Counts what was done for all codes together since the start. */
+export class BatchCounters extends FetchCounters {
   /** Batches that came in time. */
   batches = 0;
   /** IDs in them. */

@@ -43,7 +43,7 @@ describe('Prefetched IDs', () => {
     const starting = bench.ids.start(['orders']);
     await bench.time.advance(100);
     await starting;
-    expect(bench.ids.status().map(({ idCode, left }) => [idCode, left])).toEqual([
+    expect(bench.ids.status().map(({ code, left }) => [code, left])).toEqual([
       [undefined, 64],
       ['orders', 64],
     ]);
@@ -131,13 +131,7 @@ describe('Prefetched IDs', () => {
     await ids.nextIdAsync('another one');
     expect(thrownBy(() => ids.nextId('too many'))).toMatchObject({ errorCode: 'TOO_MANY_CODES' });
     expect(await bound.nextIdAsync()).toBe(1n);
-    expect(ids.status().map(({ idCode }) => idCode)).toEqual([
-      undefined,
-      'started',
-      'bound',
-      'one more',
-      'another one',
-    ]);
+    expect(ids.status().map(({ code }) => code)).toEqual([undefined, 'started', 'bound', 'one more', 'another one']);
   });
 
   it('are refused as numbers when they are none that is safe, before one is used up', async () => {

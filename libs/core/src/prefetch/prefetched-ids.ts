@@ -8,13 +8,13 @@ import type { PrefetchContext } from './prefetch-context.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from './prefetch-ports.js';
-import { PrefetchTally } from './prefetch-status.js';
+import { BatchCounters } from './prefetch-status.js';
 
 /** So many codes are looked at in one call for one that makes room: some ten microseconds. */
 const MAX_LOOKS = 1_000;
 
-/** What was done since the start. */
-export interface PrefetchCounters extends Readonly<PrefetchTally> {
+/** Counts what was done since the start. */
+export interface PrefetchCounters extends Readonly<BatchCounters> {
   /** IDs that were handed out. */
   readonly issued: number;
   /** Codes that are in use. */
@@ -22,7 +22,7 @@ export interface PrefetchCounters extends Readonly<PrefetchTally> {
 }
 
 /**
- * IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
+ * Hands out IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
  *
  * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
  * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
@@ -41,7 +41,7 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
-    const ctx = { source, ports, options: resolvePrefetchOptions(options), tally: new PrefetchTally() };
+    const ctx = { source, ports, options: resolvePrefetchOptions(options), counters: new BatchCounters() };
     const { maxCodes } = ctx.options;
     const make = (code?: string): IdSupply => new IdSupply(code, ctx);
     super(new SuppliedCodes({ plainCode: undefined, maxCodes, maxLooks: MAX_LOOKS, make }), ctx);
@@ -60,20 +60,20 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
     await Promise.all(supplies.map((each) => each.ready(patience)));
   }
 
-  /** The calls above for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
+  /** Returns the calls for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   override forCode(code: string): BoundIdCalls {
     this.codes.of(code).bind();
     return super.forCode(code);
   }
 
-  /** What was issued, fetched and dropped since the start. */
+  /** Counts what was issued, fetched and dropped since the start. */
   get counters(): PrefetchCounters {
     const { issued, size: codes } = this.codes;
-    return { ...this.ctx.tally, issued, codes };
+    return { ...this.ctx.counters, issued, codes };
   }
 
   override afterRestore(): void {
-    this.ctx.tally.restores++;
+    this.ctx.counters.restores++;
     super.afterRestore();
   }
 

@@ -13,7 +13,7 @@ export interface UidJsonOptions {
 }
 
 /**
- * What uid-generator's `parseUID` answers, letter for letter:
+ * Answers what uid-generator's `parseUID` answers, letter for letter:
  * `{"UID":"...","timestamp":"yyyy-MM-dd HH:mm:ss","workerId":"...","sequence":"..."}`. Any layout will do; what is finer
  * than a second, and a data centre, has no place in this form.
  * @throws InvalidIdError when `id` is not an ID; TimestampOverflowError when its time lies beyond what a Date can hold

@@ -96,8 +96,8 @@ export class RingCursor {
     if (state === 'closed') return new RingClosedError();
     if (state === 'failed') return memory.failureOf(stamp) ?? this.look();
     const now = this.ports.clock.refresh();
-    const lateBy = memory.lateBy(this.ports.monotonic.now(), now);
-    if (lateBy > 0) return new RingProducerLostError(lateBy);
+    const lateByMs = memory.lateByMs(this.ports.monotonic.now(), now);
+    if (lateByMs > 0) return new RingProducerLostError(lateByMs);
     this.freshness.at(now);
     this.callsLeft = this.callsPerLook;
     return undefined;

@@ -17,10 +17,10 @@ export class RingEmptyError extends RaindropError {
 export class RingProducerLostError extends RaindropError {
   readonly errorCode = 'RING_PRODUCER_LOST';
 
-  /** @param lateBy how long ago it should have been heard of at the latest, ms */
-  constructor(readonly lateBy: number) {
+  /** @param lateByMs how long ago it should have been heard of at the latest, ms */
+  constructor(readonly lateByMs: number) {
     super(
-      `The producer of the ring should have been heard of ${Math.round(lateBy)} ms ago: its thread ended or is ` +
+      `The producer of the ring should have been heard of ${Math.round(lateByMs)} ms ago: its thread ended or is ` +
         `blocked, or the clock jumped. Nothing is taken until it is heard of again (see producerTimeoutMs).`,
       { retryable: true },
     );

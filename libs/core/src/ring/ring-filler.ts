@@ -37,7 +37,7 @@ export class RingFiller {
     },
   ) {
     const { buffer, byteOffset, length } = memory.slots;
-    this.perTick = Math.max(Math.floor((source.layout.idsPerTick * setup.tickShare) / 100), 1);
+    this.perTick = Math.max(Math.floor(source.layout.idsPerTick * setup.tickShare), 1);
     this.halves = new Uint32Array(buffer, byteOffset, 2 * length);
     this.freshness = new Freshness(source.layout, setup.maxAgeMs);
   }

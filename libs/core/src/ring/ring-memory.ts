@@ -115,7 +115,7 @@ export class RingMemory {
   }
 
   /** How far either clock is past its deadline, ms; 0 or less while takers may go on. */
-  lateBy(monotonicMs: number, wallMs: number): number {
+  lateByMs(monotonicMs: number, wallMs: number): number {
     return Math.max(
       monotonicMs - Number(Atomics.load(this.counts, DEADLINE / 8)),
       wallMs - Number(Atomics.load(this.counts, WALL_DEADLINE / 8)),

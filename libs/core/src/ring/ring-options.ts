@@ -8,7 +8,7 @@ export interface PutRejection {
   readonly count: number;
 }
 
-/** What a ring holds, and when it is filled. */
+/** The options of a ring: what it holds, and when it is filled. */
 export interface SharedIdRingOptions {
   /**
    * 8,192 slots times 2 to the power of this: by default 65,536, half a megabyte.
@@ -47,10 +47,10 @@ export interface SharedIdRingOptions {
    */
   run?: number;
   /**
-   * What percentage of every tick's sequences may go into the ring, one ID at least: the rest stays for calls of the
+   * What share of every tick's sequences may go into the ring, one ID at least: the rest stays for calls of the
    * service itself, which would find the tick used up while the ring is being filled.
-   * @range 1-100
-   * @defaultValue 50
+   * @range 0-1
+   * @defaultValue 0.5
    */
   tickShare?: number;
   /**
@@ -90,7 +90,7 @@ export function resolveRingOptions(options: SharedIdRingOptions = {}): ResolvedR
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 3_600_000, default: 10_000 }),
     producerTimeoutMs: reader.integer('producerTimeoutMs', { min: 200, max: 60_000, default: 5_000 }),
     run: reader.integer('run', { min: 1, max: 1_024, default: 32 }),
-    tickShare: reader.integer('tickShare', { min: 1, max: 100, default: 50, hint: 'a percentage' }),
+    tickShare: reader.share('tickShare', { default: 0.5, of: "a tick's sequences" }),
     code: readCode(reader),
     onPutRejected: readHandler<(rejection: PutRejection) => unknown>(reader, 'onPutRejected'),
   };

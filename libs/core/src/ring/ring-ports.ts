@@ -2,7 +2,7 @@ import type { Clock, MonotonicClock } from '../time/clock.js';
 import type { Timers } from '../time/timers.js';
 import type { WordChanges } from './word-changes.js';
 
-/** What either side of a ring needs of its thread. */
+/** Holds what either side of a ring needs of its thread. */
 export interface RingPorts {
   readonly clock: Clock;
   /** The same in every thread of the process. */

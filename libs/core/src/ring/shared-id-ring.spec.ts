@@ -122,7 +122,7 @@ describe('A ring', () => {
   });
 
   it('leaves nothing to the service while it is filled with all of each tick: the negative control', async () => {
-    const bench = new RingBench({ ring: { ...SMALL, tickShare: 100 }, layout: tinyLayout({ sequenceBits: 4 }) });
+    const bench = new RingBench({ ring: { ...SMALL, tickShare: 1 }, layout: tinyLayout({ sequenceBits: 4 }) });
     const { ring, generator, time } = bench;
     let refused = 0;
     for (let tick = 1; tick <= 100; tick++) {
@@ -447,7 +447,7 @@ describe('The options of a ring', () => {
     [{ maxAgeMs: 99 }, 'maxAgeMs = 99: is out of range'],
     [{ producerTimeoutMs: '5' }, 'producerTimeoutMs = "5": must be a number'],
     [{ run: 0 }, 'run = 0: is out of range'],
-    [{ tickShare: 101 }, 'tickShare = 101: is out of range'],
+    [{ tickShare: 50 }, "tickShare = 50: must be a number from 0 to 1: a share of a tick's sequences"],
     [{ code: '' }, 'code = "": must be a text of 1 to 128 characters'],
     [{ onPutRejected: 'log' }, 'onPutRejected = "log": must be a function'],
     [{ boostpower: 3 }, 'boostpower = (number): is not an option; did you mean boostPower?'],

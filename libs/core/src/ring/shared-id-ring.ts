@@ -17,8 +17,8 @@ const WORK_MS = 0.5;
 const PAUSE_MS = { min: 1, usual: 10, max: 100 };
 
 /**
- * IDs for other threads of this process: one producer, which may issue IDs, keeps a ring in shared memory filled, and any
- * number of threads take from it without a word to the producer, see `SharedIds`.
+ * Hands IDs to other threads of this process: one producer, which may issue IDs, keeps a ring in shared memory filled,
+ * and any number of threads take from it without a word to the producer, see `SharedIds`.
  *
  * Every ID was issued by the source, once, inside what it had reserved, and is taken once. When the source may not issue
  * (its lease is lost or in doubt), the ring is emptied and takers get a `RingFailedError`; it opens again by itself. Its
@@ -60,7 +60,7 @@ export class SharedIdRing {
     this.tend();
   }
 
-  /** How full the ring is, and what was put, taken and thrown away. */
+  /** Tells how full the ring is, and what was put, taken and thrown away. */
   status(): SharedIdRingStatus {
     const { memory, refusal, handle, filler, rejections } = this;
     const [state, taken] = [memory.stateOf(memory.stamp), memory.head - rejections.count];
@@ -68,8 +68,8 @@ export class SharedIdRing {
   }
 
   /**
-   * Throws away what is in the ring: takers get this error until the source issues again, which is looked at soon. To be
-   * called when what was issued so far must not be handed out any more: another copy of this process may do so too.
+   * Throws away what is in the ring: takers get this error until the source issues again, which is looked at soon. Call
+   * it when what was issued so far must not be handed out any more: another copy of this process may do so too.
    */
   discard(reason: RaindropError): void {
     if (this.isClosed) return;

@@ -62,27 +62,28 @@ export class SharedIds {
     this.rejections = new TakeRejections(ports, onTakeRejected);
   }
 
-  /** The next ID of this thread. @throws RaindropError when the ring has none to give */
+  /** Returns the next ID of this thread. @throws RaindropError when the ring has none to give */
   nextId(): bigint {
     const refusal = this.cursor.refusal();
     if (refusal !== undefined) throw this.rejections.tell(refusal);
     return this.cursor.take();
   }
 
-  /** The ID as decimal text: what belongs into JSON. */
+  /** Returns the next ID as decimal text: what belongs into JSON. */
   nextString(): string {
     return this.nextId().toString();
   }
 
   /**
-   * `count` IDs, up to the ring's capacity. When there are not enough it throws, and those that there were are lost.
+   * Returns `count` IDs, up to the ring's capacity. When there are not enough it throws, and those that there were are
+   * lost.
    * @throws InvalidBatchError
    */
   nextIds(count: number): bigint[] {
     return Array.from(this.fill(new BigInt64Array(this.checked(count))));
   }
 
-  /** As {@link nextIds}, into an array of yours; it is zeroed when there are not enough. */
+  /** Fills an array of yours and returns it; it is zeroed when there are not enough. */
   fill(target: BigInt64Array): BigInt64Array {
     this.checked(target.length);
     try {
@@ -95,7 +96,7 @@ export class SharedIds {
   }
 
   /**
-   * As {@link nextId}, but waits without blocking the thread.
+   * Returns the next ID; waits for it without blocking the thread.
    * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; the signal's reason when aborted
    */
   async nextIdAsync(wait?: WaitOptions): Promise<bigint> {
@@ -103,12 +104,12 @@ export class SharedIds {
     return id!;
   }
 
-  /** As {@link nextIdAsync}, as decimal text. */
+  /** Returns the next ID as decimal text; waits as {@link nextIdAsync} does. */
   async nextStringAsync(wait?: WaitOptions): Promise<string> {
     return (await this.nextIdAsync(wait)).toString();
   }
 
-  /** As {@link nextIds}, but waits for those that are not there yet. When it fails, those it had taken are lost. */
+  /** Returns `count` IDs; waits for those that are not there yet. When it fails, those it had taken are lost. */
   async nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
     this.checked(count);
     const limit = this.waiting.limit(wait);
@@ -120,17 +121,17 @@ export class SharedIds {
     return batch.toArray();
   }
 
-  /** What an ID of the ring's layout says. @throws InvalidIdError; TimestampOverflowError */
+  /** Tells what an ID of the ring's layout says. @throws InvalidIdError; TimestampOverflowError */
   parse(id: bigint | string | number): ParsedId {
     return parseId(this.layout, id);
   }
 
-  /** Why no ID could be had at this moment; undefined when one could. Nothing is handed out. */
+  /** Tells why no ID could be had at this moment; undefined when one could. Nothing is handed out. */
   refusal(): RaindropError | undefined {
     return this.cursor.refusal();
   }
 
-  /** What this thread has taken, and how the producer is. */
+  /** Tells what this thread has taken, and how the producer is. */
   status(): SharedIdsStatus {
     const { memory } = this;
     const { claimed, skipped, held } = this.cursor;

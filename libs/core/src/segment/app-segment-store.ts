@@ -8,7 +8,7 @@ export interface App {
   readonly description: string;
 }
 
-/** Where the indexes of apps and their shards live. */
+/** Keeps the indexes of apps and their shards. */
 export interface AppSegmentStore {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;
@@ -23,7 +23,7 @@ export interface AppSegmentStore {
   apps(): Promise<App[]>;
 
   /**
-   * Where the indexes of one shard of an app come from: 1 to 2^49 - 1, and as long as the whole ID
+   * Tells where the indexes of one shard of an app come from: 1 to 2^49 - 1, and as long as the whole ID
    * (`index * 16384 + shard * 256 + app`) is within the row's `max_limit_id`.
    *
    * Its `reserve` throws UnknownAppError when the app has no rows, and UnknownShardError when only this one is missing.

@@ -12,13 +12,13 @@ export interface MemorySegmentOptions {
   readonly step?: number;
 }
 
-/** What several {@link MemorySegmentStore} share: the table itself. */
+/** Holds the table that several {@link MemorySegmentStore} share. */
 export class MemorySegmentTable {
   readonly rows = new Map<string, SegmentRow>();
 }
 
 /**
- * Segments in this process's memory: for databases that live in memory themselves, and for tests.
+ * Keeps segments in this process's memory: for databases that live in memory themselves, and for tests.
  *
  * It promises uniqueness inside this process and as long as it lives, nothing more.
  */

@@ -134,8 +134,8 @@ describe('The segment generator', () => {
       failures: 0,
     });
     expect(bench.generator.status()).toEqual([
-      { idCode: 'a', left: 970, step: 1_000, buffered: 0, isFetching: false, lastError: undefined },
-      { idCode: 'b', left: 970, step: 1_000, buffered: 0, isFetching: false, lastError: undefined },
+      { code: 'a', left: 970, step: 1_000, buffered: 0, isFetching: false, lastError: undefined },
+      { code: 'b', left: 970, step: 1_000, buffered: 0, isFetching: false, lastError: undefined },
     ]);
   });
 

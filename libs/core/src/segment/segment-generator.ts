@@ -8,15 +8,15 @@ import type { SupplyPorts } from '../supply/supply-ports.js';
 import type { SegmentContext } from './segment-context.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
-import { SegmentTally } from './segment-status.js';
+import { ReservationCounters } from './segment-status.js';
 import type { SegmentStore } from './segment-store.js';
 import { SegmentSupply } from './segment-supply.js';
 
 /** How many codes are fetched at once at the start. */
 const AT_ONCE = 16;
 
-/** What the generator has done since it was made. */
-export interface SegmentCounters extends Readonly<SegmentTally> {
+/** Counts what the generator has done since it was made. */
+export interface SegmentCounters extends Readonly<ReservationCounters> {
   /** Numbers that were handed out. */
   readonly issued: number;
   /** Codes that are in use. */
@@ -44,7 +44,7 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
     ports: SupplyPorts,
     options?: SegmentOptions,
   ) {
-    const ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    const ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
     const { defaultCode: plainCode, maxCodes } = ctx.options;
     // Always a code: those that name none have one.
     const make = (code?: string): SegmentSupply => new SegmentSupply(code!, store.source(code!), ctx);
@@ -72,10 +72,10 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
     }
   }
 
-  /** What was issued, reserved and refused since the start. */
+  /** Counts what was issued, reserved and refused since the start. */
   get counters(): SegmentCounters {
     const { issued, size: codes } = this.codes;
-    return { ...this.ctx.tally, issued, codes };
+    return { ...this.ctx.counters, issued, codes };
   }
 
   /**

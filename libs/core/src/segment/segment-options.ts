@@ -9,7 +9,7 @@ export interface ChainOptions {
   maxBuffered?: number;
 }
 
-/** How the numbers of a code are fetched and handed out. */
+/** The options of number sections: how the numbers of a code are fetched and handed out. */
 export interface SegmentOptions {
   /**
    * The next segment is fetched when less than this share is left; with 0 not before a caller needs it.
@@ -103,7 +103,7 @@ export function readSegmentOptions(reader: OptionReader): ResolvedSegmentOptions
       legal: 'a text of 1 to 128 characters',
     }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 100_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { fallback: 0.9, of: 'the step' }),
+    ...readSupplyOptions(reader, { default: 0.9, of: 'the step' }),
   });
 }
 

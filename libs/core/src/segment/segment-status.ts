@@ -1,14 +1,14 @@
-import { SupplyTally, type SupplyStatus } from '../supply/supply-status.js';
+import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
 /** How the numbers of one key stand. */
 export interface SegmentStatus extends SupplyStatus {
-  readonly idCode: string;
+  readonly code: string;
   /** How many segments wait behind the one in use. */
   readonly buffered: number;
 }
 
-/** What was done for all keys together since the start. */
-export class SegmentTally extends SupplyTally {
+/** Counts what was done for all keys together since the start. */
+export class ReservationCounters extends FetchCounters {
   /** Segments that came. */
   reservations = 0;
   /** Numbers in them. */

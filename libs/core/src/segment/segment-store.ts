@@ -21,7 +21,7 @@ export interface SegmentRequest {
   readonly above: bigint;
 }
 
-/** Where the segments of one key come from: a code's row, or the row of an app's shard. */
+/** Reserves the segments of one key, from a code's row or the row of an app's shard. */
 export interface SegmentSource {
   /**
    * Reserves the next numbers in one step, outside any transaction of the application, and settles only when that is
@@ -40,11 +40,11 @@ export interface SegmentSource {
   giveBack(unused: Segment): Promise<boolean>;
 }
 
-/** Where the segments of codes live. */
+/** Keeps the segments of codes. */
 export interface SegmentStore {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;
-  /** Where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
+  /** Tells where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
   source(code: string): SegmentSource;
   /** What of the database's settings can lose a committed reservation, for the log. */
   durabilityWarnings(): Promise<readonly string[]>;

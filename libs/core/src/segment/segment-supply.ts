@@ -35,9 +35,9 @@ export class SegmentSupply extends Supply<ReservedSegment> {
   private hasStarved = false;
   private closing: Promise<void> | undefined;
 
-  /** @param idCode what errors and the status call it */
+  /** @param code what errors and the status call it */
   constructor(
-    readonly idCode: string,
+    readonly code: string,
     private readonly source: SegmentSource,
     protected override readonly ctx: SegmentContext,
   ) {
@@ -56,7 +56,7 @@ export class SegmentSupply extends Supply<ReservedSegment> {
   }
 
   override get status(): SegmentStatus {
-    return { idCode: this.idCode, ...super.status, buffered: this.stock.segments };
+    return { code: this.code, ...super.status, buffered: this.stock.segments };
   }
 
   next(): bigint {
@@ -76,7 +76,7 @@ export class SegmentSupply extends Supply<ReservedSegment> {
     const { cursor } = this;
     if (cursor.sequence >= cursor.last) this.need(1);
     const number = cursor.numberBase + cursor.sequence + 1;
-    if (number > Number.MAX_SAFE_INTEGER) throw new UnsafeIntegerError(null, `The numbers of '${this.idCode}'`);
+    if (number > Number.MAX_SAFE_INTEGER) throw new UnsafeIntegerError(null, `The numbers of '${this.code}'`);
     cursor.step();
     return number;
   }
@@ -92,14 +92,14 @@ export class SegmentSupply extends Supply<ReservedSegment> {
     const { first, last } = segment;
     if (first > this.highest && first <= last && last <= MAX_ID) return;
     if (first <= last) this.lost(segment);
-    throw new SegmentRegressionError(this.idCode, this.highest, segment);
+    throw new SegmentRegressionError(this.code, this.highest, segment);
   }
 
   landed(segment: ReservedSegment): void {
-    const { tally, ports } = this.ctx;
+    const { counters, ports } = this.ctx;
     this.highest = segment.last;
-    tally.reservations++;
-    tally.reserved += sizeOf(segment);
+    counters.reservations++;
+    counters.reserved += sizeOf(segment);
     this.step.learn(segment.step);
     this.stock.add(segment);
     this.distance.landed(this.hasStarved, this.step.current, ports.monotonic.now());
@@ -109,12 +109,12 @@ export class SegmentSupply extends Supply<ReservedSegment> {
 
   late(segment: ReservedSegment): void {
     if (this.isClosed) return this.lost(segment);
-    this.ctx.tally.late++;
+    this.ctx.counters.late++;
     this.landed(segment);
   }
 
   lost(segment: ReservedSegment): void {
-    this.ctx.tally.dropped += sizeOf(segment);
+    this.ctx.counters.dropped += sizeOf(segment);
   }
 
   recovered(): void {
@@ -161,7 +161,7 @@ export class SegmentSupply extends Supply<ReservedSegment> {
   }
 
   protected notReady(cause: RaindropError | undefined): RaindropError {
-    return new SegmentNotReadyError(this.idCode, cause);
+    return new SegmentNotReadyError(this.code, cause);
   }
 
   /** All that callers wait for at once: others may take what is at hand before it comes. */
@@ -182,6 +182,6 @@ export class SegmentSupply extends Supply<ReservedSegment> {
     const { opTimeoutMs } = this.ctx.options;
     const giveBack = (): Promise<boolean> => this.source.giveBack(unused);
     const wentBack = await withDeadline(giveBack, opTimeoutMs, this.ctx.ports.timers).catch(() => false);
-    if (wentBack) this.ctx.tally.givenBack += sizeOf(unused);
+    if (wentBack) this.ctx.counters.givenBack += sizeOf(unused);
   }
 }

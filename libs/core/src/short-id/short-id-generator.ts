@@ -69,7 +69,7 @@ export class ShortIdGenerator {
     this.guard = guardOfSource(source, this.expireSeconds * 1_000);
   }
 
-  /** The next number, at once. */
+  /** Returns the next number, at once. */
   next(): number {
     const wallMs = this.checkedClock();
     let id = this.source.nextId();
@@ -78,7 +78,10 @@ export class ShortIdGenerator {
     return this.shorten(id) ?? this.next();
   }
 
-  /** The next number; waits where waiting helps, at most `timeoutMs`. For a clock that was set forward it does not. */
+  /**
+   * Returns the next number; waits where waiting helps, at most `timeoutMs`. For a clock that was set forward it does
+   * not.
+   */
   async nextAsync(wait?: WaitOptions): Promise<number> {
     this.checkedClock();
     const id = await this.source.nextIdAsync(undefined, wait);
@@ -86,8 +89,8 @@ export class ShortIdGenerator {
   }
 
   /**
-   * What a number says, whoever issued it. Its time is the one, of all that are whole cycles apart, that is not older
-   * than `expireSeconds`.
+   * Tells what a number says, whoever issued it. Its time is the one, of all that are whole cycles apart, that is not
+   * older than `expireSeconds`.
    * @param near a moment at which it was valid, by default now
    * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time
    */

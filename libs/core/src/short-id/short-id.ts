@@ -5,7 +5,7 @@ import { showValue } from '../show-value.js';
 import { MAX_DATE_MS } from '../time/timeline.js';
 import { shortIdLayout } from './short-id-layout.js';
 
-/** What a short ID says. */
+/** The parts of a short ID. */
 export interface ParsedShortId {
   readonly shortId: number;
   readonly time: Date;
@@ -46,7 +46,7 @@ export function foldId(id: bigint): number {
 }
 
 /**
- * What a short ID says, whoever issued it. Its time is known but for whole cycles: it is taken to be younger than
+ * Tells what a short ID says, whoever issued it. Its time is known but for whole cycles: it is taken to be younger than
  * `expireSeconds`, as seen from `near`, and what is left of the cycle lies after it, for clocks that differ.
  * @param near a moment at which the number was still valid
  * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time;

@@ -37,7 +37,7 @@ export abstract class SuppliedIds<One extends Supply> extends CallsByCode<One, S
     return Array.from(this.codes, ({ status }) => status);
   }
 
-  /** To be called when this process may be a copy of another: what is at hand or under way is never used. */
+  /** Call it when this process may be a copy of another: what is at hand or under way is never used. */
   afterRestore(): void {
     for (const each of this.codes) each.forget();
   }

@@ -1,11 +1,11 @@
 import type { ResolvedSupplyOptions } from './supply-options.js';
 import type { SupplyPorts } from './supply-ports.js';
-import type { SupplyTally } from './supply-status.js';
+import type { FetchCounters } from './supply-status.js';
 
 /** What the supplies of all codes share. */
 export interface SupplyContext {
   readonly options: ResolvedSupplyOptions;
   readonly ports: SupplyPorts;
   /** Where all of them count together. */
-  readonly tally: SupplyTally;
+  readonly counters: FetchCounters;
 }

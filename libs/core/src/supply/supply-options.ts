@@ -14,11 +14,11 @@ export interface ResolvedSupplyOptions {
 /** Reads the options of a supply. @param share the default of `prefetchBelow`, and of what it is a share */
 export function readSupplyOptions(
   reader: OptionReader,
-  share: { readonly fallback: number; readonly of: string },
+  share: { readonly default: number; readonly of: string },
 ): ResolvedSupplyOptions {
   const retryBaseMs = reader.integer('retryBaseMs', { min: 1, max: 60_000, default: 50 });
   return {
-    prefetchBelow: readShare(reader, share),
+    prefetchBelow: reader.share('prefetchBelow', share),
     maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
     asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 3_000 }),
     opTimeoutMs: reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 }),
@@ -30,12 +30,4 @@ export function readSupplyOptions(
       hint: 'at least retryBaseMs',
     }),
   };
-}
-
-function readShare(reader: OptionReader, { fallback, of }: { readonly fallback: number; readonly of: string }): number {
-  const given = reader.value('prefetchBelow');
-  if (given === undefined) return fallback;
-  if (typeof given === 'number' && given >= 0 && given <= 1) return given;
-  reader.problem('prefetchBelow', given, `must be a number from 0 to 1: a share of ${of}`);
-  return fallback;
 }

@@ -2,7 +2,7 @@ import type { MonotonicClock } from '../time/clock.js';
 import type { Randomness } from '../time/randomness.js';
 import type { Timers } from '../time/timers.js';
 
-/** What a supply needs of its surroundings. The time of day is not among it. */
+/** Holds what a supply needs of its surroundings. The time of day is not among it. */
 export interface SupplyPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;

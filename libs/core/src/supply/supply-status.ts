@@ -12,7 +12,7 @@ export interface SupplyStatus {
 }
 
 /** What was done for all codes together since the start. */
-export class SupplyTally {
+export class FetchCounters {
   /** Fetches that failed or took longer than `opTimeoutMs`. */
   failures = 0;
   /** Calls that found too few IDs at hand. */

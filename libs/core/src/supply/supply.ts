@@ -114,7 +114,7 @@ export abstract class Supply<Answer = unknown> implements FetchListener<Answer> 
   }
 
   failed(error: RaindropError): void {
-    this.ctx.tally.failures++;
+    this.ctx.counters.failures++;
     if (error.retryable) return;
     this.missed = 0;
     this.waiters.refuse(error);
@@ -142,7 +142,7 @@ export abstract class Supply<Answer = unknown> implements FetchListener<Answer> 
   }
 
   protected starve(): void {
-    this.ctx.tally.starved++;
+    this.ctx.counters.starved++;
   }
 
   /** Fetches when there are too few. @param taking how many are about to be taken. @returns how many are wanted */
@@ -153,7 +153,7 @@ export abstract class Supply<Answer = unknown> implements FetchListener<Answer> 
   }
 
   protected clear(): void {
-    this.ctx.tally.forgotten += this.stock.left;
+    this.ctx.counters.forgotten += this.stock.left;
     this.stock.clear();
   }
 

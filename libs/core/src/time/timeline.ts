@@ -2,7 +2,7 @@
 export const MAX_DATE_MS = 8_640_000_000_000_000;
 
 /**
- * Ticks and the moments they stand for.
+ * Turns moments into ticks, and ticks into moments.
  *
  * A tick counts whole units of Unix time since the unit the epoch lies in: `floor(ms / unit) - floor(epoch / unit)`.
  * It is not `floor((ms - epoch) / unit)`: an epoch in the middle of a unit counts from the start of that unit.
@@ -23,17 +23,17 @@ export class Timeline {
     this.lastTick = Math.min(this.tickAt(MAX_DATE_MS), Number.MAX_SAFE_INTEGER);
   }
 
-  /** The tick of a moment; negative before the epoch. */
+  /** Returns the tick of a moment; it is negative before the epoch. */
   tickAt(unixMs: number): number {
     return Math.floor(unixMs / this.unitMs) - this.epochTick;
   }
 
-  /** The Unix ms at which a tick starts. */
+  /** Returns the Unix ms at which a tick starts. */
   startOf(tick: number): number {
     return (tick + this.epochTick) * this.unitMs;
   }
 
-  /** The same as a Date; null when it lies beyond what a Date can hold. */
+  /** Returns when a tick starts, as a Date; null when it lies beyond what a Date can hold. */
   dateOf(tick: number): Date | null {
     const ms = this.startOf(tick);
     return ms <= MAX_DATE_MS ? new Date(ms) : null;

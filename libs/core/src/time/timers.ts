@@ -1,4 +1,4 @@
-/** What `setTimer` answers; cancelling twice, or after it fired, does nothing. */
+/** A timer that was set; cancelling it twice, or after it fired, does nothing. */
 export interface Timer {
   /** The callback is not called any more. */
   cancel(): void;

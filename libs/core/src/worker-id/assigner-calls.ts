@@ -5,7 +5,7 @@ import { WorkerIdAssignerError } from './worker-id-errors.js';
 
 const MAX_LEASE_MS = 86_400_000;
 
-/** The calls of an assigner, which may be anybody's: each with a deadline, each answer checked. */
+/** Calls an assigner, which may be anybody's: each call has a deadline, and each answer is checked. */
 export class AssignerCalls {
   constructor(
     private readonly assigner: WorkerIdAssigner,

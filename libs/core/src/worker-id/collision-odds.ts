@@ -1,8 +1,8 @@
 import { OptionReader } from '../config/option-reader.js';
 
 /**
- * The odds, 0 to 1, that of so many processes at least two hold the same worker id, when each draws one at random: the
- * birthday problem. Half is reached at 1.18 times the root of `ids`: 38 processes of 1,024 ids.
+ * Tells the odds, 0 to 1, that of so many processes at least two hold the same worker id, when each draws one at
+ * random: the birthday problem. Half is reached at 1.18 times the root of `ids`: 38 processes of 1,024 ids.
  * @param ids how many worker ids there are, 1 or more
  * @param processes how many run at the same time, 0-1,000,000
  * @throws ConfigurationError when one of them is not such a number

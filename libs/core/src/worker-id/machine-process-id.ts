@@ -11,8 +11,9 @@ export interface MachineAndProcess {
 }
 
 /**
- * A worker id by KeyWorker's rule: the high half are the low bits of the process id, the low half a hash of the machine;
- * an odd bit goes to the machine. Nobody is asked, so two processes can have the same: see {@link collisionOdds}.
+ * Makes a worker id by KeyWorker's rule: the high half are the low bits of the process id, the low half a hash of the
+ * machine; an odd bit goes to the machine. Nobody is asked, so two processes can have the same: see
+ * {@link collisionOdds}.
  * @throws ConfigurationError naming every value that is wrong
  */
 export function machineProcessWorkerId(of: MachineAndProcess): number {
@@ -32,8 +33,9 @@ export type NetworkInterfaces = Readonly<
 >;
 
 /**
- * The host's name, and name and hardware address of every interface that leads outside, in a fixed order. The host's name
- * is there because first containers have the same interface and address on every host, and names of their own.
+ * Lists the host's name, and name and hardware address of every interface that leads outside, in a fixed order. The
+ * host's name is there because first containers have the same interface and address on every host, and names of their
+ * own.
  */
 export function machineText(hostName: string, interfaces: NetworkInterfaces): string {
   const lines = Object.entries(interfaces).flatMap(([name, addresses = []]) =>

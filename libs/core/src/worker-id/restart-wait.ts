@@ -9,8 +9,8 @@ const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * The time between the start of a tenure and its first ID, where nobody knows how far a former holder of the worker id
- * has issued: up to the tick of the clock + `waitMs`, it is taken, and the clock has to pass that first.
+ * Keeps the first ID of a tenure back where nobody knows how far a former holder of the worker id has issued: up to the
+ * tick of the clock + `waitMs`, it is taken, and the clock has to pass that first.
  */
 export class RestartWait {
   /** Everything up to here may have been issued. */
@@ -28,13 +28,13 @@ export class RestartWait {
     this.base = waitMs === false ? BEFORE_ALL : { tick, sequence: layout.maxSequence };
   }
 
-  /** Whether the clock has passed the base; once it has, later steps of the clock are the lanes' business. */
+  /** Tells whether the clock has passed the base; once it has, later steps of the clock are the lanes' business. */
   hasPassed(wallMs: number): boolean {
     this.isOver ||= this.layout.timeline.tickAt(wallMs) > this.base.tick;
     return this.isOver;
   }
 
-  /** How long the clock still has to go, ms; 0 or less when it has got there. */
+  /** Tells how long the clock still has to go, ms; 0 or less when it has got there. */
   leftMs(wallMs: number): number {
     return this.isOver ? 0 : this.layout.timeline.startOf(this.base.tick + 1) - wallMs;
   }

@@ -8,7 +8,7 @@ import { hostScope } from './host-scope.js';
 import { hostWorkerId } from './host-worker-id.js';
 import { UnsafeGenerator } from './unsafe-generator.js';
 
-/** What {@link createGenerator} takes, if anything. */
+/** The options of {@link createGenerator}. */
 export interface CreateGeneratorOptions extends GeneratorOptions {
   /**
    * The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. Default 2024-01-01.
@@ -23,10 +23,10 @@ const BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, e
 const WORKER_BITS = BITS.workIdLength;
 
 /**
- * A generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased but made of 5
- * bits of the process and 5 bits of the machine, or random where these cannot be told. Of 10 processes two share one
- * with a probability of 4 %, of 38 with one of 50 % (see {@link UnsafeGenerator.collisionOdds}), and then IDs repeat.
- * Use a leased worker where they are kept.
+ * Makes a generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased but made
+ * of 5 bits of the process and 5 bits of the machine, or random where these cannot be told. Of 10 processes two share
+ * one with a probability of 4 %, of 38 with one of 50 % (see {@link UnsafeGenerator.collisionOdds}), and then IDs
+ * repeat. Use a leased worker where they are kept.
  *
  * Calls with the same options give the same generator: one process has one for a worker id. Threads have their own,
  * with worker ids that differ for the first 32 threads that a process starts, the main one included, whether or not they

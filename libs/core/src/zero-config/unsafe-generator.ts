@@ -8,8 +8,8 @@ import type { Timers } from '../time/timers.js';
 import { collisionOdds } from '../worker-id/collision-odds.js';
 
 /**
- * A generator whose worker id nobody vouches for, for scripts and tests: see `createGenerator`. While another process
- * has the same worker id, both issue the same IDs.
+ * Issues IDs with a worker id that nobody vouches for, for scripts and tests: see `createGenerator`. While another
+ * process has the same worker id, both issue the same IDs.
  */
 export class UnsafeGenerator extends SnowflakeGenerator {
   /** What the worker id guarantees: nothing. */
@@ -28,8 +28,8 @@ export class UnsafeGenerator extends SnowflakeGenerator {
   }
 
   /**
-   * The odds, 0 to 1, that of so many processes, this one among them, two have the same worker id: what chance says,
-   * where nobody gave one by hand.
+   * Tells the odds, 0 to 1, that of so many processes, this one among them, two have the same worker id: what chance
+   * says, where nobody gave one by hand.
    * @throws ConfigurationError when it is not an integer from 0 to 1,000,000
    */
   collisionOdds(processes: number): number {

@@ -2,7 +2,7 @@
 const MAX_DEPTH = 1_000;
 
 /**
- * The value with every bigint that `JSON.stringify` would meet as decimal text, at any depth.
+ * Returns the value with every bigint that `JSON.stringify` would meet as decimal text, at any depth.
  *
  * Nothing is changed in place. What holds no bigint is returned as it is, not copied; a copy keeps its class. Left alone
  * are values that say themselves what they are in JSON (`toJSON`: Date, Buffer, decimals), binary data, streams and

@@ -8,7 +8,7 @@ const WAYS = ['useFactory', 'useClass', 'useExisting'] as const;
 
 type Way = (typeof WAYS)[number];
 
-/** What should have made the options failed; `cause` is what it threw. */
+/** The factory of the options failed; `cause` is what it threw. */
 export class OptionsFactoryError extends RaindropError {
   readonly errorCode = 'OPTIONS_FACTORY';
 

@@ -5,7 +5,7 @@ import { IdService } from '../id.service.js';
 /** What the module's options are injected by, inside the module. */
 export const RAINDROP_OPTIONS = Symbol.for('@raindrop/nestjs:options');
 
-/** The token of an `IdService`: the class itself for the default one, a string for a named one. */
+/** Returns the token of an `IdService`: the class itself for the default one, a string for a named one. */
 export function getIdServiceToken(name: string = DEFAULT_SERVICE): typeof IdService | string {
   return name === DEFAULT_SERVICE ? IdService : `RaindropIdService:${name}`;
 }

@@ -105,8 +105,8 @@ export class IdServiceObservation {
     result.observe(instruments.reservations, reservations, this.with('raindrop.segment.outcome', 'success'));
     result.observe(instruments.reservations, failures, this.with('raindrop.segment.outcome', 'failure'));
     result.observe(instruments.starved, starved, attributes);
-    for (const { idCode, left } of status.codes) {
-      if (issued.byCode.has(idCode)) result.observe(instruments.numbersLeft, left, this.with('raindrop.code', idCode));
+    for (const { code, left } of status.codes) {
+      if (issued.byCode.has(code)) result.observe(instruments.numbersLeft, left, this.with('raindrop.code', code));
     }
   }
 

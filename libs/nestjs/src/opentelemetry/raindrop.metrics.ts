@@ -6,8 +6,8 @@ import { observeIdService, type IdServiceMetricsOptions } from './observe-id-ser
 export const RAINDROP_METRICS_OPTIONS = Symbol('RAINDROP_METRICS_OPTIONS');
 
 /**
- * Metrics of ID services for OpenTelemetry: list it as a provider, and the service without a name is observed from the
- * start of its module until the application has shut down. Call {@link observe} for named services.
+ * Gives OpenTelemetry the metrics of ID services: list it as a provider, and the service without a name is observed
+ * from the start of its module until the application has shut down. Call {@link observe} for named services.
  *
  * The OpenTelemetry SDK must be registered before the application starts; without one nothing happens.
  */

@@ -8,7 +8,7 @@ type ParameterOptions = Omit<Extract<ApiParamOptions, { schema: unknown }>, 'nam
 export type ApiSnowflakeParameterOptions = ParameterOptions & IdTextOptions;
 
 /**
- * `@ApiParam()` for an ID in the path; what `ParseIdPipe` with the same prefix and codec accepts.
+ * Describes an ID in the path, as `@ApiParam()` does; it is what `ParseIdPipe` with the same prefix and codec accepts.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeParam(
@@ -19,7 +19,7 @@ export function ApiSnowflakeParam(
 }
 
 /**
- * `@ApiQuery()` for an ID in the query; say `required: false` where it may be left out.
+ * Describes an ID in the query, as `@ApiQuery()` does; say `required: false` where it may be left out.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeQuery(

@@ -6,8 +6,8 @@ import { snowflakeDescription, snowflakeSchema } from './snowflake-schema.js';
 export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
 
 /**
- * `@ApiProperty()` for an ID: type `string`, format `int64`, pattern, example and description. With a prefix or another
- * codec the text is no integer, and there is no format. `isArray: true` describes a list of IDs.
+ * Describes an ID, as `@ApiProperty()` does: type `string`, format `int64`, pattern, example and description. With a
+ * prefix or another codec the text is no integer, and there is no format. `isArray: true` describes a list of IDs.
  *
  * @throws ConfigurationError when the prefix or the codec is not legal
  */

@@ -32,7 +32,7 @@ export type RaindropHealthDetails = {
 };
 
 /**
- * Health of an ID service for `@nestjs/terminus` 11 and 12.
+ * Tells the health of an ID service to `@nestjs/terminus` 11 and 12.
  *
  * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt (`lastError`
  * says what keeps it from coming back), the clock is off, an hour is used up, the layout has expired. Degraded (where
@@ -47,8 +47,11 @@ export class RaindropHealthIndicator {
     @Optional() private readonly ids?: IdService,
   ) {}
 
-  /** How a service is, as terminus wants it; issues nothing. @param service a named one; default the one without a name */
-  check<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
+  /**
+   * Tells terminus how a service is; issues nothing.
+   * @param service a named one; by default the one without a name
+   */
+  isHealthy<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
     const session = this.health.check(key) as unknown as Session<Key>;
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
     const { details, refusal, concern } = judge(service);

@@ -22,7 +22,7 @@ export function judgeSegments({ service, state, codes, startCodes, counters, las
   refusal: string | undefined;
   concern: string | undefined;
 } {
-  const out = codes.find((each) => startCodes.includes(each.idCode) && each.left === 0 && each.lastError !== undefined);
+  const out = codes.find((each) => startCodes.includes(each.code) && each.left === 0 && each.lastError !== undefined);
   const numbersLeft = codes.length === 0 ? null : Math.min(...codes.map(({ left }) => left));
   const details = {
     ...{ service, state, codes: codes.length, numbersLeft, issued: counters.issued },

@@ -9,7 +9,7 @@ import { SteeredWorker } from './steered-worker.js';
 import { resolveTestOptions, type TestIdServiceOptions } from './testing.options.js';
 
 /**
- * An `IdService` for tests, and the hand on everything around it: clock, lease, refusals.
+ * Holds an `IdService` for tests, and steers everything around it: clock, lease, refusals.
  *
  * The generator is the real one; the same calls give the same IDs in every run and on every machine. No ID is issued
  * twice, whatever is done to clock and lease; only {@link reset} begins anew.
@@ -67,8 +67,8 @@ export class RaindropTestbed {
   }
 
   /**
-   * Back to the start, for the next test: clock, worker id and the first ID, which are issued once more. Calls that still
-   * wait go on and take the first IDs. Listeners stay, and `status().counters` count on.
+   * Goes back to the start, for the next test: clock, worker id and the first ID, which are issued once more. Calls
+   * that still wait go on and take the first IDs. Listeners stay, and `status().counters` count on.
    */
   reset(): void {
     this.randomness.reset();

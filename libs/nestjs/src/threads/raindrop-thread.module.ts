@@ -3,7 +3,7 @@ import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
 import { OptionReader, SharedIds } from '@raindrop/core/internal';
 import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
 
-/** What `RaindropThreadModule.forRoot` takes. */
+/** The options of `RaindropThreadModule.forRoot`. */
 export interface RaindropThreadOptions extends ThreadIdsOptions {
   /** Of the ring in the thread that leased the worker; from `workerData`. */
   handle: SharedIdRingHandle;
@@ -11,7 +11,7 @@ export interface RaindropThreadOptions extends ThreadIdsOptions {
   isGlobal?: boolean;
 }
 
-/** For an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
+/** Serves an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
 @Module({})
 export class RaindropThreadModule {
   /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */

@@ -42,7 +42,7 @@ export class ClusterLayoutError extends RaindropError {
   }
 }
 
-/** A message about IDs between primary and worker that neither version of this library sends. */
+/** A message about IDs came that neither version of this library sends, be it of the primary or of the worker. */
 export class InvalidClusterMessageError extends RaindropError {
   readonly errorCode = 'INVALID_CLUSTER_MESSAGE';
 

@@ -6,8 +6,8 @@ import { openClusterEngine } from './open-cluster-engine.js';
 export type ClusterPrimaryOptions = Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'>;
 
 /**
- * The process that forked this one, by `node:cluster` or `child_process.fork`, as the source of a service's IDs: it holds
- * the worker id for all its children, and has a `ClusterIdBroker` of the service.
+ * Makes the process that forked this one, by `node:cluster` or `child_process.fork`, the source of a service's IDs: it
+ * holds the worker id for all its children, and has a `ClusterIdBroker` of the service.
  *
  * The layout options are the primary's: others are refused at the start. The service has everything it has otherwise;
  * `workerId` is the primary's.

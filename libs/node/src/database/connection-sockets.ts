@@ -16,7 +16,7 @@ interface MysqlConfig {
 }
 
 /**
- * The sockets of one connection, from the first attempt to connect.
+ * Looks after the sockets of one connection, from the first attempt to connect.
  *
  * TypeORM has no call that drops a connection, and the drivers' own (`connection.destroy()` of mysql2 ends its half and
  * waits for the other) are out of reach while TypeORM is still connecting. Sockets made here can be dropped at any
@@ -50,7 +50,7 @@ export class ConnectionSockets {
     return stream;
   }
 
-  /** Whether a socket has closed: the connection is of no use any more. */
+  /** Tells whether a socket has closed: the connection is of no use any more. */
   get isLost(): boolean {
     return this.closed > 0 || this.reason !== undefined;
   }

@@ -11,7 +11,7 @@ export interface TableName {
 export const TABLE_NAME_RULE =
   "'table' or 'schema.table', each of 1 to 63 letters, digits and underscores, not beginning with a digit";
 
-/** A table name that is not a plain identifier. */
+/** The table name is not a plain identifier. */
 export class InvalidTableNameError extends RaindropError {
   readonly errorCode = 'INVALID_TABLE_NAME';
 

@@ -52,8 +52,8 @@ const TYPES: Readonly<Record<string, 'mysql' | 'mariadb' | 'postgres'>> = {
 };
 
 /**
- * The settings that a URL stands for (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's path), or that
- * were given. Undefined when it is neither, or has names that are no settings.
+ * Returns the settings that a URL stands for (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's
+ * path), or that were given. Undefined when it is neither, or has names that are no settings.
  */
 export function databaseSettingsOf(config: unknown): DatabaseSettings | undefined {
   if (typeof config === 'string') return settingsOfUrl(config);

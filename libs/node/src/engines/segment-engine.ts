@@ -18,11 +18,11 @@ export class SegmentEngine implements IdEngine {
 
   status(service: string): SegmentServiceStatus {
     const codes = this.calls.status();
+    const sharded = this.sharded?.status();
     return {
       ...{ service, idMode: 'numberSection', state: this.isClosed ? 'closed' : 'ready', codes },
-      startCodes: this.startCodes,
-      sharded: this.sharded?.status,
-      lastError: codes.find(({ lastError }) => lastError !== undefined)?.lastError ?? this.sharded?.status.lastError,
+      ...{ startCodes: this.startCodes, sharded },
+      lastError: codes.find(({ lastError }) => lastError !== undefined)?.lastError ?? sharded?.lastError,
       counters: this.calls.counters,
     };
   }

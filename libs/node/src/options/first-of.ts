@@ -9,7 +9,7 @@ export interface AssignerPart {
   readonly workers: WorkerRange;
 }
 
-/** Several assigners, see {@link firstOf}. */
+/** Holds several assigners, see {@link firstOf}. */
 export class FirstOf {
   constructor(readonly parts: readonly AssignerPart[]) {}
 }

@@ -1,7 +1,8 @@
 import { ConfigurationError, presets } from '@raindrop/core';
 import { openEngine } from '../engines/open-engine.js';
 import type { IdSource, SourcedService } from '../ports/id-source.js';
-import { BIT_OPTIONS, OPTION_TABLE, type Origin } from './option-table.js';
+import { BIT_OPTIONS } from '@raindrop/core/internal';
+import { OPTION_TABLE, type Origin } from './option-table.js';
 import { resolveServiceOptions, type ServiceOptions } from './service-options.js';
 
 const NOW = Date.parse('2026-03-01');

@@ -1,3 +1,4 @@
+import { BIT_OPTIONS } from '@raindrop/core/internal';
 /**
  * Where the IDs of a service come from, as far as its options depend on that.
  *
@@ -15,11 +16,6 @@ export interface OptionGroup {
   readonly readBy: readonly Origin[];
   readonly options: readonly string[];
 }
-
-/** What a layout is made of; a ready one takes their place. */
-export const BIT_OPTIONS = [
-  ...(['timeUnit', 'startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'] as const),
-] as const;
 
 const USAGE_OPTIONS = [
   ...(['serviceMinWorkId', 'serviceMaxWorkId', 'timeBackBitValue', 'expectedNodes', 'expectedIdsPerSecond'] as const),

@@ -46,7 +46,7 @@ export interface SegmentModuleOptions extends SegmentOptions, CommonModuleOption
    */
   defaultStep?: number;
   /**
-   * Sharded IDs, `ids.next({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
+   * Sharded IDs, `ids.nextSharded({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
    * are registered at the start.
    * @range true, false, `{ tableName, apps }`
    * @defaultValue false

@@ -1,23 +1,21 @@
-import {
+import type {
+  GeneratorOptions,
   Layout,
-  resolvedFor,
-  type GeneratorOptions,
-  type LayoutOptions,
-  type LeaseOptions,
-  type ResolvedGeneratorOptions,
-  type ResolvedLayout,
-  type ResolvedLeaseOptions,
+  LayoutOptions,
+  LeaseOptions,
+  ResolvedGeneratorOptions,
+  ResolvedLayout,
+  ResolvedLeaseOptions,
 } from '@raindrop/core';
 import {
+  BIT_OPTIONS,
   OptionReader,
+  readAnyLayout,
   readGeneratorOptions,
-  readLayout,
   readLeaseOptions,
-  readUsage,
   refuseOutsideLife,
 } from '@raindrop/core/internal';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
-import { BIT_OPTIONS } from './option-table.js';
 import { refuseNonObject } from './options-object.js';
 import { needsNoRows } from './assigner-use.js';
 import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
@@ -108,7 +106,10 @@ export function resolveSnowflakeOptions<More extends object>(
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
   const idSource = readIdSource(reader);
-  const layout = idSource?.bringsLayout === true && namesNoLayout(reader) ? undefined : readAnyLayout(reader, nowMs);
+  // Of a ready layout a row for each worker id would be created; who creates none has them all.
+  const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
+  const isLeft = idSource?.bringsLayout === true && namesNoLayout(reader);
+  const layout = isLeft ? undefined : readAnyLayout(reader, nowMs, most);
   refuseDeadLayout(reader, layout, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
@@ -148,24 +149,6 @@ function readIdSource(reader: OptionReader): IdSource | undefined {
 /** Whether the layout is left to the source. */
 function namesNoLayout(reader: OptionReader): boolean {
   return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
-}
-
-/** The bit options, or a ready layout in their place. */
-function readAnyLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
-  const given = reader.value('layout');
-  if (given === undefined) return readLayout(reader, nowMs);
-  for (const option of BIT_OPTIONS) {
-    const value = reader.value(option);
-    if (value !== undefined) reader.problem(option, value, 'cannot be given together with layout, which decides it');
-  }
-  if (!(given instanceof Layout)) {
-    reader.problem('layout', given, 'must be a Layout, as createLayout() returns it');
-    return undefined;
-  }
-  // A row for each would be created; who creates none has them all.
-  const most = needsNoRows(reader.value('workerIdAssigner')) ? given.maxWorkerId : MAX_DEFAULT_WORKERS;
-  const usage = readUsage(reader, given.maxWorkerId, Math.min(given.maxWorkerId, most));
-  return resolvedFor(given, usage, nowMs);
 }
 
 /** One that can only read would refuse every ID. */

@@ -3,7 +3,7 @@ import type { IdCalls, Layout } from '@raindrop/core';
 import type { ShardedGenerator } from '@raindrop/core/internal';
 import type { IdServiceStatus } from './id-service-status.js';
 
-/** What stands behind a service: snowflakes of a worker, or numbers from segments. */
+/** Stands behind a service: snowflakes of a worker, or numbers from segments. */
 export interface IdEngine {
   /** The generator itself, without a layer between: each costs a nanosecond. */
   readonly calls: IdCalls;

@@ -7,7 +7,7 @@ import type {
   WaitOptions,
 } from '@raindrop/core';
 
-/** The calls for IDs, passed on to a generator; each does what {@link IdCalls} says. */
+/** Passes the calls for IDs on to a generator; each does what {@link IdCalls} says. */
 export abstract class IssuingCalls implements IdCalls {
   constructor(protected readonly calls: IdCalls) {}
 

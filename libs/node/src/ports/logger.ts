@@ -1,4 +1,4 @@
-/** Where a service writes what people should know. Nest's `LoggerService` and most loggers are of this shape. */
+/** Writes what people should know of a service. Nest's `LoggerService` and most loggers are of this shape. */
 export interface Logger {
   /** Takes what is good to know: a worker id acquired, or given back. */
   log(message: string, context?: string): unknown;

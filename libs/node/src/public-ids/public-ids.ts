@@ -34,7 +34,7 @@ export interface PublicIdCodec extends IdCodec {
 }
 
 /**
- * Public IDs that nobody can guess: the key's id and then the ID, permuted with FF1 of NIST SP 800-38G.
+ * Makes public IDs that nobody can guess: the key's id and then the ID, permuted with FF1 of NIST SP 800-38G.
  *
  *     const orderIds = publicIds({ keys: { k1: process.env.ORDER_KEY! }, current: 'k1', purpose: 'order' });
  *     orderIds.encode(30077675337940996n); // k1 and 11 characters

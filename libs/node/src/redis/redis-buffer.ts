@@ -5,8 +5,8 @@ import { RedisSegmentBuffer } from './redis-segment-buffer.js';
 import { RedisSegmentStore } from './redis-segment-store.js';
 
 /**
- * Redis as the buffer that all processes of a service take numbers from: `redis: redisBuffer({ connection: url })`. So
- * numbers stay dense across processes, and a process that dies loses a hundred and not a whole step.
+ * Makes Redis the buffer that all processes of a service take numbers from: `redis: redisBuffer({ connection: url })`.
+ * So numbers stay dense across processes, and a process that dies loses a hundred and not a whole step.
  *
  * Redis is never the only memory: after a restart, a flush or a failover the next numbers come from the database. Without
  * it numbers are reserved there directly, see `onRedisDown`. The account needs `INFO` and `EVALSHA`.

@@ -42,7 +42,7 @@ describe('The connection to Redis', () => {
     await source.reserve({ count: 5, above: 0n });
     await server.kill();
     await source.reserve({ count: 5, above: 5n });
-    const whileDown = buffer.status;
+    const whileDown = buffer.status();
     await server.restart();
     expect(whileDown).toMatchObject({
       runs: 1,
@@ -51,7 +51,7 @@ describe('The connection to Redis', () => {
       lastError: expect.stringContaining('Redis is out of reach') as string,
     });
     await source.reserve({ count: 5, above: 1_000n });
-    expect(buffer.status).toMatchObject({ runs: 2, direct: 1, isConnected: true });
+    expect(buffer.status()).toMatchObject({ runs: 2, direct: 1, isConnected: true });
   });
 
   it.each([
@@ -86,16 +86,16 @@ describe('The connection to Redis', () => {
     await popper.pop();
     proxy.silenceAfter(0);
     await popper.pop();
-    expect(buffer.status).toMatchObject({ runs: 1, direct: 1 });
+    expect(buffer.status()).toMatchObject({ runs: 1, direct: 1 });
     await until('the silent connection to be dropped', () => proxy.open === 0);
     proxy.recover();
     // Until it is connected, the database serves.
     const later = new Popper(buffer.code('Y', bench.row), bench.popped);
     await until('a run from Redis again', async () => {
       await later.pop();
-      return buffer.status.runs > 1;
+      return buffer.status().runs > 1;
     });
-    expect(buffer.status).toMatchObject({ isConnected: true });
+    expect(buffer.status()).toMatchObject({ isConnected: true });
     expect(bench.popped.repeated).toBe(0);
     await buffer.close();
     await proxy.stop();
@@ -131,7 +131,7 @@ describe('The connection to Redis', () => {
       const codes = ['ORDER', 'a}b', '', '}{'];
       for (const code of codes)
         expect((await buffer.code(code, bench.row).reserve({ above: 0n })).last % 200n).toBe(100n);
-      expect(buffer.status).toMatchObject({ runs: 4, direct: 0 });
+      expect(buffer.status()).toMatchObject({ runs: 4, direct: 0 });
     } finally {
       cluster.disconnect();
       await node.stop();
@@ -144,6 +144,6 @@ describe('The connection to Redis', () => {
     await buffer.close();
     const source = buffer.code('X', bench.row);
     expect(await source.reserve({ count: 7, above: 0n })).toMatchObject({ first: 1n, last: 7n });
-    expect(buffer.status).toMatchObject({ runs: 0, direct: 1 });
+    expect(buffer.status()).toMatchObject({ runs: 0, direct: 1 });
   });
 });

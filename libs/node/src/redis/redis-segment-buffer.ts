@@ -65,7 +65,8 @@ export class RedisSegmentBuffer {
     return new RedisSegmentSource(RedisKeys.ofCode(keyPrefix, this.scope, code), database, this.context);
   }
 
-  get status(): RedisBufferStatus {
+  /** How the buffer is doing. */
+  status(): RedisBufferStatus {
     return { ...this.counters, isConnected: this.context.connection.isReady, lastError: this.lastError };
   }
 

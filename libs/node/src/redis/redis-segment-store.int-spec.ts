@@ -53,7 +53,7 @@ describe('Processes that share their segments in Redis', () => {
     const issued = await Promise.all(
       processes.map(async (each) => {
         const ids: bigint[] = [];
-        for (let i = 0; i < 5_000; i++) ids.push(await each.nextAsync(PHONE));
+        for (let i = 0; i < 5_000; i++) ids.push(await each.nextShardedAsync(PHONE));
         return ids;
       }),
     );
@@ -64,10 +64,10 @@ describe('Processes that share their segments in Redis', () => {
   it('give the ends of their runs back when they close, so that the next one goes on without a gap', async () => {
     const first = await sharded();
     await first.registerApp(7, 'shop');
-    const last = await first.nextAsync(PHONE);
+    const last = await first.nextShardedAsync(PHONE);
     await first.close();
     const second = await sharded();
-    expect(await second.nextAsync(PHONE)).toBe(last + 16_384n);
+    expect(await second.nextShardedAsync(PHONE)).toBe(last + 16_384n);
     await second.close();
   });
 

@@ -82,11 +82,11 @@ describe('Ranges in a Redis that', () => {
     const buffer = bench.buffer(server, { redisTimeoutMs: 300 });
     const popper = new Popper(buffer.shard(1, 2, bench.row), bench.popped);
     await popper.pop(3);
-    const { direct } = buffer.status;
+    const { direct } = buffer.status();
     process.kill(server.pid!, 'SIGSTOP');
     try {
       await popper.pop();
-      expect(buffer.status).toMatchObject({
+      expect(buffer.status()).toMatchObject({
         direct: direct + 1,
         lastError: expect.stringContaining('300 ms') as string,
       });

@@ -32,7 +32,7 @@ export class RemoteIdsRefusedError extends RaindropError {
   }
 }
 
-/** An answer that no ID service gives. Nothing of it is used. */
+/** The answer is one that no ID service gives. Nothing of it is used. */
 export class InvalidRemoteAnswerError extends RaindropError {
   readonly errorCode = 'INVALID_REMOTE_ANSWER';
 
@@ -48,7 +48,7 @@ export class InvalidRemoteAnswerError extends RaindropError {
 }
 
 /**
- * An answer that does not name the request that was made: something on the way stores answers and gives them again, and
+ * The answer does not name the request that was made: something on the way stores answers and gives them again, and
  * IDs out of it would be handed out twice.
  */
 export class StaleRemoteAnswerError extends RaindropError {

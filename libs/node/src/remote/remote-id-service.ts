@@ -1,15 +1,7 @@
-import { inspect } from 'node:util';
-import {
-  Layout,
-  parseId,
-  type IdCalls,
-  type ParsedId,
-  type RaindropError,
-  type ResolvedGeneratorOptions,
-  type WaitOptions,
-} from '@raindrop/core';
+import { Layout, type ResolvedGeneratorOptions } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
 import type { SourcedEngine } from '../engines/sourced-engine.js';
+import { IdService } from '../id-service.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import type { RemoteIdSource } from './remote-id-source.js';
 
@@ -24,22 +16,16 @@ export interface RemoteIdServiceOptions extends Partial<
 }
 
 /**
- * The async half of `IdService` over an ID service elsewhere, without `RaindropModule`: for scripts, and for applications
- * without entities. It needs no layout and no database.
+ * Issues IDs that an ID service elsewhere makes, without `RaindropModule`: for scripts, and for applications without
+ * entities. It needs no layout and no database. Take the async calls: the others throw when too few IDs are at hand.
  *
- * In an application prefer the module with `idSource`, which has the sync calls and `@GeneratedSnowflake()` as well.
+ * In an application prefer the module with `idSource`, which has `@GeneratedSnowflake()` as well.
  */
-export class RemoteIdService implements Pick<
-  IdCalls,
-  'nextIdAsync' | 'nextStringAsync' | 'nextIdsAsync' | 'nextStringsAsync' | 'fillAsync' | 'refusal'
-> {
-  private constructor(
-    private readonly name: string,
-    private readonly engine: SourcedEngine,
-  ) {}
+export class RemoteIdService extends IdService {
+  declare protected readonly engine: SourcedEngine;
 
   /**
-   * A service that has IDs at hand.
+   * Opens a service; it settles when IDs are at hand.
    * @param source what `remoteIds()` or `remoteIdsTcp()` returns
    * @throws ConfigurationError naming every option that is wrong; WaitTimeoutError, with its cause, when the service does
    * not answer within ten times `opTimeoutMs`; RemoteIdsRefusedError; RemoteLayoutError
@@ -63,79 +49,12 @@ export class RemoteIdService implements Pick<
     return new RemoteIdService(name, await source.open({ layout: options.layout, generator }));
   }
 
-  /** That of the IDs. */
-  get layout(): Layout {
-    return this.engine.layout;
-  }
-
-  /**
-   * From memory, or as soon as one has come; first come, first served.
-   * @throws WaitTimeoutError after `timeoutMs`, with what it waited for as its cause; what the service refuses with;
-   * ClosedError; the signal's reason when aborted
-   */
-  nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
-    return this.engine.calls.nextIdAsync(code, wait);
-  }
-
-  /** As {@link nextIdAsync}, as decimal text: what belongs into JSON. */
-  nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.engine.calls.nextStringAsync(code, wait);
-  }
-
-  /** `count` IDs, 1 to `maxBatch`. When it gives up, none was taken. */
-  nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.engine.calls.nextIdsAsync(count, code, wait);
-  }
-
-  /** As {@link nextIdsAsync}, as decimal text. */
-  nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.engine.calls.nextStringsAsync(count, code, wait);
-  }
-
-  /** As {@link nextIdsAsync}, into an array of yours. */
-  fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
-    return this.engine.calls.fillAsync(target, code, wait);
-  }
-
-  /** Why an ID would have to be waited for at this moment; undefined when it would not. Nothing is issued or fetched. */
-  refusal(code?: string): RaindropError | undefined {
-    return this.engine.calls.refusal(code);
-  }
-
-  /** What an ID says. @throws InvalidIdError; TimestampOverflowError */
-  parse(id: bigint | string | number): ParsedId {
-    return parseId(this.layout, id);
-  }
-
-  /** Its health and counters. */
-  status(): SnowflakeServiceStatus {
+  /** Tells how the service is, and what it has counted. */
+  override status(): SnowflakeServiceStatus {
     return this.engine.status(this.name);
   }
 
-  /** What a log shows of it. */
-  toJSON(): SnowflakeServiceStatus {
-    return this.status();
-  }
-
-  /** What `console.log` shows of it. */
-  [inspect.custom](): SnowflakeServiceStatus {
-    return this.status();
-  }
-
-  /**
-   * To be called when this process may be a copy of another, made by a snapshot of its memory: what is at hand or under way
-   * is never used.
-   */
-  afterRestore(): void {
-    this.engine.afterRestore();
-  }
-
-  /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */
-  async close(): Promise<void> {
-    await this.engine.close();
-  }
-
-  /** Nest calls it when the application has shut down. */
+  /** Closes the service; Nest calls it when the application has shut down. */
   onApplicationShutdown(): Promise<void> {
     return this.close();
   }

@@ -22,7 +22,7 @@ const ROW_COLUMNS = ['code', 'step', 'description', 'version'];
 /** The row that tells one table from another. */
 const IDENTITY_CODE = 'raindrop.identity';
 
-/** A code that cannot be a row's key. */
+/** The code cannot be a row's key. */
 export class UnstorableCodeError extends RaindropError {
   readonly errorCode = 'UNSTORABLE_CODE';
 

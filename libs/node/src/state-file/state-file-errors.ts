@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-/** What stands in the state file is not what Raindrop has written; nothing is guessed, and nothing begins from zero. */
+/** The state file holds what Raindrop has not written; nothing is guessed, and nothing begins from zero. */
 export class StateFileCorruptError extends RaindropError {
   readonly errorCode = 'STATE_FILE_CORRUPT';
 

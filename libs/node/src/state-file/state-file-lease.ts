@@ -1,8 +1,9 @@
 import type { LeaseOptions } from '@raindrop/core';
 
 /**
- * How a lease in a state file is kept when nothing else is said. A process that is killed leaves its row held until the
- * lease ends: with a single row the next one waits 3 s at most. A disk may stand still for 1.5 s before anybody notices.
+ * Says how a lease in a state file is kept when nothing else is said. A process that is killed leaves its row held
+ * until the lease ends: with a single row the next one waits 3 s at most. A disk may stand still for 1.5 s before
+ * anybody notices.
  */
 export const stateFileLease: Readonly<LeaseOptions> = Object.freeze({
   heartbeatIntervalMs: 500,

@@ -4,14 +4,14 @@ import type { Logger } from '../ports/logger.js';
 import { splitLogger } from './split-logger.js';
 import { threadPorts } from './thread-ports.js';
 
-/** What {@link openSharedIds} takes. */
+/** The options of {@link openSharedIds}. */
 export interface ThreadIdsOptions extends SharedIdsOptions {
   /** Default: warnings on standard error. */
   logger?: Pick<Logger, 'warn'>;
 }
 
 /**
- * The IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
+ * Opens the IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
  * @throws ConfigurationError for what is no handle, and naming every option that is wrong
  */
 export function openSharedIds(handle: SharedIdRingHandle, options: ThreadIdsOptions = {}): SharedIds {

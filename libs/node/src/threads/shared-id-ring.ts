@@ -6,15 +6,15 @@ import { RingsOfService } from './rings-of-service.js';
 import { splitLogger } from './split-logger.js';
 import { threadPorts } from './thread-ports.js';
 
-/** What {@link sharedIdRing} takes. */
+/** The options of {@link sharedIdRing}. */
 export interface ThreadRingOptions extends SharedIdRingOptions {
   /** Default: warnings on standard error. */
   logger?: Pick<Logger, 'warn'>;
 }
 
 /**
- * A ring of a service's IDs for worker threads; pass its `handle` to them. Filling begins before this returns; it empties
- * itself while the service's lease is lost or in doubt, and is closed with the service.
+ * Makes a ring of a service's IDs for worker threads; pass its `handle` to them. Filling begins before this returns; it
+ * empties itself while the service's lease is lost or in doubt, and is closed with the service.
  * @throws NoLayoutError for numbers from segments; ConfigurationError naming every option that is wrong
  */
 export function sharedIdRing(ids: IdService, options: ThreadRingOptions = {}): SharedIdRing {

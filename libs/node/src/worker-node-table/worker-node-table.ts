@@ -26,8 +26,8 @@ export const WORKER_NODE_TABLE: TableKind = {
 };
 
 /**
- * The statements that create the table of starts, for `workerIdAssigner: 'disposable'`: what Raindrop itself runs at the
- * first start, for those who want to run it by hand.
+ * Returns the statements that create the table of starts, for `workerIdAssigner: 'disposable'`: what Raindrop itself
+ * runs at the first start, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`, by default `raindrop_worker_node`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

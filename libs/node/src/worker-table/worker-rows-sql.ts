@@ -8,8 +8,8 @@ import type { Table } from '../tables/table-kind.js';
 const CHUNK = 256;
 
 /**
- * The statements that add the rows of a range of worker ids, as the first start adds them: for those who want to run
- * them by hand, after {@link workerTableSql}. Rows that are there are left alone.
+ * Returns the statements that add the rows of a range of worker ids, as the first start adds them: for those who want
+ * to run them by hand, after {@link workerTableSql}. Rows that are there are left alone.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

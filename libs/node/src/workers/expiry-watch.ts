@@ -1,4 +1,4 @@
-import { resolvedFor, type ResolvedLayout } from '@raindrop/core';
+import { planLayout, type Layout } from '@raindrop/core';
 
 const DAY_MS = 86_400_000;
 
@@ -8,7 +8,7 @@ export class ExpiryWatch {
 
   /** @param nowMs the start, which has had its look */
   constructor(
-    private readonly layout: ResolvedLayout,
+    private readonly layout: Layout,
     nowMs: number,
   ) {
     this.lookedMs = nowMs;
@@ -18,7 +18,7 @@ export class ExpiryWatch {
   look(nowMs: number): string | undefined {
     if (Math.abs(nowMs - this.lookedMs) < DAY_MS) return undefined;
     this.lookedMs = nowMs;
-    const usage = { ...this.layout, expectedNodes: undefined, expectedIdsPerSecond: undefined };
-    return resolvedFor(this.layout.layout, usage, nowMs).warnings.find(({ code }) => code === 'EXPIRES_SOON')?.message;
+    const { warnings } = planLayout({ layout: this.layout }, nowMs);
+    return warnings.find(({ code }) => code === 'EXPIRES_SOON')?.message;
   }
 }

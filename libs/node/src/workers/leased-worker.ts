@@ -27,7 +27,7 @@ export class LeasedWorker implements Worker {
       session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),
       ports,
     };
-    this.expiry = new ExpiryWatch(options.layout, ports.clock.now());
+    this.expiry = new ExpiryWatch(options.layout.layout, ports.clock.now());
     this.keeper = new LeaseKeeper(context, (event) => {
       this.listeners.tell(event);
       if (event.type === 'lease-renewed') this.warnOfExpiry(ports.clock.now());

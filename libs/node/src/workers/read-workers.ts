@@ -14,8 +14,8 @@ export interface WorkersView {
 }
 
 /**
- * Who holds which worker id, how long the leases last, and how far each is used: the worker table, or what
- * `redisWorkers()` keeps, read once and changed by nothing. On a connection of its own, which is closed again.
+ * Tells who holds which worker id, how long the leases last, and how far each is used. It reads the worker table, or
+ * what `redisWorkers()` keeps, once, on a connection of its own, and changes nothing.
  *
  * Processes that share the table with other lease options than these are judged by these: a longer `graceMs` of theirs
  * is not known here.

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-/** A template of business numbers that has no meaning. */
+/** The template of business numbers has no meaning. */
 export class InvalidNumberTemplateError extends RaindropError {
   readonly errorCode = 'INVALID_NUMBER_TEMPLATE';
 

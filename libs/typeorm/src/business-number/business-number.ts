@@ -16,9 +16,9 @@ import { ResetRow } from './reset-row.js';
 import { numberTable } from './number-table.js';
 
 /**
- * The next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with it, and
- * given back by its rollback, also by the rollback of a nested one. The committed numbers of a key (series, `per`, period)
- * have no gap and no repetition.
+ * Takes the next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with
+ * it, and given back by its rollback, also by the rollback of a nested one. The committed numbers of a key (series,
+ * `per`, period) have no gap and no repetition.
  *
  * The price: from here to the end of the transaction nobody else gets a number of the key. Ask for it late, and for
  * several keys always in the same order. One round trip; two for the first number of a period, three for the first of all.

@@ -20,8 +20,8 @@ interface OpenedConnection {
 }
 
 /**
- * The database of a TypeORM DataSource, for `dbConfig` and for tables outside an application: with the same driver and the
- * same settings, over one connection of our own.
+ * Returns the database of a TypeORM DataSource, for `dbConfig` and for tables outside an application: with the same
+ * driver and the same settings, over one connection of our own.
  * @param options those of the DataSource; with `replication` its master is meant
  * @param configuredBy what gave the options, for messages
  */

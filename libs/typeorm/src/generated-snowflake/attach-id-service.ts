@@ -7,7 +7,7 @@ import type { EntityLint } from './entity-lint.js';
 /** The part of an `IdService` that columns need. */
 export type AttachedService = Pick<IdService, 'name' | 'status' | 'layout' | 'nextId' | 'nextString' | 'nextIdAsync'>;
 
-/** What {@link attachIdService} takes. */
+/** The options of {@link attachIdService}. */
 export interface AttachOptions {
   /** What is done about entities that cannot work. Default: the first one is an error, and warnings are process warnings. */
   readonly lint?: EntityLint;

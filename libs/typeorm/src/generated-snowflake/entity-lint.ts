@@ -25,7 +25,7 @@ export const STRICT_LINT: EntityLint = {
   warn: (message) => process.emitWarning(message, 'RaindropWarning'),
 };
 
-/** Columns whose IDs would be lost, rounded or refused later. Nothing was attached. */
+/** The IDs of some columns would be lost, rounded or refused later. Nothing was attached. */
 export class EntityLintError extends RaindropError {
   readonly errorCode = 'ENTITY_LINT';
 

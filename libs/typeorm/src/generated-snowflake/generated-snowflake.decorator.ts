@@ -5,9 +5,9 @@ import { UnsupportedColumnError } from './snowflake-errors.js';
 import type { SnowflakeProperty } from './snowflake-form.js';
 
 /**
- * A column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object or an
- * array, cascades, `insert`, `insert().values()`, `upsert`. Always a `bigint` column that no update writes. An ID that
- * is set already stays; null counts as not set.
+ * Declares a column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object
+ * or an array, cascades, `insert`, `insert().values()`, `upsert`. Always a `bigint` column that no update writes. An ID
+ * that is set already stays; null counts as not set.
  *
  *     @Entity() class Order { @GeneratedSnowflake() id!: string; }
  *

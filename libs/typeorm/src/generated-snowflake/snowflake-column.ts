@@ -2,7 +2,7 @@ import type { EntitySchemaColumnOptions } from 'typeorm';
 import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowflake-column-options.js';
 
 /**
- * `@GeneratedSnowflake()` for an `EntitySchema`. The property is a string unless `as` says otherwise.
+ * Does what `@GeneratedSnowflake()` does, for an `EntitySchema`. The property is a string unless `as` says otherwise.
  *
  *     new EntitySchema({ name: 'order', columns: { id: snowflakeColumn() } })
  *

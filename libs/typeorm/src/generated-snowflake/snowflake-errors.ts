@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-/** A column or an option that `@GeneratedSnowflake()` cannot work with. */
+/** `@GeneratedSnowflake()` cannot work with a column or with an option. */
 export class UnsupportedColumnError extends RaindropError {
   readonly errorCode = 'UNSUPPORTED_COLUMN';
 
@@ -53,7 +53,7 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
     `valuesFromSelect and SQL of your own select new IDs of service '${service}'), or leave the list out.`,
 };
 
-/** A value that is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
+/** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
 export class UnsafeSnowflakeError extends RaindropError {
   readonly errorCode = 'UNSAFE_SNOWFLAKE';
 

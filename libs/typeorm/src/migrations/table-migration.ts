@@ -11,7 +11,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { runSqlOf } from '../connection/run-sql-of.js';
 
-/** Of which table, under which name. */
+/** The table of a migration, and the place of the migration among the others. */
 export interface TableMigrationOptions {
   /** `table` or `schema.table`. Default the name that the table has in the options of the service. */
   readonly tableName?: string;

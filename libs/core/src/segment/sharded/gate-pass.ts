@@ -4,8 +4,8 @@ import { InvalidGatePassError, MAX_GATE_PASS_LENGTH } from './sharded-errors.js'
 export const SHARDS = 64;
 
 /**
- * The shard of a gate pass: `Math.abs(hash) % 64` with the hash of Java's `String.hashCode`, so that programs in other
- * languages find the same one. What is written differently (`A@b.c` and `a@b.c`) has different shards.
+ * Returns the shard of a gate pass: `Math.abs(hash) % 64` with the hash of Java's `String.hashCode`, so that programs
+ * in other languages find the same one. What is written differently (`A@b.c` and `a@b.c`) has different shards.
  *
  * @param gatePass a user name, a phone number, an e-mail address: 1 to 512 UTF-16 units
  * @returns 0 to 63

@@ -7,7 +7,7 @@ import { SHARDS } from './gate-pass.js';
 import { UnknownAppError, UnknownShardError } from './sharded-errors.js';
 import { checkApp, composeShardedId, MAX_INDEX } from './sharded-id.js';
 
-/** What several {@link MemoryAppSegmentStore} share: the table itself. */
+/** Holds the table that several {@link MemoryAppSegmentStore} share. */
 export class MemoryAppSegmentTable {
   /** By app, then by shard. */
   readonly rows = new Map<number, { app: App; readonly shards: Map<number, SegmentRow> }>();
@@ -16,7 +16,8 @@ export class MemoryAppSegmentTable {
 const STEP = 1_000;
 
 /**
- * Indexes of apps and their shards in this process's memory: for databases that live in memory themselves, and for tests.
+ * Keeps indexes of apps and their shards in this process's memory: for databases that live in memory themselves, and
+ * for tests.
  *
  * It promises uniqueness inside this process and as long as it lives, nothing more.
  */

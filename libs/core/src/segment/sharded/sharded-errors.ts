@@ -65,7 +65,7 @@ export class NoShardedIdLeftError extends RaindropError {
   }
 }
 
-/** An app that is not an integer from 0 to 255. */
+/** The app is not an integer from 0 to 255. */
 export class InvalidAppError extends RaindropError {
   readonly errorCode = 'INVALID_APP';
 
@@ -76,7 +76,7 @@ export class InvalidAppError extends RaindropError {
   }
 }
 
-/** A gate pass that is not a text of 1 to 512 characters. The value stays out of the message: it may be a phone number. */
+/** The gate pass is not a text of 1 to 512 characters. The value stays out of the message: it may be a phone number. */
 export class InvalidGatePassError extends RaindropError {
   readonly errorCode = 'INVALID_GATE_PASS';
 

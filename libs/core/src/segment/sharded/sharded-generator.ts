@@ -9,14 +9,14 @@ import type { App, AppSegmentStore } from '../app-segment-store.js';
 import type { SegmentContext } from '../segment-context.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
-import { SegmentTally } from '../segment-status.js';
+import { ReservationCounters } from '../segment-status.js';
 import { SegmentSupply } from '../segment-supply.js';
 import { AppDirectory } from './app-directory.js';
 import { SHARDS, shardOf } from './gate-pass.js';
 import { NoShardedIdLeftError, UnknownAppError } from './sharded-errors.js';
 import { checkApp, composeShardedId } from './sharded-id.js';
 
-/** For whom an ID is. */
+/** The app and the person that an ID is for. */
 export interface ShardedIdRequest {
   /** 0 to 255, registered. */
   readonly app: number;
@@ -33,6 +33,8 @@ export interface ShardedIdsStatus {
   readonly shardsInUse: number;
   /** Why the apps could not be read the last time; undefined when they were. */
   readonly lastError: RaindropError | undefined;
+  /** Counted since the start, indexes as numbers. */
+  readonly counters: Readonly<ReservationCounters> & { readonly issued: number };
 }
 
 /**
@@ -57,7 +59,7 @@ export class ShardedGenerator {
     ports: SupplyPorts,
     options?: SegmentOptions,
   ) {
-    this.ctx = { options: resolveSegmentOptions(options), ports, tally: new SegmentTally() };
+    this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
     this.outputs = new SuppliedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
@@ -78,8 +80,8 @@ export class ShardedGenerator {
     await this.directory.start();
   }
 
-  /** From memory, at once. */
-  next(request: ShardedIdRequest): bigint {
+  /** Returns the next ID for an app and a gate pass, from memory and at once. */
+  nextSharded(request: ShardedIdRequest): bigint {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
@@ -90,13 +92,13 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** As {@link next}, as decimal text. */
+  /** Returns the next ID as decimal text. */
   nextString(request: ShardedIdRequest): string {
-    return this.next(request).toString();
+    return this.nextSharded(request).toString();
   }
 
-  /** As {@link next}, but waits for the next numbers, at most `timeoutMs`. */
-  async nextAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
+  /** Returns the next ID; waits for the next numbers, at most `timeoutMs`. */
+  async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
@@ -108,9 +110,9 @@ export class ShardedGenerator {
     return composeShardedId({ index, shard, app });
   }
 
-  /** The next ID of an app and gate pass as decimal text; as `nextIdAsync`. */
+  /** Returns the next ID as decimal text; waits as {@link nextShardedAsync} does. */
   async nextStringAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<string> {
-    return (await this.nextAsync(request, wait)).toString();
+    return (await this.nextShardedAsync(request, wait)).toString();
   }
 
   /**
@@ -125,7 +127,7 @@ export class ShardedGenerator {
     await this.directory.look();
   }
 
-  /** To be called when this process may be a copy of another: numbers at hand are never used. */
+  /** Call it when this process may be a copy of another: numbers at hand are never used. */
   afterRestore(): void {
     for (const supply of this.supplies.values()) supply.forget();
   }
@@ -138,17 +140,13 @@ export class ShardedGenerator {
     return (this.closing ??= this.closeAll());
   }
 
-  /** How the shards are, and what was reserved for them. */
-  get status(): ShardedIdsStatus {
+  /** Tells how the shards are, and what was reserved for them. */
+  status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
-    return { isReady, apps, shardsInUse: this.supplies.size, lastError };
-  }
-
-  /** Counted since the start, indexes as numbers. */
-  get counters(): Readonly<SegmentTally> & { readonly issued: number } {
     let issued = this.issuedBefore;
     for (const supply of this.supplies.values()) issued += supply.issued;
-    return { issued, ...this.ctx.tally };
+    const counters = { issued, ...this.ctx.counters };
+    return { isReady, apps, shardsInUse: this.supplies.size, lastError, counters };
   }
 
   private async closeAll(): Promise<void> {

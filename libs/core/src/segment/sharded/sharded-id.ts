@@ -9,7 +9,7 @@ export const MAX_APP = 255;
 /** The highest index, 2^49 - 1; the lowest that is issued is 1. */
 export const MAX_INDEX = 2n ** 49n - 1n;
 
-/** What a sharded ID consists of: `index << 14 | shard << 8 | app`. */
+/** The parts of a sharded ID: `index << 14 | shard << 8 | app`. */
 export interface ShardedIdParts {
   /** Counts an app's IDs within a shard, 0 to 2^49 - 1. */
   readonly index: bigint;
@@ -23,7 +23,7 @@ export interface ShardedIdParts {
 const INDEX_STEP = 16_384n;
 const SHARD_STEP = 256;
 
-/** Parts that make no sharded ID. */
+/** The parts make no sharded ID. */
 export class InvalidShardedIdPartError extends RaindropError {
   readonly errorCode = 'INVALID_SHARDED_ID_PART';
 
@@ -36,7 +36,7 @@ export class InvalidShardedIdPartError extends RaindropError {
   }
 }
 
-/** @throws InvalidAppError when `app` is not an integer from 0 to 255 */
+/** Refuses what is no app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
 export function checkApp(app: number): void {
   if (!Number.isInteger(app) || app < 0 || app > MAX_APP) throw new InvalidAppError(app);
 }

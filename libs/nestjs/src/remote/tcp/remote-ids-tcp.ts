@@ -24,8 +24,8 @@ const HOST = /^[\w.:%-]{1,253}$/;
 const MAX_BUFFERED_CHARACTERS = 1_000_000;
 
 /**
- * As {@link remoteIds}, but by Nest's TCP transport: the service is a Nest microservice. Needs `@nestjs/microservices`,
- * which is loaded when the source is opened.
+ * Does what {@link remoteIds} does, but by Nest's TCP transport: the service is a Nest microservice. Needs
+ * `@nestjs/microservices`, which is loaded when the source is opened.
  */
 export function remoteIdsTcp(options: RemoteIdsTcpOptions): RemoteIdSource {
   return remoteIdSource('remoteIdsTcp()', options, (reader) => {

@@ -24,8 +24,8 @@ export class RedisWorkersInUseError extends RaindropError {
 const TIMEOUT_MS = 5_000;
 
 /**
- * For operators, once, before the first start: says that no worker id of this key was ever used, so that the first start
- * need not wait. Nothing in Raindrop calls it.
+ * Says that no worker id of this key was ever used, so that the first start need not wait: for operators, once, before
+ * that start. Nothing in Raindrop calls it.
  *
  * Never call it from a program that starts by itself: after Redis has lost its memory that would be a false statement,
  * and IDs repeat.

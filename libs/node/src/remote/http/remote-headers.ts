@@ -7,8 +7,8 @@ export const REQUEST_HEADER = 'raindrop-request';
 export const LAYOUT_HEADER = 'raindrop-layout';
 
 /**
- * What an answer to `POST /v1/ids` has to say for clients that use `remoteIds()`: which request it is for, and what layout
- * the IDs have. For services of your own; `apps/demo` sends it.
+ * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they say which request
+ * it is for, and what layout the IDs have. For services of your own; `apps/demo` sends it.
  *
  * @param request what the request's header `raindrop-request` says; anything but a short token is not echoed
  */

@@ -11,8 +11,8 @@ export interface RemoteIdsOptions extends RemoteFetchOptions {
 }
 
 /**
- * An ID service over HTTP, such as `apps/demo`, as the source of a service's IDs: batches are taken ahead of need, so that
- * once warm nobody waits for a round trip.
+ * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs: batches are taken ahead of need,
+ * so that once warm nobody waits for a round trip.
  *
  * The layout is the service's; where layout options are given, they must be the same.
  */
