@@ -97,7 +97,7 @@ export function resolveLayout(options: LayoutOptions, nowMs: number): ResolvedLa
 }
 
 /**
- * Checks layout options and builds the layout alone; see {@link resolveLayout}.
+ * Checks layout options and builds the layout alone.
  * @param nowMs the present by default
  */
 export function createLayout(options: LayoutOptions, nowMs = Date.now()): Layout {

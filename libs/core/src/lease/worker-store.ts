@@ -55,7 +55,7 @@ export interface SampleRequest {
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
   readonly from: number;
   readonly atMost: number;
-  /** A lease that ended that long ago is over; by {@link HELD_TOO} every one is. */
+  /** A lease that ended that long ago is over; by `HELD_TOO` every one is. */
   readonly graceMs: number;
 }
 
@@ -119,7 +119,7 @@ export interface WorkerStore {
   /**
    * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs` where
    * they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by
-   * {@link FENCE_LEAP}. Holders lose their rows at the next renewal.
+   * `FENCE_LEAP`. Holders lose their rows at the next renewal.
    * @returns how many rows there are
    */
   fence(aheadMs: number): Promise<number>;

@@ -2,7 +2,7 @@ import { OptionReader } from '../config/option-reader.js';
 
 /** What a worker id can be made of without asking anybody. */
 export interface MachineAndProcess {
-  /** What tells this machine from others; {@link machineText} writes it. */
+  /** What tells this machine from others; `machineText()` writes it. */
   readonly interfaces: string;
   /** 0 or more. */
   readonly processId: number;
