@@ -110,7 +110,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return this.connection()?.inTransaction === false;',
     replace: 'return false;',
     tier: 1,
-    spec: 'libs/typeorm/src/connection/full-disk.int-spec.ts',
+    spec: 'test/full-disk/transactions-on-a-full-disk.int-spec.ts',
     test: 'frees a query runner that was stuck before our first call',
   },
   {

@@ -20,13 +20,15 @@ const SHAPE = {
 
 /** One connection by `mysql2`, to MySQL or MariaDB. */
 export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, sockets: ConnectionSockets): Driver {
+  /** Set once it is connected: one that is still connecting ends with its socket. */
   let connection: Connection | undefined;
   return {
     async connect() {
       const mysql = await loadDriver(settings.type, () => import('mysql2'));
-      connection = mysql.createConnection(configOf(settings, opTimeoutMs, sockets));
-      connection.on('error', () => undefined);
-      await promisify(connection.connect.bind(connection))();
+      const connecting = mysql.createConnection(configOf(settings, opTimeoutMs, sockets));
+      connecting.on('error', () => undefined);
+      await promisify(connecting.connect.bind(connecting))();
+      connection = connecting;
       return connectionOf(connection);
     },
     async end() {

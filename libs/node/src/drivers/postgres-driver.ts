@@ -9,13 +9,15 @@ const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
 
 /** One connection by `pg`. */
 export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, sockets: ConnectionSockets): Driver {
+  /** Set once it is connected: one that is still connecting ends with its socket. */
   let client: Client | undefined;
   return {
     async connect() {
       const pg = await loadDriver(settings.type, () => import('pg'));
-      client = new pg.Client(configOf(settings, opTimeoutMs, sockets));
-      client.on('error', () => undefined);
-      await client.connect();
+      const connecting = new pg.Client(configOf(settings, opTimeoutMs, sockets));
+      connecting.on('error', () => undefined);
+      await connecting.connect();
+      client = connecting;
       return connectionOf(client);
     },
     async end() {
