@@ -27,7 +27,6 @@ export function installApp(app, packages, folder) {
     filter: (path) => app.jest || !path.endsWith('.jest.ts'),
   });
   writeFileSync(join(folder, 'src', 'exports.ts'), importsOf(packages));
-  writeFileSync(join(folder, 'src', 'bare.ts'), "import '@raindrop/nestjs';\n");
   writeJson(join(folder, 'tsconfig.json'), tsconfig(app, ['src']));
   writeJson(join(folder, 'tsconfig.bare.json'), tsconfig(app, ['src/bare.ts']));
   writeJson(join(folder, 'package.json'), manifestOf(app, packages));
