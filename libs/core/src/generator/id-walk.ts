@@ -38,12 +38,6 @@ export class IdWalk implements DecimalMark {
     this.window = -1;
   }
 
-  /** Goes before the ID just taken, so that it is written with those that follow it. */
-  stepBack(): void {
-    this.sequence--;
-    this.cell[0] = this.cell[0]! - this.cell[1]!;
-  }
-
   /** Another tick has these IDs. @param base that of sequence 0. @param areSafe whether all of them fit a number */
   useIds(base: bigint, step: number, areSafe: boolean): void {
     this.idBase = base;

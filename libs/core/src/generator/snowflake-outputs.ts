@@ -99,8 +99,8 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
   /** Writes the ID of the position just taken, and of those that follow it without a gap. @returns the index after them */
   private writeRun<Batch>(s: Sequencer, form: BatchForm<Batch>, batch: Batch, from: number, end: number): number {
     const next = Math.min(end, from + 1 + this.issuer.runLength(s));
-    s.stepBack();
-    form.follow(s, this.sequenceStep, batch, from, next);
+    form.put(batch, from, s.cell[0]!);
+    form.follow(s, this.sequenceStep, batch, from + 1, next);
     return next;
   }
 
