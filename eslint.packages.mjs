@@ -18,6 +18,10 @@ const FORBIDDEN = {
 
 /** The rooms of each package from the bottom; each imports only those before it. A room with its own inside comes after them. */
 const ROOMS = {
+  core: [
+    ...['config', 'copies', 'time', 'codec', 'layout', 'generator', 'presets', 'lease', 'recognition', 'supply'],
+    ...['worker-id', 'prefetch', 'segment', 'zero-config', 'ring', 'short-id'],
+  ],
   node: [
     ...['ports', 'system', 'database', 'tables', 'worker-table', 'segment-table', 'worker-node-table'],
     ...[
@@ -25,6 +29,7 @@ const ROOMS = {
       'state-file',
       'drivers',
       'redis',
+      'etcd',
       'options',
       'workers',
       'engines',
@@ -36,9 +41,21 @@ const ROOMS = {
   ],
   typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
   nestjs: [
-    ...['orm', 'http', 'module', 'swagger', 'class-validator', 'public-ids', 'terminus', 'opentelemetry', 'threads'],
+    ...[
+      'orm',
+      'http',
+      'module',
+      'swagger',
+      'graphql',
+      'class-validator',
+      'public-ids',
+      'terminus',
+      'opentelemetry',
+      'threads',
+    ],
     ...['remote', 'testing'],
   ],
+  cli: ['io', 'options', 'adopt', 'decoding', 'service', 'doctor', 'project', 'project-init', 'commands'],
 };
 
 const zones = Object.entries(ROOMS).flatMap(([name, rooms]) =>

@@ -21,7 +21,7 @@ const shared = [
   'test/simulation/uniqueness',
   'libs/core/src/generator/(issued-by-code|uniqueness|workers)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
-  'libs/core/src/lease/layout-(changes|conflicts)',
+  'libs/core/src/lease/(find-layout|layout-(changes|conflicts))',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];

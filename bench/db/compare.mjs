@@ -1,4 +1,4 @@
-// Which key is the fastest and the smallest in a database? See docs/performance-databases.md.
+// Which key is the fastest and the smallest in a database? See README.md of this folder.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SERVERS } from '../parts/databases.mjs';
 import { DATABASES } from './databases.mjs';

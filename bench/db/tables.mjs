@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Table from 'cli-table3';
 
-const DOCUMENT = new URL('../../docs/performance-databases.md', import.meta.url);
+const DOCUMENT = new URL('README.md', import.meta.url);
 const FIGURES = /(<!-- figures: begin -->\n)[^]*(<!-- figures: end -->)/;
 
 const seconds = (ms) => (ms / 1e3).toFixed(1);

@@ -21,6 +21,8 @@ export interface ChaosOptions {
   readonly floors: Partial<Readonly<Record<FiredFault, number>>>;
   readonly control: boolean;
   readonly keep: boolean;
+  /** A commit of this repository: every second process runs the release of then. */
+  readonly beside?: string | undefined;
   /** Is told how it goes, for people. */
   readonly progress: (line: string) => void;
 }

@@ -26,6 +26,7 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
   protected issued = 0;
   private readonly refusals: Record<string, number> = {};
   private isClosing = false;
+  private longestRefusalMs = 0;
 
   /** Opens what it issues from. */
   protected abstract open(): Promise<Source>;
@@ -61,8 +62,8 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
     const source = await this.open().catch((error: unknown) => this.startRefused(error as Coded));
     if (source === undefined) return;
     const report = (): void => {
-      const { issued, refusals } = this;
-      say({ type: 'report', issued, refusals, ...this.counts(source) });
+      const { issued, refusals, longestRefusalMs } = this;
+      say({ type: 'report', issued, refusals, longestRefusalMs, ...this.counts(source) });
     };
     setInterval(report, REPORT_MS).unref();
     await this.issue(source);
@@ -76,6 +77,7 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
   protected async keepPace(rate: number, call: (owed: number) => Promise<number>): Promise<void> {
     let owed = 0;
     let last = performance.now();
+    let refusedSince: number | undefined;
     for (;;) {
       const now = performance.now();
       // What a pause has left undone is not made up for.
@@ -84,8 +86,11 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
       while (owed > 0) {
         try {
           owed -= await call(Math.ceil(owed));
+          refusedSince = undefined;
         } catch (error) {
           if (this.refused(error as Coded)) return;
+          refusedSince ??= performance.now();
+          this.longestRefusalMs = Math.max(this.longestRefusalMs, performance.now() - refusedSince);
           owed = 0;
           await sleep(PAUSE_AFTER_REFUSAL_MS);
         }

@@ -11,6 +11,8 @@ export interface ChaosReport {
   /** Why it did not pass, in words. */
   readonly failures: readonly string[];
   readonly control: boolean;
+  /** The commit whose release every second process ran, if any. */
+  readonly beside?: string | undefined;
   readonly db: string;
   readonly unit: string;
   readonly seed: number;
@@ -49,10 +51,23 @@ export function makeReport(
     if (ids < options.minIds) failures.push(`only ${ids} IDs, ${options.minIds} wanted`);
     failures.push(...missedFloors(options, planned, tally));
   }
-  const { db, unit, seed, seconds, control } = options;
+  const { db, unit, seed, seconds, control, beside } = options;
   const { fired, refusals, startRefusals, starts, tenures, unexpected } = tally;
   return {
-    ...{ passed: failures.length === 0, failures, control, db, unit, seed, seconds, ids, duplicates, fired, planned },
+    ...{
+      passed: failures.length === 0,
+      failures,
+      control,
+      beside,
+      db,
+      unit,
+      seed,
+      seconds,
+      ids,
+      duplicates,
+      fired,
+      planned,
+    },
     ...{ refusals, startRefusals, starts, tenures, unexpected },
     examples: examples.map((each) => describeRepeated(each, layout)),
   };
@@ -82,9 +97,10 @@ function describeRepeated({ id, code, origins }: RepeatedId, layout: Layout): st
 /** For people. */
 export function summarise(report: ChaosReport): string {
   const { db, unit, seed, seconds, ids, duplicates, starts, tenures } = report;
+  const beside = report.beside === undefined ? '' : ` beside ${report.beside}`;
   const control = db === 'redis' ? 'Raindrop that waits after no loss' : 'the original protocol';
   return [
-    `${report.control ? `Control: ${control}` : 'Raindrop'} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
+    `${report.control ? `Control: ${control}` : 'Raindrop'}${beside} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
     `  ${ids} IDs, ${duplicates} of them twice; ${starts} process starts, ${tenures} tenures`,
     `  fired:    ${showCounts(report.fired)}`,
     `  refused:  ${showCounts(report.refusals)}; starts: ${showCounts(report.startRefusals)}`,

@@ -1,6 +1,7 @@
 import { createLayout } from '@raindrop/core';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ChaosDatabase } from './chaos-database.js';
 import { layoutOf, leaseOf, type ChaosOptions } from './chaos-options.js';
 import { makeReport, type ChaosReport } from './chaos-report.js';
 import { ChaosStage } from './chaos-stage.js';
@@ -19,7 +20,7 @@ const CHILD = 'test/chaos/issuing-process';
 
 /** One run: processes on a database of their own, faults from the plan, and at the end all IDs compared. */
 export class ChaosRun {
-  private readonly stage: ChaosStage;
+  private readonly stage: ChaosStage<ChaosDatabase>;
   private readonly plan: readonly PlannedFault[];
 
   constructor(
@@ -56,7 +57,7 @@ export class ChaosRun {
   private async begin(): Promise<void> {
     const { options, stage } = this;
     const library = options.faults.includes('clock') ? findFaketime() : undefined;
-    await stage.open(CHILD);
+    await stage.open(CHILD, (directory) => ChaosDatabase.start(options.db, directory));
     const { database, tally } = stage;
     const { control, rate, db } = options;
     const traffic = db === 'redis' ? REDIS_WORKER_WRITES : updatesOf(WORKER_TABLE);

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Target } from '../proxies/tcp-proxy.js';
-import { dieWithUs, type Command } from '../processes/die-with-us.js';
-import { ChaosDatabase } from './chaos-database.js';
+import { dieWithUs } from '../processes/die-with-us.js';
+import { buildRelease } from '../releases/built-release.js';
 import { ChaosTally } from './chaos-tally.js';
-import { compileChild } from './compile-child.js';
-import type { ChaosDatabaseKind, PlannedFault } from './fault-plan.js';
+import { compileChild, ROOT } from './compile-child.js';
+import type { PlannedFault } from './fault-plan.js';
 import { FaultProxy, type ProxyFault } from './fault-proxy.js';
 import type { FaultSquad } from './fault-squad.js';
 import { IssuingSlot, type SlotSetting } from './issuing-slot.js';
@@ -18,40 +18,51 @@ const LOOK_MS = 100;
 const PROGRESS_MS = 10_000;
 
 export interface StageOptions {
-  readonly db: ChaosDatabaseKind;
   readonly seconds: number;
   readonly seed: number;
   readonly control: boolean;
   readonly keep: boolean;
+  /** A commit of this repository: every second process runs the release of then. */
+  readonly beside?: string | undefined;
   /** Is told how it goes, for people. */
   readonly progress: (line: string) => void;
 }
 
 /** What every chaos run consists of: a database, processes, the ways between them, and the planned faults. */
-export class ChaosStage {
+export class ChaosStage<Database extends { stop(): Promise<void> }> {
   readonly directory = mkdtempSync(join(tmpdir(), 'raindrop-chaos-'));
   /** Where processes write what they issue. */
   readonly ids = join(this.directory, 'ids');
   readonly tally = new ChaosTally();
   readonly slots: IssuingSlot[] = [];
   private readonly proxies: FaultProxy[] = [];
-  private command: Command | undefined;
-  private opened: ChaosDatabase | undefined;
+  /** What the processes run, by turns. */
+  private readonly programs: Pick<SlotSetting, 'command' | 'packages'>[] = [];
+  private opened: Database | undefined;
 
   constructor(
     private readonly options: StageOptions,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** @param child the issuing process, as compileChild takes it */
-  async open(child: string): Promise<void> {
+  /**
+   * @param child the issuing process, as compileChild takes it
+   * @param start starts what the processes share, which may keep its files in that directory
+   */
+  async open(child: string, start: (directory: string) => Promise<Database>): Promise<void> {
     mkdirSync(this.ids);
-    const script = compileChild(join(this.directory, 'child'), child);
-    this.command = dieWithUs([process.execPath, script], 'SIGKILL');
-    this.opened = await ChaosDatabase.start(this.options.db, this.directory);
+    const { beside, progress } = this.options;
+    this.addProgram(child, ROOT);
+    if (beside !== undefined) {
+      progress(`building ${beside}`);
+      const release = join(this.directory, 'release');
+      buildRelease(beside, release);
+      this.addProgram(child, release);
+    }
+    this.opened = await start(this.directory);
   }
 
-  get database(): ChaosDatabase {
+  get database(): Database {
     return this.opened!;
   }
 
@@ -69,9 +80,8 @@ export class ChaosStage {
 
   add(setting: Pick<SlotSetting, 'index' | 'orders' | 'clock' | 'proxy' | 'redisProxy'>): void {
     const { seed } = this.options;
-    this.slots.push(
-      new IssuingSlot({ ...setting, seed, command: this.command!, idDirectory: this.ids, tally: this.tally }),
-    );
+    const program = this.programs[setting.index % this.programs.length]!;
+    this.slots.push(new IssuingSlot({ ...setting, ...program, seed, idDirectory: this.ids, tally: this.tally }));
   }
 
   /** Starts all processes; settles when so many of them issue. @throws Error when they do not */
@@ -127,6 +137,12 @@ export class ChaosStage {
     const { keep, progress } = this.options;
     if (keep || (!passed && !this.signal.aborted && this.tally.issued > 0)) progress(`kept: ${this.directory}`);
     else rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private addProgram(child: string, root: string): void {
+    const script = compileChild(join(this.directory, `child-${this.programs.length}`), child, root);
+    const command = dieWithUs([process.execPath, script], 'SIGKILL');
+    this.programs.push({ command, packages: join(root, 'node_modules') });
   }
 
   private get issuing(): number {

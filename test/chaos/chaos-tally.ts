@@ -29,6 +29,8 @@ export class ChaosTally {
   issued = 0;
   /** How often processes that held a worker could not reach the table. */
   storeTroubles = 0;
+  /** For how long a process that had been served got nothing, at most. */
+  longestRefusalMs = 0;
 
   readonly events: ChaosEvent[] = [];
 
@@ -54,6 +56,7 @@ export class ChaosTally {
     this.tenures += now.tenures - (before?.tenures ?? 0);
     this.issued += now.issued - (before?.issued ?? 0);
     this.storeTroubles += now.storeTroubles - (before?.storeTroubles ?? 0);
+    this.longestRefusalMs = Math.max(this.longestRefusalMs, now.longestRefusalMs);
     for (const [code, count] of Object.entries(now.refusals)) {
       this.refusals[code] = (this.refusals[code] ?? 0) + count - (before?.refusals[code] ?? 0);
     }

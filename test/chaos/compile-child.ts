@@ -8,24 +8,23 @@ const OPTIONS: Options = {
   swcrc: false,
 };
 
-const ROOT = resolve(__dirname, '../..');
-
-/** Where the packages are found, the libraries among them: as they are built. */
-export const PACKAGES = join(ROOT, 'node_modules');
+/** The tree of this workspace. */
+export const ROOT = resolve(__dirname, '../..');
 
 /**
  * Turns an issuing process into JavaScript, with all the files of this workspace that it imports, once for all of its
- * many starts. It runs with `PACKAGES` as `NODE_PATH`.
+ * many starts. It runs with the tree's `node_modules` as `NODE_PATH`, where the libraries are as they are built.
  * @param script its path in the repository, without `.ts`
+ * @param root the tree of a workspace
  * @returns the script to run
  * @throws Error when the libraries have not been built
  */
-export function compileChild(directory: string, script: string): string {
-  const library = join(ROOT, 'libs/nestjs/dist/index.js');
+export function compileChild(directory: string, script: string, root = ROOT): string {
+  const library = join(root, 'libs/nestjs/dist/index.js');
   if (!existsSync(library)) throw new Error(`${library} is missing: run npm run build:libs first (npm run chaos does)`);
   const files = new Set([script]);
   for (const file of files) {
-    const { code } = transformFileSync(join(ROOT, `${file}.ts`), OPTIONS);
+    const { code } = transformFileSync(join(root, `${file}.ts`), OPTIONS);
     const target = join(directory, `${file}.js`);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, code);

@@ -20,7 +20,7 @@ type WayOf = (slot: IssuingSlot) => FaultProxy | undefined;
 export class FaultSquad {
   constructor(
     private readonly slots: readonly IssuingSlot[],
-    private readonly database: ChaosDatabase,
+    private readonly database: ChaosDatabase | undefined,
     private readonly tally: ChaosTally,
     /** How long a process may be silent before it is given up, and how long one call of it may take. */
     private readonly limits: { readonly leaseMs: number; readonly opTimeoutMs: number },
@@ -33,7 +33,8 @@ export class FaultSquad {
       case 'kill':
         return this.aim(fault, ({ isAlive }) => isAlive)?.kill();
       case 'release':
-        return this.aim(fault, ({ isAlive, isPaused }) => isAlive && !isPaused)?.release();
+        await this.aim(fault, ({ isAlive, isPaused }) => isAlive && !isPaused)?.release();
+        return;
       case 'pause':
         return this.pause(fault);
       case 'refused':
@@ -47,7 +48,7 @@ export class FaultSquad {
       case 'clockStep':
         return this.stepClock(fault);
       case 'databaseKill':
-        await this.database.kill(fault.lastsMs);
+        await this.database!.kill(fault.lastsMs);
         return this.tally.fire('databaseKill');
       case 'lock':
         return this.lock(fault);
@@ -132,7 +133,7 @@ export class FaultSquad {
 
   private async lock({ lastsMs, aim }: PlannedFault): Promise<void> {
     const before = this.tally.storeTroubles;
-    if (!(await this.database.lock(lastsMs, aim < 0.5))) return;
+    if (!(await this.database!.lock(lastsMs, aim < 0.5))) return;
     // Whoever was refused reports it a little later.
     await sleep(this.limits.opTimeoutMs);
     if (this.tally.storeTroubles > before) this.tally.fire('lock');

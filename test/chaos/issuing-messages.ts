@@ -14,6 +14,8 @@ export interface IssuingOrders extends ProcessOrders {
   readonly lease: LeaseOrders;
   /** IDs per second. */
   readonly rate: number;
+  /** Leaves out what notices another server and old sessions: the control of failovers. */
+  readonly withoutTerms?: boolean;
 }
 
 /** The layout of all processes. */
@@ -55,6 +57,8 @@ export type IssuingMessage =
       readonly tenures: number;
       /** How often the worker table could not be reached. */
       readonly storeTroubles: number;
+      /** For how long nothing was to be had, from the first refusal on, at most. */
+      readonly longestRefusalMs: number;
     }
   | { readonly type: 'startRefused'; readonly errorCode: string }
   | { readonly type: 'unexpected'; readonly what: string }

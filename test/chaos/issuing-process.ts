@@ -27,6 +27,7 @@ class IssuingProcess extends ChaosProcess<IssuingOrders, IdSource> {
       return (await import('./original-protocol.js')).OriginalProtocol.open(this.orders, events);
     }
     if (this.orders.control) (await import('./broken-redis-workers.js')).breakRedisWorkers();
+    if (this.orders.withoutTerms === true) (await import('./broken-terms.js')).breakTerms(this.orders.database['type']);
     return (await import('./raindrop-source.js')).openRaindrop(this.orders, events);
   }
 

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from '../processes/die-with-us.js';
 import type { ChaosTally } from './chaos-tally.js';
-import { PACKAGES } from './compile-child.js';
 import type { FakeClock } from './fake-clock.js';
 import type { FaultProxy } from './fault-proxy.js';
 import {
@@ -22,6 +21,8 @@ export interface SlotSetting {
   readonly seed: number;
   /** The command that runs the issuing process; it dies with us. */
   readonly command: Command;
+  /** Where it finds its packages. */
+  readonly packages: string;
   readonly idDirectory: string;
   readonly clock: FakeClock | undefined;
   readonly proxy: FaultProxy | undefined;
@@ -31,7 +32,7 @@ export interface SlotSetting {
 
 const RESTART_AFTER_REFUSAL_MS = 200;
 const LOADING_MS = 2_500;
-const RELEASE_MS = 10_000;
+const RELEASE_MS = 30_000;
 const CLOCK_ANSWER_MS = 1_000;
 const KEPT_ERRORS = 4_000;
 
@@ -95,7 +96,7 @@ export class IssuingSlot {
       env: {
         ...process.env,
         ...setting.clock?.environment,
-        NODE_PATH: PACKAGES,
+        NODE_PATH: setting.packages,
         [ORDERS_VARIABLE]: JSON.stringify(orders),
       },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -131,11 +132,16 @@ export class IssuingSlot {
     this.launch();
   }
 
-  /** An orderly shutdown, and a successor. */
-  async release(): Promise<void> {
-    if (!this.isAlive || this.isPaused || this.isEndWanted) return;
+  /**
+   * An orderly shutdown, and a successor.
+   * @param meanwhile is done before that one starts
+   * @returns false when there was nothing to shut down: then nothing is done meanwhile, either
+   */
+  async release(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<boolean> {
+    if (!this.isAlive || this.isPaused || this.isEndWanted) return false;
     if (await this.shutDown()) this.setting.tally.fire('release');
-    this.launch();
+    await meanwhile().finally(() => this.launch());
+    return true;
   }
 
   /** Stops the process in its tracks. Answers whether it went on afterwards, or was killed meanwhile. */

@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { etcdWorkers } from '@raindrop/nestjs/etcd';
 import { PORTS, sqlDatabase } from '../ports/sql-database.js';
 import { SILENT, startApp } from '../module/start-app.js';
+import { openRedis } from './engines/open-redis.js';
 import { quickRedisWorkers } from './quick-redis-workers.js';
 import type { IdSource, IdSourceEvents } from './id-source.js';
 import type { IssuingOrders } from './issuing-messages.js';
@@ -28,6 +30,7 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
 
 /** Where the worker ids are kept. Half of the processes reach it by the driver, half by TypeORM. */
 function memoryOf({ database: { type, ...connection } }: IssuingOrders): Partial<SnowflakeModuleOptions> {
-  if (type === 'redis') return { workerIdAssigner: quickRedisWorkers({ connection }) };
+  if (type === 'redis') return { workerIdAssigner: quickRedisWorkers({ connection: openRedis(connection) }) };
+  if (type === 'etcd') return { workerIdAssigner: etcdWorkers({ endpoints: connection['endpoints'] as string[] }) };
   return { dbConfig: sqlDatabase({ type, ...connection }, PORTS[process.pid % 2]) };
 }

@@ -137,7 +137,8 @@ it.each(shapes)(
       });
       const args = ['adopt', '--url', databaseUrl(database.options), '--table', table];
       const { code, result } = await jsonHere<Adoption>(args);
-      const { highest, isGenerated, mustWiden, migration, firstNewId } = result;
+      const { highest, keys, mustWiden, migration, firstNewId } = result;
+      const { isGenerated } = keys[0]!;
       expect({ code, highest, isGenerated, mustWiden }).toEqual({
         ...{ code: 0, highest: shape.highest, isGenerated: shape.isGenerated, mustWiden: shape.widened },
       });
@@ -304,8 +305,12 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
     { args: ['halves'], code: 2, says: 'there is no column' },
     { args: ['words', '--column', 'key'], code: 2, says: 'there is no column' },
     { args: ['a.b.c'], code: 2, says: 'must be table or schema.table' },
+    { args: ['half,'], code: 2, says: 'several with commas' },
+    { args: ['half,parts,loose', '--column', 'id,id'], code: 2, says: 'one for each of the 3' },
+    { args: ['half,nowhere'], code: 2, says: 'there is no column id in a table nowhere' },
+    { args: ['half,parts'], code: 0, says: 'parts.id is bigint' },
     { args: ['half', '--nodes', 'many'], code: 2, says: '"many"' },
-    { args: ['half', '--preset', 'twitter'], code: 2, says: 'leave --preset out' },
+    { args: ['half', '--preset', 'twitter'], code: 2, says: 'leave --preset and --layout out' },
   ])('$args ends with $code', async ({ args: [table, ...args], code, says }) => {
     const common = ['adopt', '--url', databaseUrl(database.options), '--table', table!, ...args];
     const shown: CliResult = await raindropHere(common);

@@ -5,10 +5,17 @@ import { compiledMigration } from './compiled-migration.js';
 
 /** What `raindrop adopt --json` answers. */
 export interface Adoption {
-  readonly type: string;
-  readonly isGenerated: boolean;
+  readonly keys: readonly {
+    readonly table: string;
+    readonly column: string;
+    readonly type: string;
+    readonly isGenerated: boolean;
+    readonly highest: string;
+  }[];
   readonly highest: string;
   readonly references: readonly { readonly table: string; readonly column: string }[];
+  readonly loose: readonly { readonly table: string; readonly column: string; readonly perhaps: string | null }[];
+  readonly keepsNumbers: boolean;
   readonly mustWiden: readonly string[];
   readonly obstacles: readonly string[];
   readonly firstNewId: string;

@@ -61,6 +61,15 @@ it('colours are for terminals, wrong input ends the process with 2, and lost out
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') as string });
 });
 
+it('what next writes, decode reads', async () => {
+  const cli = `${process.execPath} ${MAIN}`;
+  const url = `sqlite:${join(directory, 'piped.sqlite')}`;
+  const piped = `${cli} next -n 3 --format base62 --url ${url} ${LAYOUT.join(' ')} | ${cli} decode ${LAYOUT.join(' ')} --json`;
+  const { stdout } = await run(['sh', '-c', piped]);
+  const read = JSON.parse(stdout) as { form: string; sequence: number }[];
+  expect(read.map(({ form, sequence }) => [form, sequence])).toEqual([0, 1, 2].map((each) => ['base62', each]));
+});
+
 /** What it shows on a terminal, for an ID that is none. */
 async function onTerminal(environment: Record<string, string>): Promise<string> {
   const command = [process.execPath, MAIN, 'decode', 'x', ...LAYOUT].join(' ');

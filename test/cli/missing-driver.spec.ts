@@ -1,10 +1,10 @@
 import { raindropHere } from './cli-in-process.js';
 
 jest.mock('mysql2', () => {
-  throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+  throw Object.assign(new Error("Cannot find module 'mysql2'"), { code: 'MODULE_NOT_FOUND' });
 });
 jest.mock('pg', () => {
-  throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+  throw Object.assign(new Error("Cannot find module 'pg'"), { code: 'MODULE_NOT_FOUND' });
 });
 
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3'];

@@ -5,10 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { DataSource } from 'typeorm';
+import { runCli } from '../../libs/cli/src/run-cli.js';
 import { databaseUrl } from '../demo/demo-process.js';
 import { serverUrl } from '../servers/server-url.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
+import { until } from '../waiting/until.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
 
@@ -62,7 +65,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(await json('init')).toEqual({ table: 'soc_raindrop_worker', workers: { min: 1, max: 7 }, rows: 7 });
     const created = await json('workers', '--all');
 
-    await execute('DROP TABLE soc_raindrop_worker', 'DROP TABLE soc_raindrop_worker_layout', ...statements);
+    const tables = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindrop_worker_state'];
+    await execute(...tables.map((each) => `DROP TABLE ${each}`), ...statements);
     const byHand = await json<{ counts: object }>('workers', '--all');
     expect({ ...byHand, nowMs: 0 }).toEqual({ ...(created as object), nowMs: 0 });
     expect(await run('init')).toMatchObject({ code: 0, stdout: expect.stringContaining('7 rows') as string });
@@ -70,6 +74,25 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await run('next');
     expect(await json('init', '--max-worker', '7', '--min-worker', '0')).toMatchObject({ rows: 8 });
     expect(await json('workers')).toMatchObject({ workers: [{ state: 'free' }] });
+  });
+
+  it('without a layout take the one that the table remembers, and say what keeps a start from it', async () => {
+    const unnamed = <T>(command: string, ...args: string[]): Promise<T> =>
+      jsonHere<T>([command, '--url', url, ...args]).then(({ result }) => result);
+    const numbers = await unnamed<{ ids: string[] }>('next', '--layout', 'number', '-n', '2');
+    const more = await unnamed<{ ids: string[] }>('next', '-n', '2');
+    const ids = [...numbers.ids, ...more.ids].map(Number);
+    expect([new Set(ids).size, ids.every((id) => Number.isSafeInteger(id))]).toEqual([4, true]);
+    expect(await unnamed('init')).toMatchObject({ workers: { min: 1, max: 255 }, rows: 255 });
+    const found = async (): Promise<string[]> =>
+      (await unnamed<Findings>('doctor')).findings.map(({ check, state, detail }) => `${state} ${check} ${detail}`);
+    expect(await found()).toContainEqual(expect.stringMatching(/^ok layout life .* until 2060-01-10/));
+    await unnamed('next', '--layout', 'number', '--end-value', '1');
+    expect(await found()).toContainEqual(
+      expect.stringMatching(/^fail layout The options name no layout, and .* 2 layouts/),
+    );
+    const refused = await raindropHere(['next', '--url', url]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('that may still be in use') as string });
   });
 
   it("init leaves somebody else's table alone", async () => {
@@ -152,8 +175,6 @@ describe.each(databaseKinds)('on %s', (kind) => {
   it('doctor finds what is wrong', async () => {
     await run('next');
     expect(await stateOf('rights')).toBe('ok');
-    expect(await stateOf('other layouts', '--timestamp-bits', '34')).toBe('warn');
-    expect(await stateOf('other layouts', '--timestamp-bits', '34', '--end-value', '1')).toBe('ok');
     await execute('DELETE FROM soc_raindrop_worker WHERE id = 3');
     expect(await stateOf('rows')).toBe('warn');
     await execute(`UPDATE soc_raindrop_worker SET code = 'go', version = version + 1 WHERE id = 4`);
@@ -178,6 +199,33 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(await stateOf('database')).toBe('fail');
   });
 
+  it.each([
+    { what: 'smaller IDs', flags: ['--timestamp-bits', '34'], state: 'fail', code: 1 },
+    { what: 'larger IDs', flags: ['--timestamp-bits', '32'], state: 'ok', code: 0 },
+    { what: 'other end bits', flags: ['--timestamp-bits', '34', '--end-value', '1'], state: 'ok', code: 0 },
+  ])('doctor says of a layout that was changed, to $what, what a start makes of it', async ({ flags, state, code }) => {
+    await run('next');
+    // In the very second of the last ID of the old layout, a start would wait for the next.
+    const over = (Math.floor(Date.now() / 1_000) + 1) * 1_000;
+    await until('the second is over', () => Date.now() >= over);
+    expect(await stateOf('other layouts', ...flags)).toBe(state);
+    const started = await run('next', ...flags);
+    expect([started.code, started.stderr.includes('could repeat IDs')]).toEqual([code, code !== 0]);
+  });
+
+  it('workers --watch shows them again and again', async () => {
+    await run('next');
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const shown: string[] = [];
+    // The second time its reader goes.
+    stdout.on('data', (chunk: Buffer) => {
+      if (shown.push(chunk.toString()) === 2) stdout.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }));
+    });
+    const args = ['workers', '--url', url, '--watch', '1'];
+    expect(await runCli(args, { stdout, stderr: stderr.resume() })).toBe(0);
+    expect(shown).toEqual([expect.stringContaining('7 free'), expect.stringContaining('7 free')]);
+  });
+
   if (kind === 'sqlite') return;
 
   it('doctor says which rights are missing', async () => {
@@ -191,7 +239,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     target.password = encodeURIComponent(secret);
     const isPostgres = kind === 'postgres';
     const who = isPostgres ? user : `${user}@'%'`;
-    const tables = ['soc_raindrop_worker', 'soc_raindrop_worker_layout'];
+    const tables = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindrop_worker_state'];
     const grant = (right: string): string[] => tables.map((each) => `GRANT ${right} ON ${each} TO ${who}`);
     await execute(
       isPostgres ? `CREATE ROLE ${user} LOGIN PASSWORD '${secret}'` : `CREATE USER ${who} IDENTIFIED BY '${secret}'`,
@@ -206,6 +254,11 @@ describe.each(databaseKinds)('on %s', (kind) => {
       }
       expect(outcomes).toEqual([true, true, true]);
       expect(await stateOf('rights', '--url', target.href)).toBe('ok');
+      // Without it no start would get past the next failover.
+      const state = 'soc_raindrop_worker_state';
+      await execute(`REVOKE UPDATE ON ${state} FROM ${who}`);
+      expect(await stateOf('rights', '--url', target.href)).toBe('fail');
+      await execute(`GRANT UPDATE ON ${state} TO ${who}`);
       // Issuing needs no more than that.
       expect(await run('next', '--url', target.href)).toMatchObject({ code: 0, stderr: '' });
     } finally {

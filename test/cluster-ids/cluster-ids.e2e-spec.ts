@@ -37,6 +37,22 @@ async function rows(): Promise<{ id: number; token: string }[]> {
   }
 }
 
+/** A process that stands still in the middle of a write keeps everybody else from writing into a SQLite file. */
+async function stopBetweenWrites(): Promise<void> {
+  const source = await new DataSource(database.options).initialize();
+  for (let isBetween = false; !isBetween;) {
+    family.primary.kill('SIGSTOP');
+    try {
+      await source.query('BEGIN IMMEDIATE');
+      await source.query('ROLLBACK');
+      isBetween = true;
+    } catch {
+      family.primary.kill('SIGCONT');
+    }
+  }
+  await source.destroy();
+}
+
 function expectAscending(ids: readonly bigint[]): void {
   const wrong = ids.findIndex((id, index) => index > 0 && id <= ids[index - 1]!);
   expect(wrong).toBe(-1);
@@ -91,7 +107,7 @@ describe('Workers that take their IDs from the primary', () => {
     await family.grow(3);
     family.tell({ do: 'stream' });
     await family.moreIssued(1_000);
-    family.primary.kill('SIGSTOP');
+    await stopBetweenWrites();
     const app = await startApp([RaindropModule.forRoot({ ...ONE_ROW, ...SHORT_LEASE, dbConfig: database.options })]);
     const others = app.get(IdService);
     family.primary.kill('SIGCONT');

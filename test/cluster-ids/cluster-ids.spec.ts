@@ -93,15 +93,16 @@ describe('A worker of a cluster', () => {
     const engine = await bench.open(pair);
     expect(pair.sent).toEqual([
       {
-        ...{ raindrop: 'raindrop/ids/1', kind: 'take', service: 'default', layout: LAYOUT.fingerprint, count: 64 },
+        ...{ raindrop: 'raindrop/ids/2', kind: 'take', service: 'default', layout: LAYOUT.fingerprint, count: 64 },
         ...{ request: expect.stringMatching(/^[\w-]{16}\.0$/) as unknown, waitMs: 2_400 },
       },
       {
         ...{
-          raindrop: 'raindrop/ids/1',
+          raindrop: 'raindrop/ids/2',
           kind: 'taken',
           workerId: 5,
           guarantee: 'reserved',
+          layout: LAYOUT.fingerprint,
           request: expect.any(String) as unknown,
         },
         runs: [[expect.stringMatching(/^\d+$/) as unknown, 64, '2']],
@@ -234,6 +235,22 @@ describe('A worker of a cluster', () => {
     );
   });
 
+  it('takes the layout of the primary when it is given none, and no other afterwards', async () => {
+    const pair = bench.fork();
+    const engine = await openClusterEngine({ service: 'default', channel: pair.process, ports: bench.time });
+    expect(engine.layout.fingerprint).toBe(LAYOUT.fingerprint);
+    expect(pair.sent[0]).not.toHaveProperty('layout');
+    await engine.calls.nextIdAsync('orders');
+    expect(pair.sent[2]).toMatchObject({ code: 'orders', layout: LAYOUT.fingerprint });
+    for (const [layout, errorCode] of [
+      [OTHER.fingerprint, 'CLUSTER_LAYOUT'],
+      ['a layout', 'INVALID_CLUSTER_MESSAGE'],
+    ] as const) {
+      pair.down = (message) => ({ becomes: { ...(message as object), layout } });
+      await expect(engine.calls.nextIdAsync(layout.slice(0, 8))).rejects.toMatchObject({ errorCode });
+    }
+  });
+
   it('finds a broker that comes later', async () => {
     const pair = new ClusterPair();
     const opening = bench.open(pair);
@@ -246,7 +263,7 @@ describe('A worker of a cluster', () => {
 
 describe('The channel', () => {
   it('may repeat, lose and mangle messages: no ID twice, and everybody is answered', async () => {
-    const rubbish = fc.oneof(fc.anything(), fc.constant({ raindrop: 'raindrop/ids/1', kind: 'taken', request: 'x' }));
+    const rubbish = fc.oneof(fc.anything(), fc.constant({ raindrop: 'raindrop/ids/2', kind: 'taken', request: 'x' }));
     const trouble = fc.oneof(
       { weight: 4, arbitrary: fc.constant(undefined) },
       { weight: 1, arbitrary: fc.constantFrom('lost' as const, 'twice' as const) },
@@ -301,7 +318,7 @@ describe('The channel', () => {
   });
 
   const ask = {
-    raindrop: 'raindrop/ids/1',
+    raindrop: 'raindrop/ids/2',
     kind: 'take',
     service: 'default',
     request: 'r',
@@ -314,7 +331,7 @@ describe('The channel', () => {
     ['a code that is none', { count: 1, waitMs: 1, code: 7 }],
     ['no time', { count: 1 }],
     ['endless time', { count: 1, waitMs: 1e9 }],
-    ['no layout', { count: 1, waitMs: 1, layout: undefined }],
+    ['a layout that is none', { count: 1, waitMs: 1, layout: 7 }],
   ])('gets a request with %s refused by the primary', async (_, more) => {
     const pair = bench.fork();
     pair.child.emit('message', { ...ask, ...more }, undefined as never);
@@ -360,7 +377,7 @@ describe('A broker', () => {
   it('hears the workers of the cluster, until it is closed', async () => {
     const answers: unknown[] = [];
     const worker = { isConnected: () => true, send: (answer: unknown) => answers.push(answer) };
-    const request = { raindrop: 'raindrop/ids/1', kind: 'take', service: 'default', request: 'r', count: 1, waitMs: 1 };
+    const request = { raindrop: 'raindrop/ids/2', kind: 'take', service: 'default', request: 'r', count: 1, waitMs: 1 };
     cluster.emit('message', worker, { ...request, layout: LAYOUT.fingerprint });
     await settle();
     expect(answers).toMatchObject([{ kind: 'taken', request: 'r' }]);

@@ -28,10 +28,8 @@ afterEach(async () => {
 
 /** A child of ours that takes IDs from the service here, with what it has written. */
 async function begin(mode: 'ends' | 'listens' | 'orphaned'): Promise<{ child: ChildProcess; report: ForkedReport }> {
-  const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays } = ONE_ROW;
-  const layout = { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays };
   const child = forkScript(resolve(__dirname, 'forked-child.ts'), {
-    args: [mode, JSON.stringify(layout)],
+    args: [mode],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);

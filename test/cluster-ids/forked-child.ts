@@ -1,4 +1,4 @@
-import { createLayout, type LayoutOptions, type RaindropError } from '@raindrop/core';
+import type { RaindropError } from '@raindrop/core';
 import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
 
 /** What a child did with the IDs of its parent. */
@@ -8,12 +8,11 @@ export interface ForkedReport {
   readonly refusal: string | undefined;
 }
 
-const [, , mode, options] = process.argv as [string, string, 'ends' | 'listens' | 'orphaned', string];
+const [, , mode] = process.argv as [string, string, 'ends' | 'listens' | 'orphaned'];
 
 /** A child that never closes its service: `ends`, `listens` to its parent, or goes on when its parent is gone. */
 async function main(): Promise<void> {
-  const layout = createLayout(JSON.parse(options) as LayoutOptions, Date.now());
-  const { calls } = await openClusterEngine({ service: 'default', layout, prefetch: { maxAgeMs: 60_000 } });
+  const { calls } = await openClusterEngine({ service: 'default', prefetch: { maxAgeMs: 60_000 } });
   const ids = [await calls.nextIdAsync(), calls.nextId(), ...(await calls.nextIdsAsync(100))].map(String);
   let refusal: string | undefined;
   if (mode === 'listens') process.on('message', (text) => typeof text === 'string' && process.send!(text));

@@ -7,7 +7,10 @@ import { ClusterPair } from './cluster-pair.js';
 describe('A module whose IDs come from the primary', () => {
   const database = useDatabase('sqlite', 'test');
 
-  it('needs no database, and issues the primary’s IDs', async () => {
+  it.each([
+    ['the layout that both name', OPTIONS],
+    ['the layout of the primary', {}],
+  ])('needs no database, and issues the primary’s IDs, with %s', async (_, own) => {
     const primary = await startApp([RaindropModule.forRoot({ ...OPTIONS, dbConfig: database.options })]);
     const broker = new ClusterIdBroker(primary.get(IdService));
     const pair = new ClusterPair();
@@ -15,11 +18,12 @@ describe('A module whose IDs come from the primary', () => {
     const idSource = {
       ...clusterPrimary(),
       open: ({ name, layout }: Parameters<ReturnType<typeof clusterPrimary>['open']>[0]) =>
-        openClusterEngine({ service: name, layout: layout!, channel: pair.process }),
+        openClusterEngine({ service: name, layout, channel: pair.process }),
     };
-    const worker = await startApp([RaindropModule.forRoot({ ...OPTIONS, idSource })]);
+    const worker = await startApp([RaindropModule.forRoot({ ...own, idSource })]);
     const ids = worker.get(IdService);
     expect(ids.parse(ids.nextId()).workerId).toBe(primary.get(IdService).workerId);
+    expect(ids.layout.fingerprint).toBe(primary.get(IdService).layout.fingerprint);
     expect(ids.status()).toMatchObject({ assigner: 'cluster', guarantee: 'reserved', state: 'held' });
     await worker.close();
     expect(ids.status().state).toBe('closed');

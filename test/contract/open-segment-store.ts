@@ -15,6 +15,7 @@ export function openSegmentStore(
     autoCreateCode: true,
     defaultStep: 1_000,
     opTimeoutMs: 5_000,
+    skipAfterFailover: 1_000_000,
     ...options,
   });
 }
@@ -28,6 +29,7 @@ export function openAppSegmentStore(
     tableName: 'raindrop_app_segment',
     autoCreateTable: true,
     opTimeoutMs: 5_000,
+    skipAfterFailover: 1_000_000,
     ...options,
   });
 }

@@ -22,6 +22,8 @@ export async function openDemo(
   const workers = { RAINDROP_MIN_WORKER_ID: '5', RAINDROP_MAX_WORKER_ID: '9' };
   const config = readDemoConfig({ ...workers, ...environment });
   const app = await createDemo({ ...config, database: database.options as DemoDatabase });
+  // As main.ts does: without them a service warns ten seconds after its start, in the middle of a slow test.
+  app.enableShutdownHooks(['SIGTERM']);
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;

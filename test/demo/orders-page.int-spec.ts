@@ -44,7 +44,7 @@ describe.each(databaseKinds)('Pages of orders on %s', (kind) => {
     for (const { items } of read) expect(items).toMatchObject([{ sku: 'tea' }]);
   });
 
-  it('the oldest first, as docs/pagination.md has it', async () => {
+  it('the oldest first, as docs/typeorm.md#pagination-by-id has it', async () => {
     const read: string[] = [];
     for (let after: string | undefined; ; after = read.at(-1)) {
       const found = await repository.find({

@@ -114,6 +114,23 @@ describe('The service', () => {
     expect(await get(`/v1/ids/${path}`)).toMatchObject({ status: 400, json: { status: 400, errorCode } });
   });
 
+  it('advises layouts for needs, and names every need that is none', async () => {
+    const advise = (body: unknown): Promise<Response> =>
+      fetch(`${demo.url}/v1/layouts/advice`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+      });
+    const advice = (await (await advise({ processes: 50, idsPerSecond: 2_000, years: 30 })).json()) as unknown[];
+    expect(advice).toHaveLength(3);
+    expect(advice[0]).toMatchObject({ name: 'default', misses: [], plan: { timeUnit: 'second' } });
+    const refused = await advise({ processes: 0, years: 'many', numbers: true });
+    expect(refused.status).toBe(400);
+    const { errorCode, problems } = (await refused.json()) as { errorCode: string; problems: { option: string }[] };
+    expect([errorCode, problems.map(({ option }) => option)]).toEqual([
+      'CONFIGURATION',
+      ['processes', 'idsPerSecond', 'years'],
+    ]);
+  });
+
   it('tells everybody how it is, and nothing of its worker or its host', async () => {
     await fetch(`${demo.url}/v1/ids?count=5&code=status`, { method: 'POST' });
     const { status, json } = await get('/v1/status');
@@ -129,7 +146,15 @@ describe('The service', () => {
       uptimeSeconds: expect.any(Number) as number,
       expiresAt: ids.layout.expiresAt!.toISOString(),
       daysLeft: expect.any(Number) as number,
+      lease: {
+        ...{ leftMs: expect.any(Number) as number, clockOffsetMs: expect.any(Number) as number },
+        ...{ renewalMs: null, renewals: 0, failures: 0, lastErrorCode: null },
+      },
+      events: [{ at: expect.stringMatching(/Z$/) as string, type: 'lease-acquired' }],
+      showsWorkers: true,
     });
+    const { lease } = json as { lease: { leftMs: number } };
+    expect(lease.leftMs).toBeGreaterThan(0);
   });
 
   it('is alive and ready', async () => {
@@ -143,10 +168,14 @@ describe('The service', () => {
     });
   });
 
-  it('shows no workers without API_KEYS, whatever key comes', async () => {
-    const answer = await fetch(`${demo.url}/v1/workers`, { headers: { authorization: 'Bearer any-key-0123456789' } });
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toEqual(problemLike(404, 'WORKERS_NOT_SHOWN', 'without API_KEYS'));
+  it('shows its workers without API_KEYS, for it listens on a loopback address, but not through a proxy', async () => {
+    const answer = await fetch(`${demo.url}/v1/workers`);
+    expect(answer.status).toBe(200);
+    const proxied = await fetch(`${demo.url}/v1/workers`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    expect(proxied.status).toBe(404);
+    expect(await proxied.json()).toEqual(problemLike(404, 'WORKERS_NOT_SHOWN', 'without API_KEYS'));
+    const status = await fetch(`${demo.url}/v1/status`, { headers: { forwarded: 'for=192.0.2.1' } });
+    expect(await status.json()).toMatchObject({ showsWorkers: false });
   });
 
   it('answers problems where there is no route, and where the address is none', async () => {

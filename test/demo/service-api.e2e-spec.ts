@@ -41,6 +41,7 @@ const REQUESTS: Readonly<Record<string, { readonly path?: string; readonly body?
     'POST /v1/business-numbers': { body: { series: 'invoice' }, status: 201 },
     'POST /v1/ids': { path: '/v1/ids?count=3', status: 201 },
     'POST /v1/ids/stream': { path: '/v1/ids/stream?count=1', status: 201 },
+    'POST /v1/layouts/advice': { body: { processes: 5, idsPerSecond: 100, years: 20 } },
     'POST /v1/layouts/plan': { body: { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 } },
     'POST /v1/numbers/{code}': { path: '/v1/numbers/order?count=2', status: 201 },
     'POST /v1/orders': { body: ORDER, status: 201 },
@@ -111,6 +112,12 @@ describe('The OpenAPI description', () => {
     }
     expect(wrong).toEqual([]);
     expect(examples).toBeGreaterThan(60);
+  });
+
+  it('shows of an ID what the service says of it', async () => {
+    const shown = exampleOf({ $ref: '#/components/schemas/DecodedId' }) as { id: string };
+    const answer = (await (await fetch(`${demo.url}/v1/ids/${shown.id}`)).json()) as { fields: unknown[] };
+    expect(shown).toMatchObject({ ...answer, fields: answer.fields.slice(0, 1) });
   });
 
   it('would not do for another answer', () => {
@@ -184,7 +191,7 @@ describe('The OpenAPI description', () => {
         answered++;
       }
     }
-    expect(answered).toBe(4);
+    expect(answered).toBe(5);
   });
 
   it('has every ID as a string', () => {

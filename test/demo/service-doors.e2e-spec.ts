@@ -120,7 +120,7 @@ describe('Who comes in', () => {
 
   it('may name it as he likes elsewhere', async () => {
     demo = await openDemo({ HOST: '0.0.0.0' });
-    expect(await statusOf('GET', '/v1/status', { host: 'anything.example' })).toBe(200);
+    expect(await statusOf('GET', '/v1/presets', { host: 'anything.example' })).toBe(200);
   });
 
   it('has a key for orders, too, where one is asked for', async () => {
@@ -134,12 +134,12 @@ describe('Who comes in', () => {
 
   it('is whom the proxy names, if that is an address', async () => {
     demo = await openDemo({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
-    const from = (address: string): Promise<number> => statusOf('GET', '/v1/status', { 'x-forwarded-for': address });
+    const from = (address: string): Promise<number> => statusOf('GET', '/v1/presets', { 'x-forwarded-for': address });
     expect(await from('192.0.2.1:1111')).toBe(200);
     expect(await from('[2001:db8::1]:443')).toBe(200);
     expect([await from('192.0.2.1:2222'), await from('192.0.2.1')]).toEqual([200, 429]);
     for (const address of ['unknown', 'x'.repeat(5_000), '192.0.2.1, somebody', '192.0.2.300']) {
-      const { status, body } = await ask('GET', '/v1/status', { 'x-forwarded-for': address });
+      const { status, body } = await ask('GET', '/v1/presets', { 'x-forwarded-for': address });
       expect(status).toBe(400);
       expect(body).toEqual(problemLike(400, 'BAD_REQUEST', 'X-Forwarded-For must hold IP addresses'));
     }

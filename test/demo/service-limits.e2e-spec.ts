@@ -44,7 +44,7 @@ describe('A service with limits', () => {
     expect((await post('192.0.2.2')).status).toBe(201);
     // Only what the nearest proxy says counts; the rest comes from the client.
     expect((await post('192.0.2.99, 192.0.2.1')).status).toBe(429);
-    const watching = ['/health/live', '/health/ready', '/metrics', '/', '/style.css', '/docs'];
+    const watching = ['/health/live', '/health/ready', '/metrics', '/', '/style.css', '/docs', '/v1/status'];
     for (const path of watching) {
       const headers = { 'x-forwarded-for': '192.0.2.1' };
       expect(new Set(await statuses(25, () => fetch(demo.url + path, { headers })))).toEqual(new Set([200]));
@@ -54,7 +54,7 @@ describe('A service with limits', () => {
   it('counts the addresses of an IPv6 network as one', async () => {
     demo = await openDemo({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
     const ask = (address: string): Promise<Response> =>
-      fetch(`${demo.url}/v1/status`, { headers: { 'x-forwarded-for': address } });
+      fetch(`${demo.url}/v1/presets`, { headers: { 'x-forwarded-for': address } });
     expect(await statuses(3, (index) => ask(`2001:db8::${index + 1}`))).toEqual([200, 200, 429]);
     expect((await ask('2001:db8:0:1::1')).status).toBe(200);
   });
@@ -62,7 +62,7 @@ describe('A service with limits', () => {
   it('believes no address that a client makes up', async () => {
     demo = await openDemo({ RATE_LIMIT: '2' });
     const ask = (index: number): Promise<Response> =>
-      fetch(`${demo.url}/v1/status`, {
+      fetch(`${demo.url}/v1/presets`, {
         headers: { 'x-forwarded-for': `192.0.2.${index}`, forwarded: `for=192.0.2.${index}` },
       });
     expect(await statuses(3, ask)).toEqual([200, 200, 429]);
@@ -80,7 +80,7 @@ describe('A service with limits', () => {
     const [first, second, third] = await statuses(3, () => raw(path));
     expect(first).toBe(path === '/v1/nothing' ? 404 : 201);
     expect([second, third]).toEqual([first, 429]);
-    expect((await raw('/v1/status', 'GET')).status).toBe(429);
+    expect((await raw('/v1/presets', 'GET')).status).toBe(429);
   });
 
   it('counts wrong API keys', async () => {

@@ -8,9 +8,9 @@ import { openDemo, type OpenDemo } from './open-demo.js';
 const LINE =
   /^(?<name>[a-z_\d]+)(?:\{(?<labels>(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>[-+.\deE]+|NaN|Nan|[-+]Inf)$/;
 
-/** The instruments of docs/metrics.md, as Prometheus names them: kind and unit of each row of its table. */
+/** The instruments of docs/operations.md, as Prometheus names them: kind and unit of each row of its table. */
 const DOCUMENTED = [
-  ...readFileSync(join(__dirname, '../../docs/metrics.md'), 'utf8').matchAll(
+  ...readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8').matchAll(
     /^\| `(raindrop\.[\w.]+)` \| ([\w-]+) \| (\S*) \|/gm,
   ),
 ].map(([, name, kind, unit]) => {
@@ -45,7 +45,7 @@ describe('GET /metrics', () => {
     return { text, values };
   };
 
-  it('shows every instrument of docs/metrics.md once, under its name for Prometheus', async () => {
+  it('shows every instrument of docs/operations.md once, under its name for Prometheus', async () => {
     expect(DOCUMENTED.length).toBeGreaterThan(14);
     // One is recorded with the first renewal.
     await until('the first renewal', () => leaseStatus(demo.app.get(IdService)).renewals > 0);
@@ -78,7 +78,7 @@ describe('GET /metrics', () => {
     await ask('/v1/ids?count=2', 'POST');
     await ask('/v1/ids?count=0', 'POST');
     for (const path of ['/nothing', '/nothing/else?x=1', '/v1/ids/%zz']) await ask(path);
-    for (const path of ['/', '/style.css', '/scripts/main.js', '/docs', '/docs-json']) await ask(path);
+    for (const path of ['/', '/style.css', '/page.js', '/docs', '/docs-json']) await ask(path);
     await ask('/v1/orders', 'PROPFIND');
     const { values, text } = await scrape();
     const count = (method: string, route: string, status: number): number | undefined =>

@@ -56,7 +56,7 @@ describe('Clients that read no answers', () => {
 
   it('do not fill the memory, and the others are served', async () => {
     const before = held();
-    for (let each = 0; each < 40; each++) (await silent()).write(requests(700, `c${each}-`));
+    for (let each = 0; each < 24; each++) (await silent()).write(requests(600, `c${each}-`));
     await rested();
     expect(held() - before).toBeLessThan(HELD_AT_MOST);
     expect((await fetch(`${demo.url}/v1/ids?count=1000`, { method: 'POST' })).status).toBe(201);

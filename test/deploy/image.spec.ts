@@ -35,7 +35,9 @@ function workspaceFolders(): string[] {
 function packagesIn(folder: string): string[] {
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   return files
-    .filter((file) => /(?<!spec|\.d)\.ts$/.test(file) && !/(^|\/)(testing|public-ids|redis|threads)\//.test(file))
+    .filter(
+      (file) => /(?<!spec|\.d)\.ts$/.test(file) && !/(^|\/)(testing|public-ids|redis|threads|graphql)\//.test(file),
+    )
     .flatMap((file) => [
       ...readText(join(folder, file)).matchAll(/^(?:import|export) (?!type )(?:[^;']*? from )?'([^.'][^']*)'/gm),
     ])

@@ -1,13 +1,12 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeOf, type Block } from './documents.js';
-import { IMPORTED_NAMES } from './imported-names.js';
 
 const MODULES = join(__dirname, '../../node_modules');
 const ASSUMED = readFileSync(join(__dirname, 'assumed-names.ts'), 'utf8');
 
 /** As the getting-started guide tells readers to set it, and nothing else that could hide a mistake. */
-const COMPILER_OPTIONS = {
+export const COMPILER_OPTIONS = {
   target: 'ES2022',
   module: 'nodenext',
   types: ['node', 'jest'],
@@ -37,14 +36,9 @@ function declaredIn(text: string): string[] {
 }
 
 /** What its own import lines bring; those of neighbouring files are left to the blocks that show these files. */
-function importsIn(text: string): { readonly names: readonly string[]; readonly module: string }[] {
-  const lines = [...text.matchAll(/^import (?:type )?([^;]*) from '([^.'][^']*)';$/gm)];
-  return lines.map(([, clause, module]) => ({ names: words(clause!.replace(/\btype\b/g, '')), module: module! }));
-}
-
-/** Not `import cluster from 'node:cluster'`. */
-function isNamed(text: string, module: string): boolean {
-  return new RegExp(`^import (?:type )?\\{[^;]* from '${module}';$`, 'm').test(text);
+function importsIn(text: string): string[] {
+  const clauses = [...text.matchAll(/^import (?:type )?([^;]*) from '[^.'][^']*';$/gm)];
+  return clauses.flatMap(([, clause]) => words(clause!.replace(/\btype\b/g, '')));
 }
 
 /** Fragments of a class and of an object get around them what the text around the block says. */
@@ -55,9 +49,12 @@ function wrap(text: string): readonly [before: string, after: string] {
   return ['', ''];
 }
 
-/** The first line of every file, so that the lines of errors are those of the block, one further. */
+/**
+ * The first line of every file, so that the lines of errors are those of the block, one further: what earlier blocks
+ * declare and what the reader is taken to have. Whatever else a block uses it has to import.
+ */
 function importsOf(block: Block, earlier: readonly Block[]): string {
-  const own = new Set([...declaredIn(block.text), ...importsIn(block.text).flatMap(({ names }) => names)]);
+  const own = new Set([...declaredIn(block.text), ...importsIn(block.text)]);
   const used = new Set(words(codeOf(block.text)).filter((name) => !own.has(name)));
   const lines: string[] = [];
   const take = (names: readonly string[], from: string): void => {
@@ -66,9 +63,7 @@ function importsOf(block: Block, earlier: readonly Block[]): string {
   };
   for (const each of [...earlier].reverse()) {
     take(declaredIn(each.text), `./${fileOf(each)}.js`);
-    for (const { names, module } of importsIn(each.text)) if (isNamed(each.text, module)) take(names, module);
   }
-  for (const [module, names] of Object.entries(IMPORTED_NAMES)) take(names, module);
   take(
     [...ASSUMED.matchAll(/^export declare (?:class|const|function) (\w+)/gm)].map(([, name]) => name!),
     './assumed.js',

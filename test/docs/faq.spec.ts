@@ -1,5 +1,4 @@
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
-import { createLayout } from '@raindrop/core';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
@@ -22,15 +21,9 @@ describe('The answers of docs/faq.md', () => {
 
   it('keep two data centres apart', () => {
     const forRoot = (options: SnowflakeModuleOptions): SnowflakeModuleOptions => options;
-    const { byRange, byEndBits } = runBlock(centres!, { RaindropModule: { forRoot } }) as Record<string, Centres>;
-    const { north, south } = byRange!;
+    const { north, south } = runBlock(centres!, { RaindropModule: { forRoot } }) as unknown as Centres;
     expect(north.serviceMaxWorkId! + 1).toBe(south.serviceMinWorkId);
-    expect(2 ** BITS.workIdLength - 1).toBe(south.serviceMaxWorkId);
-    const layoutOf = (options: SnowflakeModuleOptions) => createLayout(options as typeof BITS, Date.now());
-    expect(layoutOf(byEndBits!.north).disjointFrom(layoutOf(byEndBits!.south))).toBe(true);
-    for (const options of [north, south, byEndBits!.north, byEndBits!.south]) {
-      expect(createTestIdService(options).ids.nextId()).toBeGreaterThan(0n);
-    }
+    for (const options of [north, south]) expect(createTestIdService(options).ids.nextId()).toBeGreaterThan(0n);
   });
 
   it('warn of one table under two codes', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { DOCUMENTS } from './documents.js';
+import { anchorOf } from './typescript-blocks.js';
 
 const ROOT = resolve(__dirname, '../..');
 const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
@@ -12,16 +13,12 @@ function prose(markdown: string): string {
   return markdown.replace(/^ *```[\s\S]*?^ *```$/gm, '').replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 }
 
-/** What GitHub makes of the headings: lower case, without punctuation, spaces as hyphens; repeats are numbered. */
+/** The anchors of all headings; repeats are numbered. */
 function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
   const text = markdown.replace(/^ *```[\s\S]*?^ *```$/gm, '');
   for (const [, heading] of text.matchAll(/^#{1,6} (.*)$/gm)) {
-    const shown = heading!.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-    const slug = shown
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-');
+    const slug = anchorOf(heading!);
     let anchor = slug;
     for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`;
     anchors.add(anchor);
@@ -58,7 +55,7 @@ it('notices what does not', () => {
   expect([...anchorsOf('# A `b`, [c](d) & e_f!\n# x\n# x\n```sh\n# no\n```\n')]).toEqual(['a-b-c--e_f', 'x', 'x-1']);
 });
 
-it('docs/README.md lists every document once', () => {
-  const listed = linksOf('docs/README.md').filter((link) => !/^\.\.\//.test(link));
+it('docs/README.md lists every document once in its tables', () => {
+  const listed = [...read('docs/README.md').matchAll(/^\| \[([^\]]+)\]\(\1\) \|/gm)].map(([, name]) => name!);
   expect([...listed].sort()).toEqual(DOCS.filter((name) => name !== 'README.md').sort());
 });

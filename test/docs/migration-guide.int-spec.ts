@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { createLayout, parseId, type Layout } from '@raindrop/core';
+import { createLayout } from '@raindrop/core';
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity, EntitySchema, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
@@ -10,7 +8,7 @@ import { expectSince } from '../waiting/expect-since.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/migration.md');
-const [above, past] = typescriptBlocks(GUIDE);
+const [above] = typescriptBlocks(GUIDE);
 const [widenMysql, widenPostgres, fromLeaf] = [...GUIDE.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql]) => sql!);
 
 @Entity('orders')
@@ -62,8 +60,13 @@ async function withOldOrder(
 
 describe('From auto-increment', () => {
   it('says whether the first ID lies above the largest key', () => {
-    const { isAbove } = runBlock(above!, { createLayout }) as { isAbove: (largest: string | number) => boolean };
-    expect([isAbove(2 ** 31 - 1), isAbove('2147483648'), isAbove((2n ** 62n) as never)]).toEqual([true, true, false]);
+    const { isAbove } = runBlock(above!, {}) as {
+      isAbove: (ids: Pick<IdService, 'layout'>, largest: string) => boolean;
+    };
+    const ids = {
+      layout: createLayout({ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 }, Date.now()),
+    };
+    expect(['2147483648', String(2n ** 62n)].map((largest) => isAbove(ids, largest))).toEqual([true, false]);
   });
 
   it.each(databaseKinds)('new rows on %s get larger keys beside the old ones', async (kind) => {
@@ -104,35 +107,6 @@ describe('From auto-increment', () => {
   });
 });
 
-describe('From UUID', () => {
-  const { idsOfThePast } = runBlock(past!, { createLayout }) as {
-    idsOfThePast: (dates: Iterable<Date>) => Generator<string>;
-  };
-  const layout: Layout = createLayout(
-    { startTimeStamp: '2020-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
-    Date.now(),
-  );
-
-  it('gives old rows IDs of their time, in their order, that the application never issues', () => {
-    const dates = [0, 0, 300, 1_000, 1_000, 90_000].map((ms) => new Date(Date.parse('2021-05-01T10:00:00Z') + ms));
-    const ids = [...idsOfThePast(dates)];
-    expect(ids.map((id) => parseId(layout, id).time.getTime())).toEqual(
-      dates.map((date) => Math.floor(date.getTime() / 1_000) * 1_000),
-    );
-    expect(ids.map(BigInt)).toEqual([...new Set(ids.map(BigInt))].sort((a, b) => (a < b ? -1 : 1)));
-    expect(ids.map((id) => parseId(layout, id).endBits)).toEqual(ids.map(() => 1));
-    expect(layout.endBitsValue).toBe(0);
-  });
-
-  it('refuses dates out of order, before the epoch, and more than a second holds', () => {
-    const second = new Date('2021-05-01T10:00:00Z');
-    expect(() => [...idsOfThePast([second, new Date(second.getTime() - 1_000)])]).toThrow('is before the date');
-    expect(() => [...idsOfThePast([new Date('2019-12-31T23:59:59Z')])]).toThrow();
-    const many = Array.from({ length: layout.idsPerTick + 1 }, () => second);
-    expect(() => [...idsOfThePast(many)]).toThrow(expect.objectContaining({ errorCode: 'INVALID_PART' }) as never);
-  });
-});
-
 it.each(databaseKinds)('the rows of Leaf go on in %s behind its numbers', async (kind) => {
   const leaf = new EntitySchema({
     name: 'leaf_alloc',
@@ -166,13 +140,7 @@ describe('The tables', () => {
     expect(tables).toHaveLength(4);
     const cells = tables.flatMap((table) => [...table.split('\n\n')[0]!.matchAll(/^\| .*? \| (.*?) ?\|/gm)]);
     const named = cells.flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
-    expect(named.length).toBeGreaterThan(25);
+    expect(named.length).toBeGreaterThan(20);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
-  });
-
-  it('name files that exist', () => {
-    const named = [...GUIDE.matchAll(/`((?:libs|test)\/[\w./-]+\.(?:ts|json))`/g)].map((match) => match[1]!);
-    expect(named.length).toBeGreaterThan(2);
-    expect(named.filter((path) => !existsSync(join(__dirname, '../..', path)))).toEqual([]);
   });
 });

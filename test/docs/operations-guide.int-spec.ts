@@ -1,9 +1,8 @@
-import { createLayout } from '@raindrop/core';
-import { resolveLeaseOptions } from '@raindrop/core/internal';
 import { IdService, RaindropModule, workerTableSql } from '@raindrop/nestjs';
 import { workerTableMigration } from '@raindrop/nestjs/typeorm';
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
+import { metricsIn, rules } from '../deploy/asked-series.js';
 import { OPTIONS, startApp, typeorm } from '../module/module-fixture.js';
 import {
   databaseKinds,
@@ -15,12 +14,8 @@ import {
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/operations.md');
-const METRICS = readDocument('docs/metrics.md');
-const [heldOnMysql, heldOnPostgres, grantsOnMysql, grantsOnPostgres] = [
-  ...GUIDE.matchAll(/^```sql\n([\s\S]*?)^```$/gm),
-].map(([, sql]) => sql!);
-const ALERTS = /^```yaml\n(groups:[\s\S]*?)^```$/m.exec(GUIDE)![1]!;
-const [migration] = typescriptBlocks(GUIDE);
+const [grantsOnMysql, grantsOnPostgres] = [...GUIDE.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql]) => sql!);
+const migration = typescriptBlocks(GUIDE).at(-1);
 
 const servers = databaseKinds.filter((kind) => kind !== 'sqlite');
 const isPostgres = (kind: DatabaseKind): boolean => kind === 'postgres';
@@ -40,20 +35,6 @@ async function withDatabase(
 }
 
 describe('The statements of docs/operations.md', () => {
-  it.each(servers)('count the worker ids that are held on %s', async (kind) => {
-    await withDatabase(kind, async ({ options }, admin) => {
-      const count = async (): Promise<number[]> => {
-        const answer: unknown = await admin.query(isPostgres(kind) ? heldOnPostgres! : heldOnMysql!);
-        const [row] = answer as [Record<'total' | 'held', string>];
-        return [Number(row.total), Number(row.held)];
-      };
-      const app = await startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)]);
-      expect(await count()).toEqual([31, 1]);
-      await app.close();
-      expect(await count()).toEqual([31, 0]);
-    });
-  });
-
   it.each(servers)('grant on %s what a service needs, and not a right less', async (kind) => {
     await withDatabase(kind, async ({ options }, admin) => {
       const name = `raindrop_${randomBytes(6).toString('hex')}`;
@@ -96,34 +77,20 @@ describe('The statements of docs/operations.md', () => {
 });
 
 describe('The alerts of docs/operations.md', () => {
-  /** Every instrument as OpenTelemetry's exporter for JavaScript names it. */
-  const series = [...METRICS.matchAll(/^\| `(raindrop\.[\w.]+)` \| (\w+)/gm)].map(
-    ([, name, kind]) => name!.replaceAll('.', '_') + (kind === 'counter' ? '_total' : ''),
-  );
-  const expressions = [...ALERTS.matchAll(/^ +expr: (.*)$/gm)].map(([, expression]) => expression!);
-
-  it('ask for instruments and attributes that exist', () => {
-    const labels = [...METRICS.matchAll(/`(raindrop\.[\w.]+)`/g)].map(([, name]) => name!.replaceAll('.', '_'));
-    expect(expressions).toHaveLength(11);
-    for (const expression of expressions) {
-      const matched = [...expression.matchAll(/\{(\w+)=/g)].map(([, label]) => label!);
-      const grouped = [...expression.matchAll(/by \((\w+)\)/g)].map(([, label]) => label!);
-      expect([...matched, ...grouped].filter((label) => !labels.includes(label))).toEqual([]);
-      const names = expression.replace(/\{.*?\}|by \(\w+\)/g, '').match(/raindrop_\w+/g)!;
-      expect(names.filter((name) => !series.includes(name))).toEqual([]);
-    }
+  it('are those of deploy/prometheus/alerts.yml, each with what to do', () => {
+    const rows = [...readDocument('docs/operations.md#alerts').matchAll(/^\| (`Raindrop.*`) \|/gm)];
+    const named = rows.flatMap(([, names]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+    expect(named.sort()).toEqual(rules.map(({ alert }) => alert).sort());
   });
 
-  it('compare with what follows from the defaults and the layout of the README', () => {
-    const layout = createLayout(
-      { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
-      Date.now(),
+  it('ask without units for instruments of exporters that leave them out', () => {
+    const series = [...GUIDE.matchAll(/^\| `(raindrop\.[\w.]+)` \| (\w+)/gm)].map(
+      ([, name, kind]) => name!.replaceAll('.', '_') + (kind === 'counter' ? '_total' : ''),
     );
-    expect(expressions).toContain(`rate(raindrop_ids_issued_total[5m]) > ${layout.idsPerSecond / 2}`);
-    expect(expressions).toContain(
-      `count by (raindrop_service) (raindrop_worker_id >= 0) > ${Math.floor(layout.maxWorkers / 2)}`,
+    const names = rules.flatMap(({ expr }) => metricsIn(expr)).filter((name) => name.startsWith('raindrop_'));
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.map((name) => name.replace(/_(seconds|days)$/, '')).filter((name) => !series.includes(name))).toEqual(
+      [],
     );
-    const { leaseMs } = resolveLeaseOptions({});
-    expect(expressions).toContain(`raindrop_lease_remaining > 0 and raindrop_lease_remaining < ${leaseMs / 2_000}`);
   });
 });

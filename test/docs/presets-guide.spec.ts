@@ -3,12 +3,13 @@ import type { Layout } from '../../libs/core/src/layout/layout.js';
 import { parseKeyWorkerId } from '../../libs/core/src/presets/key-worker.js';
 import { presets } from '../../libs/core/src/presets/presets.js';
 import { uidJson } from '../../libs/core/src/presets/uid-json.js';
+import { recognizeId } from '../../libs/core/src/recognition/recognize-id.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const guide = readDocument('docs/presets.md');
-const [configured, reading, expired, json, keyWorker] = typescriptBlocks(guide).map((block) =>
-  runBlock(block, { parseId, parseKeyWorkerId, presets, uidJson }),
-);
+const [configured, reading, guessed, expired, json, keyWorker] = typescriptBlocks(guide)
+  .slice(0, 6)
+  .map((block) => runBlock(block, { parseId, parseKeyWorkerId, presets, recognizeId, uidJson }));
 
 /** Every preset as it comes, by name. */
 const layouts = new Map<string, Layout>(
@@ -38,6 +39,7 @@ describe('The examples of docs/presets.md', () => {
       process: 0,
     });
     expect(keyWorker!['issued']).toEqual(new Date('2018-07-21T00:00:00.000Z'));
+    expect(guide).toContain(`// ${guessed!['guess'] as string}\n`);
     expect(guide).toContain(`// ${json!['json'] as string}\n`);
   });
 

@@ -6,15 +6,15 @@ import { IdService, RaindropModule } from '@raindrop/nestjs';
 import {
   remoteIds,
   remoteIdsHeaders,
-  RemoteIdService,
   remoteIdsTcp,
   type RemoteIdsOptions,
   type RemoteIdsTcpOptions,
 } from '@raindrop/nestjs/remote';
 import { createTestIdService } from '@raindrop/nestjs/testing';
+import { openIdService } from '@raindrop/node';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
-const [overHttp, overTcp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/remote.md'));
+const [overHttp, overTcp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/service.md#the-remote-client'));
 
 let service: NestFastifyApplication;
 let url: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('docs/remote.md', () => {
+describe('docs/service.md#the-remote-client', () => {
   it('has a client in an application, and a service of one’s own', async () => {
     const here = (options: RemoteIdsOptions): unknown => remoteIds({ ...options, url });
     const { AppModule } = runBlock(overHttp!, { Module, RaindropModule, remoteIds: here, process: { env: {} } });
@@ -55,9 +55,7 @@ describe('docs/remote.md', () => {
 
   it('has one without the module', async () => {
     const here = (options: RemoteIdsOptions): unknown => remoteIds({ ...options, url });
-    const { idsProvider, number } = runBlock(alone!, { remoteIds: here, RemoteIdService });
-    const ids = await (idsProvider as { useFactory(): Promise<RemoteIdService> }).useFactory();
-    expect(new Set(await (number as (from: RemoteIdService) => Promise<string[]>)(ids)).size).toBe(100);
-    await ids.close();
+    const { number } = runBlock(alone!, { remoteIds: here, openIdService });
+    expect(new Set(await (number as () => Promise<string[]>)()).size).toBe(100);
   });
 });

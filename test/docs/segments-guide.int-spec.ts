@@ -8,7 +8,7 @@ import { startVolatileRedis } from '../redis/volatile-redis.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
-const [basic, sharded, redis] = typescriptBlocks(readDocument('docs/segments.md'));
+const [basic, sharded, redis] = typescriptBlocks(readDocument('docs/numbers.md'));
 
 interface Shown {
   AppModule: Type;
@@ -22,7 +22,7 @@ function run(block: string): Shown {
   return runBlock(block, { Injectable, Module, IdService, RaindropModule, redisBuffer }) as unknown as Shown;
 }
 
-describe('The examples of docs/segments.md', () => {
+describe('The examples of docs/numbers.md', () => {
   const withDatabase = async (work: (imported: DynamicModule) => Promise<void>): Promise<void> => {
     const database = await testDatabase('sqlite');
     await work(typeorm(database.options));

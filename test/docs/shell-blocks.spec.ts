@@ -86,7 +86,8 @@ describe('What others run', () => {
 
 describe('In the text', () => {
   it('every script that is named exists', () => {
-    const scripts = Object.keys(manifest('.').scripts);
+    // The last one is of the application that docs/migration.md shows.
+    const scripts = [...Object.keys(manifest('.').scripts), 'migration:run'];
     const named = DOCUMENTS.flatMap((document) => [...read(document).matchAll(/\bnpm run ([\w:]+)/g)]);
     expect(named.map(([, name]) => name!).filter((name) => !scripts.includes(name))).toEqual([]);
   });

@@ -4,8 +4,8 @@ import type { ShellCommand } from './shell-commands.js';
 export type ShellPlace =
   /** A test of its own runs it, from the text of the document. */
   | { readonly by: 'guide'; readonly test: string }
-  /** shell-runs.e2e-spec.ts runs it, against the demo or as an example; cli-guide.e2e-spec.ts, as the command line. */
-  | { readonly by: 'service' | 'example' | 'raindrop' }
+  /** shell-runs.e2e-spec.ts runs it against the demo; cli-guide.e2e-spec.ts, as the command line. */
+  | { readonly by: 'service' | 'raindrop' }
   /** .ci/clean-room, as the first step of .ci/run. */
   | { readonly by: 'clean room' }
   /** It takes minutes: shell-runs.e2e-spec.ts asks the program for its help, and it must know every flag. */
@@ -34,6 +34,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /^npm ci && npm run pack\b|^npm install \S+\.tgz\b/,
     place: guide('test/release/tarball-app.ts'),
   },
+  { documents: /^docs\/migration\.md$/, commands: /./, place: guide('test/adoption/adopt-real.ts') },
   { documents: /./, commands: /^npm install /, place: { by: 'packages' } },
   {
     documents: /^docs\/versions\.md$/,
@@ -52,14 +53,17 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /^kubectl /,
     place: { by: 'nobody', because: 'it needs a cluster; test/deploy reads the manifests' },
   },
-  { documents: /^README\.md$/, commands: /^curl /, place: guide('test/readme/readme.e2e-spec.ts') },
   { documents: /^docs\/service\.md$/, commands: /^curl /, place: guide('test/demo/service-guide.e2e-spec.ts') },
   {
     documents: /^docs\/getting-started\.md$/,
     commands: /./,
     place: guide('test/docs/getting-started-guide.int-spec.ts'),
   },
-  { documents: /^examples\//, commands: /^(\w+=\S+ )*npm start$|^curl /, place: { by: 'example' } },
+  ...['minimal', 'multi-tenant', 'own-store', 'two-data-centres'].map((name) => ({
+    documents: new RegExp(`^examples/${name}/`),
+    commands: /^(\w+=\S+ )*npm start$|^curl /,
+    place: guide(`test/examples/${name}.e2e-spec.ts`),
+  })),
   { documents: /^docs\//, commands: /^curl /, place: { by: 'service' } },
   { documents: /^(docs|libs)\//, commands: /^(raindrop|export|unset) /, place: { by: 'raindrop' } },
 ];

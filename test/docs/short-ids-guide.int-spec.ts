@@ -8,14 +8,15 @@ import { databaseKinds, testDatabase } from '../servers/test-databases.js';
 import { expectSince } from '../waiting/expect-since.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
-const [qrModule, script] = typescriptBlocks(readDocument('docs/short-ids.md'));
+const [qrModule] = typescriptBlocks(readDocument('docs/presets.md#short-ids'));
+const [script] = typescriptBlocks(readDocument('docs/presets.md#creategenerator-no-configuration-at-all'));
 
 interface Shown {
   QrModule: Type;
   QrCodes: Type<{ scene(): { scene: number; expireSeconds: number } }>;
 }
 
-describe('The examples of docs/short-ids.md', () => {
+describe('The examples of docs/presets.md#short-ids', () => {
   const quiet = { log: () => {}, warn: () => {}, error: () => {} };
   const Quiet = { forRoot: (options: object) => RaindropModule.forRoot({ ...options, logger: quiet }) };
   const scope = {

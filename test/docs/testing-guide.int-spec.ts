@@ -27,15 +27,9 @@ describe('docs/testing.md', () => {
   for (const block of typescriptBlocks(readDocument('docs/testing.md'))) Object.assign(scope, runBlock(block, scope));
 });
 
-describe('README.md, on testing', () => {
-  const readme = readDocument('README.md');
-  const use = /^@Injectable\(\)\nexport class Checkout [\s\S]*?^}$/m.exec(readme)![0];
-  const section = /^## Testing a class that injects IdService\n[\s\S]*?(?=^## )/m.exec(readme)![0];
-  const [block] = typescriptBlocks(section);
-  runBlock(block!, { ...IMPORTED, ...runBlock(use, IMPORTED) });
-
-  it('imports what there is', () => {
-    const [, names] = /^import \{ (.*) \} from '@raindrop\/nestjs\/testing';$/m.exec(block!)!;
-    for (const name of names!.split(', ')) expect(raindropTesting).toHaveProperty(name);
-  });
+it('README.md, on testing', () => {
+  const [block] = typescriptBlocks(readDocument('README.md#testing'));
+  const { testbed, id } = runBlock(block!, IMPORTED) as { testbed: raindropTesting.RaindropTestbed; id: string };
+  expect(block).toContain(`nextString(); // '${id}'`);
+  expect(() => testbed.ids.nextString()).toThrow(raindrop.LeaseLostError);
 });

@@ -14,9 +14,27 @@ export function typescriptBlocks(markdown: string): string[] {
   return [...markdown.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
 }
 
-/** A file of the repository as text. */
+/** What GitHub makes of a heading: lower case, without punctuation, spaces as hyphens. */
+export function anchorOf(heading: string): string {
+  const shown = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  return shown.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+}
+
+/**
+ * A file of the repository as text; of `docs/http.md#public-ids` that section, with those below it.
+ * @throws Error when there is no such heading
+ */
 export function readDocument(path: string): string {
-  return readFileSync(join(__dirname, '../..', path), 'utf8');
+  const [file, anchor] = path.split('#') as [string, string | undefined];
+  const text = readFileSync(join(__dirname, '../..', file), 'utf8');
+  if (anchor === undefined) return text;
+  const headings = [
+    ...text.replace(/^```[\s\S]*?^```$/gm, (block) => ' '.repeat(block.length)).matchAll(/^(#+) (.*)$/gm),
+  ];
+  const first = headings.findIndex(([, , heading]) => anchorOf(heading!) === anchor);
+  if (first < 0) throw new Error(`${path}: no such heading`);
+  const next = headings.slice(first + 1).find(([, level]) => level!.length <= headings[first]![1]!.length);
+  return text.slice(headings[first]!.index, next?.index);
 }
 
 /**

@@ -85,7 +85,7 @@ describe.each(kindsHere)('on %s', (kind) => {
   });
 });
 
-it('is in docs/typeorm.md as measured; UPDATE_DOCS=1 rewrites the table', () => {
+it('is in README.md of this folder as measured; UPDATE_DOCS=1 rewrites the table', () => {
   const measured = table.toString(UPDATE_DOCS ? undefined : publishedOutcome);
   process.stdout.write(`\n${measured}\n\n`);
   expect(measured).not.toContain(NOT_MEASURED);

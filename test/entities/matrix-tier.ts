@@ -2,7 +2,7 @@ import { databaseKinds, type DatabaseKind } from '../servers/test-databases.js';
 import { isFull } from '../tier.js';
 import { publishedCell } from './published-table.js';
 
-/** Measures anew what docs/typeorm.md says, instead of proving it: then every cell runs. */
+/** Measures anew what README.md of this folder says, instead of proving it: then every cell runs. */
 export const UPDATE_DOCS = process.env.UPDATE_DOCS === '1';
 
 /** `npm test` has done all of SQLite. */

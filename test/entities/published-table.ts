@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 const BEGIN = '<!-- insert paths: begin -->';
 const END = '<!-- insert paths: end -->';
-const PAGE = join(__dirname, '../../docs/typeorm.md');
+const PAGE = join(__dirname, 'README.md');
 
-/** The table that docs/typeorm.md has. */
+/** The table that README.md of this folder has. */
 export function publishedTable(): string {
   const page = readFileSync(PAGE, 'utf8');
   return page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { answersAsShown } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -10,7 +10,6 @@ interface Note {
 }
 
 describe('The example "minimal"', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'raindrop-minimal-'));
   let example: BuiltExample;
 
   beforeAll(async () => {
@@ -19,10 +18,12 @@ describe('The example "minimal"', () => {
 
   afterEach(() => example.stopAll());
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => example.drop());
+
+  it('answers as its README shows', () => answersAsShown(example, 'examples/minimal/README.md'));
 
   it('saves and finds notes, before and after a restart', async () => {
-    const first = await example.start(folder);
+    const first = await example.start();
     const written = await Promise.all(
       ['milk', 'bread', 'tea'].map((text) => send<Note>(`${first.url}/notes`, { body: { text } })),
     );
@@ -34,14 +35,14 @@ describe('The example "minimal"', () => {
     // Nest closes, then sends the signal to itself once more.
     expect(await first.stop()).toBe('SIGTERM');
 
-    const second = await example.start(folder);
+    const second = await example.start();
     for (const { body } of written) {
       expect(await send(`${second.url}/notes/${body.id}`)).toEqual({ status: 200, body });
     }
   });
 
   it('says 404 for a note that is not there, and 400 for what is no ID', async () => {
-    const { url } = await example.start(folder);
+    const { url } = await example.start();
     expect((await send(`${url}/notes/12`)).status).toBe(404);
     expect((await send(`${url}/notes/12abc`)).status).toBe(400);
   });

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { answersAsShown } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send, type Answer } from './send.js';
 
@@ -16,19 +14,15 @@ interface Order {
 }
 
 describe('The example "multi-tenant"', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'raindrop-tenants-'));
   let example: BuiltExample;
   let url: string;
 
   beforeAll(async () => {
     example = await BuiltExample.build('multi-tenant');
-    ({ url } = await example.start(folder));
+    ({ url } = await example.start());
   });
 
-  afterAll(async () => {
-    await example.stopAll();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => example.drop());
 
   const place = (tenant: string): Promise<Answer<Order>> =>
     send(`${url}/orders`, { headers: { 'x-tenant': tenant }, body: { customer: 'Ada' } });
@@ -66,4 +60,6 @@ describe('The example "multi-tenant"', () => {
       expect((await find('acme', id)).status).toBe(400);
     }
   });
+
+  it('answers as its README shows', () => answersAsShown(example, 'examples/multi-tenant/README.md'));
 });

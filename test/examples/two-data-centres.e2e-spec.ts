@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Listening } from '../processes/listening.js';
+import { answersAsShown } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -21,6 +22,8 @@ describe('The example "two-data-centres"', () => {
   beforeAll(async () => {
     example = await BuiltExample.build('two-data-centres');
   });
+
+  afterAll(() => example.drop());
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'raindrop-centres-'));
@@ -41,6 +44,8 @@ describe('The example "two-data-centres"', () => {
     table.prepare('UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id <> ?').run(workerId);
     table.close();
   };
+
+  it('answers as its README shows', () => answersAsShown(example, 'examples/two-data-centres/README.md'));
 
   it('by worker ranges: two processes in each, and no ID twice', async () => {
     const norths = await Promise.all([start('worker-ranges', 'north'), start('worker-ranges', 'north')]);

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withPostgres, type PostgresPair } from '../servers/postgres-pair.js';
-import type { PrivateServer } from '../servers/private-server.js';
+import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import type { ServerPair } from '../servers/server-pair.js';
 import type { FailoverScenario, Outage } from './failover-scenario.js';
 import type { Issuer } from './issuer.js';
 import type { TcpSwitch } from './tcp-switch.js';
@@ -16,7 +16,7 @@ export interface Fleet {
 }
 
 export interface FailoverStage {
-  readonly pair: PostgresPair;
+  readonly pair: ServerPair;
   /** Where holders and newcomers find the primary. */
   readonly main: TcpSwitch;
   /** Where the taker finds it: a part of the network that learns of the new primary first. */
@@ -50,7 +50,7 @@ const MOST_TRIES = 20;
  * and the acquires of the newcomers. It ends when everybody has issued IDs again, and the pair is complete.
  */
 export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
-  const { pair, main, side, fleet, outage, random } = stage;
+  const { pair, main, side, fleet, scenario, outage, random } = stage;
   const { holders, newcomers, taker } = fleet;
   const troubles = holders.map(troublesOf);
   const { acknowledged, lossMs, idsOfNewcomers } = await loseCommits(stage);
@@ -62,9 +62,11 @@ export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
     main.pointTo(undefined);
   }
   await pair.promote();
-  const found = await versionsOn(pair.primary);
+  const found = await versionsOn(pair);
   side.pointTo(pair.primary.port);
-  await acquire(taker);
+  const taken = acquire(taker);
+  // A start that waits for what may have been granted waits for nobody else.
+  if (!scenario.marker || outage === 'long') await taken;
   // Now two believe that they hold the row, the first one until it can ask.
   if (outage === 'long') await taker.untilIssued(IDS_AFTER);
   else await sleep(random.between(50, 150));
@@ -72,6 +74,7 @@ export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
 
   await Promise.all([
     pair.addStandby(),
+    taken,
     taker.untilIssued(IDS_AFTER),
     ...holders.map((each, index) => each.until('notices the loss', () => troublesOf(each) > troubles[index]!)),
   ]);
@@ -95,7 +98,7 @@ async function loseCommits(stage: FailoverStage): Promise<LostCommits> {
     const lost = await tryToLoseCommits(stage);
     if (lost !== undefined) return lost;
     // The standby hears of everything after all, and what was acquired is given back.
-    stage.pair.resumeReplication();
+    await stage.pair.resumeReplication();
     await Promise.all(stage.fleet.newcomers.map((newcomer) => newcomer.close()));
   }
   throw new Error(`too slow a machine: commits were lost for too long in each of ${MOST_TRIES} tries`);
@@ -104,7 +107,7 @@ async function loseCommits(stage: FailoverStage): Promise<LostCommits> {
 /** @returns undefined when it took so long that commits would be lost for longer than `commitLossWindowMs` */
 async function tryToLoseCommits(stage: FailoverStage): Promise<LostCommits | undefined> {
   const { pair, main, fleet, scenario, random } = stage;
-  const { commitLossWindowMs } = scenario.lease;
+  const { commitLossWindowMs = 0 } = scenario.lease;
   const idsBefore = issuedBy(fleet.newcomers);
   await pair.holdReplication();
   const heldAt = performance.now();
@@ -114,7 +117,7 @@ async function tryToLoseCommits(stage: FailoverStage): Promise<LostCommits | und
     ...fleet.holders.map((holder) => nextReports(holder, 'lease-renewed', 2)),
   ]);
   await sleep(Math.max(50, scenario.lossMs - (performance.now() - heldAt)) + random.between(0, 100));
-  const acknowledged = await versionsOn(pair.primary);
+  const acknowledged = await versionsOn(pair);
   const isGuarded = commitLossWindowMs > 0;
   if (isGuarded && performance.now() - heldAt > LATEST_END * commitLossWindowMs) return undefined;
   await pair.killPrimary();
@@ -146,10 +149,9 @@ function issuedBy(issuers: readonly Issuer[]): number {
   return issuers.reduce((sum, issuer) => sum + issuer.issued, 0);
 }
 
-/** Every worker row's version, by id. */
-function versionsOn(server: PrivateServer): Promise<Map<number, number>> {
-  return withPostgres(server, async (run) => {
-    const rows = await run('SELECT id, version FROM soc_raindrop_worker');
-    return new Map(rows.map(({ id, version }) => [Number(id), Number(version)]));
-  });
+/** Every worker row's version on the primary, by id. */
+async function versionsOn(pair: ServerPair): Promise<Map<number, number>> {
+  const schema = pair.kind === 'mariadb' ? `${PAIR_DATABASE}.` : '';
+  const rows = await pair.query(pair.primary, `SELECT id, version FROM ${schema}soc_raindrop_worker`);
+  return new Map(rows.map(({ id, version }) => [Number(id), Number(version)]));
 }

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { MariadbPair } from '../servers/mariadb-pair.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
+import type { PairKind, ServerPair } from '../servers/server-pair.js';
 import { failOver, type Fleet, type FailoverRound } from './fail-over.js';
 import { acquiresLost, type FailoverScenario } from './failover-scenario.js';
 import { Issuer } from './issuer.js';
@@ -25,25 +27,33 @@ export interface FailoverOutcome {
 
 const IDS_BEFORE = 500;
 
+const PAIRS = { postgres: PostgresPair, mariadb: MariadbPair };
+
+/** A primary of that engine, to which a standby can be added. */
+export function startPair(engine: PairKind): Promise<ServerPair> {
+  return PAIRS[engine].start();
+}
+
 /**
- * Lets a PostgreSQL primary be replaced, again and again, by a standby that lacks its last acknowledged commits, while
+ * Lets a primary be replaced, again and again, by a standby that lacks its last acknowledged commits, while
  * processes of their own issue IDs from it: some hold their rows all the time, some acquire one in the time that is
  * lost, and one acquires the same row afterwards. Takes about 4 s to start and 7 s for a round.
  *
- * @param scenario {@link withoutWindow} makes it the control, in which IDs are issued twice
+ * @param scenario {@link unguarded} makes it the control, in which IDs are issued twice
  * @throws Error when a process fails or does not recover, or when the machine is too slow for the round to mean anything
  */
 export async function runFailoverRounds(
   rounds: number,
   seed: number,
   scenario: FailoverScenario = acquiresLost,
+  engine: PairKind = 'postgres',
 ): Promise<FailoverOutcome> {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-failover-'));
-  const [pair, main, side] = await Promise.all([PostgresPair.start(), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
+  const [pair, main, side] = await Promise.all([startPair(engine), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
   const start = (name: string, { port }: TcpSwitch): Issuer => {
-    const { lease } = scenario;
-    const workers = scenario.holders + scenario.newcomers;
-    return new Issuer({ name, port, workers, lease, idsFile: join(directory, name) });
+    const { lease, marker, holders, newcomers, spareRows } = scenario;
+    const workers = holders + newcomers + spareRows;
+    return new Issuer({ name, engine, port, workers, lease, marker, idsFile: join(directory, name) });
   };
   const many = (name: string, count: number): Issuer[] =>
     Array.from({ length: count }, (_, index) => start(`${name}-${index + 1}`, main));

@@ -12,14 +12,33 @@ export type Outage = 'short' | 'read-only' | 'long';
 export interface FailoverScenario {
   /** Processes that hold a row all the time. */
   readonly holders: number;
-  /** Processes that acquire a row in the time that is lost. There are rows for them and for the holders, no more. */
+  /** Processes that acquire a row in the time that is lost. */
   readonly newcomers: number;
-  readonly lease: LeaseOptions & { readonly commitLossWindowMs: number };
+  readonly lease: LeaseOptions;
+  /** Whether the worker table's state tells that another server answers. */
+  readonly marker: boolean;
+  /** Worker rows beside those of holders and newcomers. */
+  readonly spareRows: number;
   /** Commits are lost for at least this long. */
   readonly lossMs: number;
   /** Round by round, and again from the start. */
   readonly outages: readonly Outage[];
 }
+
+/**
+ * What protects by default: renewals and acquires are lost, and the newcomers, who are on no probation, issue from the rows
+ * that the promoted standby believes to be free. Whoever wants one waits there for 6 s.
+ */
+export const termChanges: FailoverScenario = {
+  holders: 3,
+  newcomers: 2,
+  lease: { heartbeatIntervalMs: 150, leaseMs: 2_000, horizonMs: 2_000, opTimeoutMs: 1_000, maxClockSkewMs: 1_000 },
+  marker: true,
+  // For the taker, when the newcomers have found others.
+  spareRows: 1,
+  lossMs: 250,
+  outages: ['short', 'long', 'read-only'],
+};
 
 /**
  * Renewals are lost, and acquires: the promoted standby says that the newcomers' rows are free. The lease is longer than
@@ -36,6 +55,8 @@ export const acquiresLost: FailoverScenario = {
     // Commits are lost for a third of a second where nobody else wants the processors.
     commitLossWindowMs: 4_000,
   },
+  marker: false,
+  spareRows: 0,
   lossMs: 250,
   outages: ['short', 'read-only', 'long', 'read-only', 'short'],
 };
@@ -58,11 +79,13 @@ export const renewalsLost: FailoverScenario = {
     // The taker waits until whoever held the row must have stopped.
     waitForWorkerMs: 60_000,
   },
+  marker: false,
+  spareRows: 0,
   lossMs: 2_200,
   outages: ['short'],
 };
 
-/** The scenario without the safeguard, nor the grace that comes with it. */
-export function withoutWindow(scenario: FailoverScenario): FailoverScenario {
-  return { ...scenario, lease: { ...scenario.lease, commitLossWindowMs: 0, graceMs: 0 } };
+/** The scenario without either safeguard, nor the grace that comes with the window. */
+export function unguarded(scenario: FailoverScenario): FailoverScenario {
+  return { ...scenario, marker: false, lease: { ...scenario.lease, commitLossWindowMs: 0, graceMs: 0 } };
 }

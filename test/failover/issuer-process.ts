@@ -1,18 +1,25 @@
 import { ClosedError, RaindropError, type LeaseEvent, type LeaseOptions } from '@raindrop/core';
-import { resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import { reachOf, resolveLayout, resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../contract/open-store.js';
+import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import type { PairKind } from '../servers/server-pair.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What a process is started with. */
 export interface IssuerSetup {
   readonly name: string;
-  /** Where PostgreSQL answers on 127.0.0.1. */
+  /** The engine that answers at `port` of 127.0.0.1. */
+  readonly engine: PairKind;
   readonly port: number;
   /** How many worker rows there are. */
   readonly workers: number;
   readonly lease: LeaseOptions;
+  /** Whether it is told when another server answers. */
+  readonly marker: boolean;
+  /** How much older than it may be a session may write, ms; undefined for the right age. */
+  readonly sessionAgeBeyondMs?: number;
   /** Every ID goes here, eight bytes each, in the order in which they were issued. */
   readonly idsFile: string;
 }
@@ -26,6 +33,11 @@ export type IssuerReport = 'loaded' | 'closed' | 'refused' | LeaseEvent['type'] 
 /** The variable that holds the setup, as JSON. */
 export const SETUP_VARIABLE = 'RAINDROP_TEST_ISSUER';
 
+const ACCOUNTS = {
+  postgres: { type: 'postgres', username: 'postgres', database: 'postgres' },
+  mariadb: { type: 'mariadb', username: 'root', database: PAIR_DATABASE },
+} as const;
+
 const BATCH = 16;
 const PAUSE_MS = 3;
 
@@ -34,7 +46,7 @@ class Issuer {
   private readonly issuer: LeasedIssuer;
 
   constructor(
-    { name, port, workers, lease }: IssuerSetup,
+    { name, engine, port, workers, lease, marker, sessionAgeBeyondMs = 0 }: IssuerSetup,
     private readonly file: number,
   ) {
     const resolved = resolveLayout(
@@ -49,9 +61,17 @@ class Issuer {
     );
     const options = resolveLeaseOptions(lease);
     const { opTimeoutMs } = options;
-    const database = { type: 'postgres', host: '127.0.0.1', port, username: 'postgres', database: 'postgres' } as const;
+    const database = { host: '127.0.0.1', port, ...ACCOUNTS[engine] } as const;
     const onEvent = ({ type }: LeaseEvent): void => tell(type);
-    this.issuer = leasedIssuer(openStore(database, { opTimeoutMs }), { name, resolved, lease: options, onEvent });
+    const { maxSessionAgeMs, renewSessionAfterMs } = sessionAgesOf(options);
+    const guards = {
+      reachMs: reachOf(options),
+      maxSessionAgeMs: maxSessionAgeMs + sessionAgeBeyondMs,
+      renewSessionAfterMs: renewSessionAfterMs + sessionAgeBeyondMs,
+    };
+    const store = openStore(database, { opTimeoutMs, ...(marker ? guards : { reachMs: 0 }) });
+    // Without a reach a floor is the moment of the failover: only the rows' own odometers protect then.
+    this.issuer = leasedIssuer(store, { name, resolved, lease: options, onEvent });
   }
 
   /** Asks for IDs before the start has ended, too: a process that may not issue yet must not. */

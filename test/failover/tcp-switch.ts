@@ -22,6 +22,11 @@ export class TcpSwitch extends TcpProxy {
     this.cut();
   }
 
+  /** New connections lead to this port from now on; those that are there go on, as behind a careless load balancer. */
+  pointNewOnesTo(port: number): void {
+    this.to.port = port;
+  }
+
   protected override join(client: Socket): void {
     if (this.to.port === 0) client.destroy();
     else this.lead(client);

@@ -86,14 +86,14 @@ describe.each(servers)("a transaction of the application's on %s, on the only co
     const last = ids.layout.unpack(issued.at(-1)!);
     expect((await rowOf(admin)).sequence).toBeGreaterThanOrEqual(last.sequence);
     await app.close();
-    const next = await startApp([RaindropModule.forRoot({ ...HOURS, dbConfig: database.options })]);
+    const next = await startApp([RaindropModule.forRoot({ ...DAYS, dbConfig: database.options })]);
     expect(next.get(IdService).nextId()).toBeGreaterThan(issued.at(-1)!);
     await next.close();
     await admin.destroy();
   });
 
   it('would undo a reservation that was made inside it: the lease has a connection of its own', async () => {
-    const app = await startApp([RaindropModule.forRoot({ ...HOURS, dbConfig: database.options })]);
+    const app = await startApp([RaindropModule.forRoot({ ...DAYS, dbConfig: database.options })]);
     app.get(IdService).nextId();
     await app.close();
     const source = await new DataSource(database.options).initialize();

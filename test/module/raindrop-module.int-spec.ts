@@ -16,16 +16,38 @@ import { DataSource, EntitySchema } from 'typeorm';
 import { databaseKinds } from '../servers/test-databases.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 
+describe('RaindropModule without forRoot()', () => {
+  const database = useDatabase('sqlite', 'test');
+
+  it('is refused where nothing else is imported', async () => {
+    await expect(startApp([RaindropModule])).rejects.toMatchObject({
+      errorCode: 'CONFIGURATION',
+      message: expect.stringMatching(/imports = RaindropModule: without forRoot\(\) is no service: import/) as string,
+    });
+  });
+
+  it('does nothing beside a service', async () => {
+    @Module({ imports: [RaindropModule] })
+    class Feature {}
+    const app = await startApp([Feature, typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
+    expect(app.get(IdService).nextId()).toBeGreaterThan(0n);
+    await app.close();
+  });
+});
+
 describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
   const database = useDatabase(kind, 'test');
 
   const tokens = async (): Promise<{ id: number; token: string }[]> => {
     const source = await new DataSource(database.options).initialize();
-    const rows: { id: string; token: string }[] = await source.query(
-      'SELECT id, token FROM soc_raindrop_worker ORDER BY id',
-    );
-    await source.destroy();
-    return rows.map(({ id, token }) => ({ id: Number(id), token }));
+    try {
+      const rows: { id: string; token: string }[] = await source.query(
+        'SELECT id, token FROM soc_raindrop_worker ORDER BY id',
+      );
+      return rows.map(({ id, token }) => ({ id: Number(id), token }));
+    } finally {
+      await source.destroy();
+    }
   };
 
   it('has a worker before other providers are initialised, and gives it back at shutdown', async () => {
@@ -155,7 +177,7 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     expect((await tokens()).every(({ token }) => token === '')).toBe(true);
   });
 
-  it('gives the worker back when an entity is refused, and the application does not start', async () => {
+  it('takes no worker when an entity is refused, and the application does not start', async () => {
     const wrong = new EntitySchema<{ id: bigint; parent: unknown }>({
       name: 'wrong',
       columns: { id: snowflakeColumn({ as: 'bigint' }) },
@@ -166,7 +188,8 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT' });
-    expect((await tokens()).filter(({ token }) => token !== '')).toEqual([]);
+    // Nor does the table remember a layout: there is none yet.
+    await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
   });
 
   it('serves every call', async () => {

@@ -13,7 +13,7 @@ describe.each([
   ['rejects', () => Promise.reject(new Error('the log is down'))],
 ])('A logger that %s', (_, fail) => {
   const database = useDatabase('sqlite', 'test');
-  const logger = { log: fail, warn: fail, error: fail, debug: fail };
+  const logger = { log: fail, warn: fail, error: fail };
   const warnings: string[] = [];
   const unhandled = jest.fn();
 

@@ -80,6 +80,8 @@ describe('Two processes from one start-up snapshot that holds a worker', () => {
     const database = await testDatabase(kind);
     const store = openStore(database.options);
     await store.prepare({ min: 1, max: 3 });
+    // Nothing is written to a server that has not been looked at.
+    await store.readTable();
     expect(await store.write(write)).toBe(true);
     await store.rememberLayout(write.layout);
     await store.close();

@@ -26,8 +26,8 @@ describe('A fault that is planted', () => {
   });
 });
 
-it('The table in docs/reliability.md is the one of the source (npm run docs writes it)', () => {
-  const document = read('docs/reliability.md');
+it('The table in test/README.md is the one of the source (npm run docs writes it)', () => {
+  const document = read('test/README.md');
   expect(document).toContain('<!-- planted faults -->');
   expect(withMutantTable(document)).toBe(document);
 });

@@ -35,6 +35,8 @@ export async function runTests(directory: string, specs: readonly string[], patt
     ...args,
     '--testNamePattern',
     pattern,
+    // Those that npm test leaves out, too.
+    ...['--testPathIgnorePatterns', '/node_modules/'],
     '--runTestsByPath',
     ...specs,
   ] as const;

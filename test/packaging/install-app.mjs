@@ -46,7 +46,8 @@ export function optionalPeers(packages) {
       .filter(([, { optional }]) => optional)
       .map(([name]) => name),
   );
-  const needed = ['better-sqlite3', 'reflect-metadata', ...OTHER_DRIVERS];
+  // The compiler is of the check itself.
+  const needed = ['better-sqlite3', 'reflect-metadata', 'typescript', ...OTHER_DRIVERS];
   return [...new Set(names)].filter((name) => !needed.includes(name));
 }
 

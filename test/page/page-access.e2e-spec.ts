@@ -5,6 +5,7 @@ import { openChromium } from './chromium.js';
 import { until } from '../waiting/until.js';
 import { openPage, type OpenedPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
+import { readNewId } from './read-new-id.js';
 import { shows } from './shows.js';
 
 const API_KEY = 'key-of-the-page-tests';
@@ -107,6 +108,29 @@ describe('The page is for everybody', () => {
     expect(opened!.complaints.filter((each) => !each.includes('Failed to load resource'))).toEqual([]);
   });
 
+  it('a refusal stays when an answer comes that was asked for before', async () => {
+    const page = await open();
+    let answer = (): void => {};
+    await page.route('**/v1/workers', async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/v1/workers');
+    await page.getByLabel('API key').fill(API_KEY);
+    await page.getByRole('button', { name: 'Show workers' }).click();
+    await asked;
+    await page.getByLabel('API key').fill('');
+    await page.getByRole('button', { name: 'Show workers' }).click();
+    await shows(page, '#workers-problem', 'Type the API key first.');
+    const answered = page.waitForResponse('**/v1/workers');
+    answer();
+    await (await answered).finished();
+    // What the page makes of an answer it makes before it answers this.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+    await shows(page, '#workers-problem', 'Type the API key first.');
+    expect(await page.locator('#workers-scroll').isVisible()).toBe(false);
+  });
+
   it('long numbers and long names fit into a phone', async () => {
     const page = await open({ viewport: { width: 320, height: 800 } });
     await page.route('**/v1/workers', (route) => {
@@ -124,6 +148,7 @@ describe('The page is for everybody', () => {
     await page.getByRole('button', { name: 'Show workers' }).click();
     await shows(page, '#workers-rows', 'a-very-long');
     await page.getByLabel('ID', { exact: true }).fill('9223372036854775807');
+    await page.getByLabel('Issued by').selectOption('own');
     await shows(page, '#read-moment', '2298');
     await page.getByLabel('One tick is a').selectOption('day');
     await page.getByRole('slider', { name: 'Timestamp' }).fill('40');
@@ -131,7 +156,7 @@ describe('The page is for everybody', () => {
     await shows(page, '#plan-warnings', '9007199254740991');
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
     const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('main *')]
-      .filter((each) => !each.closest('.unseen, pre, .scroll, svg') && each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0)
+      .filter((each) => !each.closest('.unseen, pre, .scroll, svg, .bit') && each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0)
       .map(({ id, className, textContent }) => id + ' ' + className + ' ' + textContent.slice(0, 40))`);
     expect(cut).toEqual([]);
   });
@@ -186,23 +211,31 @@ describe('The page is for everybody', () => {
     expect(await focused(page)).toBe('read-id');
     await press('Tab', 'Tab');
     expect(await focused(page)).toBe('read-new');
-    await press('Enter');
-    await shows(page, '#read-aside', 'worker');
-    await press('Tab');
-    expect(await focused(page)).toBe('take-count');
+    await readNewId(page, () => press('Enter'));
+    const order: string[] = [];
+    const tabTo = async (last: string): Promise<void> => {
+      do {
+        await press('Tab');
+        order.push(await focused(page));
+      } while (order.at(-1) !== last && order.length < 150);
+    };
+    await tabTo('take-count');
+    expect(order.filter((each) => each === 'Copy')).toHaveLength(7);
     await press('Enter');
     await shows(page, '#take-list', 'and 996 more');
     await press('Tab', 'Tab', 'Tab', 'Enter');
     expect(await focused(page)).toBe('read-id');
-    const order: string[] = [];
-    for (let steps = 0; steps < 28; steps++) {
-      await press('Tab');
-      order.push(await focused(page));
-    }
+    order.length = 0;
+    await tabTo('plan-copy');
     const after = [
       'read-new',
+      'take-kind',
       'take-count',
       'take-once',
+      'take-copy',
+      'advise-processes',
+      'advise-numbers',
+      'advise',
       'plan-unit',
       'plan-time',
       'plan-worker',

@@ -7,20 +7,27 @@ type Run = ScriptResult<ChaosReport>;
 type SegmentRun = ScriptResult<SegmentReport>;
 
 const DATABASES = ['mariadb', 'postgres', 'sqlite'] as const;
+/**
+ * The last release before the tables had a state beside them. A later change of a table is proven beside the release
+ * before it, in its place.
+ */
+const RELEASE_BEFORE = '3c1b476';
 const STORES = [...DATABASES, 'redis'] as const;
 
 /**
  * Real processes under every fault, on all three databases and Redis; then the original's protocol under the same; then the same
- * for segments.
+ * for segments. In one run of each every second process is of the release before.
  */
 export const chaosProof: Proof = {
   name: 'chaos',
   async run(seed) {
     const runs: Run[] = [];
     for (const db of STORES) runs.push(await chaos(['--db', db, '--seconds', '285', '--seed', String(seed)]));
+    runs.push(await chaos(['--db', 'postgres', '--seconds', '60', '--seed', String(seed), '--beside', RELEASE_BEFORE]));
     const control = await chaos(['--db', 'mariadb', '--seconds', '30', '--seed', String(seed), '--control']);
     const segments: SegmentRun[] = [];
     for (const db of DATABASES) segments.push(await chaosOfSegments(db, seed));
+    segments.push(await chaosOfSegments('mariadb', seed, '--beside', RELEASE_BEFORE));
     const brokenSegments = await chaosOfSegments('mariadb', seed, '--control');
     const workerRows = [...runs.map(rowOf), ...totals(runs), rowOf(control)];
     return [...workerRows, ...segments.map(segmentRow), brokenRow(brokenSegments)];
@@ -37,11 +44,11 @@ function chaosOfSegments(db: string, seed: number, ...more: readonly string[]): 
 }
 
 function segmentRow({ answer, command, exitCode }: SegmentRun): ProofRow {
-  const { db, numbers, duplicates, lost, unexplained, failures } = answer;
+  const { db, beside, numbers, duplicates, lost, unexplained, failures } = answer;
   const count = (value: number): string => value.toLocaleString('en-US');
   const found = `${count(duplicates)} of ${count(numbers)} twice; ${count(lost)} lost, ${count(unexplained)} without a reason`;
   return {
-    ...{ what: `segments on ${db}`, target: 'no number twice, none lost without a reason' },
+    ...{ what: `segments on ${db}${besideWhat(beside)}`, target: 'no number twice, none lost without a reason' },
     ...{ measured: [found, ...failures].join('; '), ok: exitCode === 0, command },
   };
 }
@@ -54,9 +61,13 @@ function brokenRow({ answer, command, exitCode }: SegmentRun): ProofRow {
   };
 }
 
+function besideWhat(beside: string | undefined): string {
+  return beside === undefined ? '' : `, with the release before (${beside})`;
+}
+
 function rowOf({ answer, command, exitCode }: Run): ProofRow {
-  const { control, db, ids, duplicates, failures } = answer;
-  const what = control ? `the original's protocol on ${db} (control)` : `chaos on ${db}`;
+  const { control, beside, db, ids, duplicates, failures } = answer;
+  const what = control ? `the original's protocol on ${db} (control)` : `chaos on ${db}${besideWhat(beside)}`;
   const found = `${duplicates.toLocaleString('en-US')} of ${ids.toLocaleString('en-US')} IDs twice`;
   const measured = [found, ...failures].join('; ');
   return { what, target: control ? 'some IDs twice' : 'no ID twice', measured, ok: exitCode === 0, command };

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { chaosProof } from './chaos-proof.js';
+import { enginesProof } from './engines-proof.js';
 import { failoverProof } from './failover-proof.js';
 import { figuresProof } from './figures-proof.js';
 import { mutantsProof } from './mutants-proof.js';
@@ -7,7 +8,9 @@ import { nodesProof } from './nodes-proof.js';
 import type { Proof, ProofRow } from './proof.js';
 import { simulationProof } from './simulation-proof.js';
 
-const proofs: readonly Proof[] = [simulationProof, mutantsProof, chaosProof, failoverProof, figuresProof, nodesProof];
+const proofs: readonly Proof[] = [
+  ...[simulationProof, mutantsProof, chaosProof, failoverProof, enginesProof, figuresProof, nodesProof],
+];
 
 function table(rows: readonly ProofRow[]): string {
   const cells = rows.map(({ what, target, measured, ok, command }) => [

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { SegmentSource } from '../../libs/core/src/segment/segment-store.js';
 import type { RedisBufferOptions } from '../../libs/node/src/redis/redis-options.js';
 import { RedisSegmentBuffer } from '../../libs/node/src/redis/redis-segment-buffer.js';
@@ -6,6 +6,7 @@ import type { RedisSegmentSource } from '../../libs/node/src/redis/redis-segment
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../waiting/until.js';
+import { RedisAdmins } from './empty-redis.js';
 import { PoppedNumbers } from './popped-numbers.js';
 import { SharedRow } from './shared-row.js';
 
@@ -47,7 +48,7 @@ export class RedisBench {
   readonly row = new SharedRow(0n, 200);
   readonly popped = new PoppedNumbers();
   private readonly buffers: RedisSegmentBuffer[] = [];
-  private readonly admins: Redis[] = [];
+  private readonly admins = new RedisAdmins();
 
   buffer(server: PrivateServer, options: Partial<RedisBufferOptions> = {}): RedisSegmentBuffer {
     const buffer = new RedisSegmentBuffer(
@@ -75,14 +76,11 @@ export class RedisBench {
 
   /** A client to give the server orders with. */
   admin(server: PrivateServer): Redis {
-    const admin = new Redis(server.url);
-    admin.on('error', () => undefined);
-    this.admins.push(admin);
-    return admin;
+    return this.admins.admin(server);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.buffers.map((buffer) => buffer.close()));
-    for (const admin of this.admins) admin.disconnect();
+    this.admins.disconnect();
   }
 }

@@ -82,6 +82,39 @@ describe('A service with worker ids from Redis', () => {
     expect(workers.filter(({ state }) => state === 'held').map(({ workerId }) => workerId)).toEqual([ids.workerId]);
   });
 
+  describe('and no layout in its options', () => {
+    const unnamed = (layout?: 'number'): Promise<IdService> =>
+      openIdService({
+        ...{ workerIdAssigner: redisWorkers({ connection: server.url }), logger: SILENT },
+        ...(layout !== undefined && { layout }),
+      }).then((ids) => {
+        opened.push(ids);
+        return ids;
+      });
+
+    it('takes the default of a Redis that was never used, and goes on with what Redis remembers', async () => {
+      await initRedisWorkers({ connection: server.url });
+      const ids = await Promise.all([unnamed(), unnamed()]);
+      expect(ids.map(({ layout }) => layout.fingerprint)).toEqual(Array(2).fill('1000@1767225600:t33.w10.b1.s18.e1=0'));
+      await redis.flushall();
+      await initRedisWorkers({ connection: server.url, key: 'raindrop.worker' });
+      const number = await unnamed('number');
+      await number.close();
+      expect((await unnamed()).layout.fingerprint).toBe(number.layout.fingerprint);
+    });
+
+    it('is refused by a Redis that may have forgotten the layout of IDs that exist', async () => {
+      const refused = expect.objectContaining({ errorCode: 'UNCLEAR_LAYOUT' }) as Error;
+      await expect(unnamed()).rejects.toEqual(refused);
+      await redis.flushall();
+      await initRedisWorkers({ connection: server.url });
+      const ids = await unnamed();
+      await ids.close();
+      await redis.flushall();
+      await expect(unnamed()).rejects.toEqual(refused);
+    });
+  });
+
   it('is refused a range that Redis would take long to read', async () => {
     const workerIdAssigner = redisWorkers({ connection: server.url });
     const layout = presets.uidGenerator({ startTimeStamp: '2024-01-01' });

@@ -1,4 +1,5 @@
 import { PrivateServer } from '../servers/private-server.js';
+import { freePort } from '../servers/free-port.js';
 import { findProgram } from '../servers/find-program.js';
 import { serverAccount } from '../servers/server-account.js';
 
@@ -16,4 +17,20 @@ export async function startVolatileRedis(...more: readonly string[]): Promise<Pr
       ...more,
     ],
   });
+}
+
+/**
+ * The only node of a cluster. Its bus has a port of its own: by default Redis takes one among those that the system gives
+ * to whoever connects somewhere.
+ */
+export async function startRedisCluster(): Promise<PrivateServer> {
+  const busPort = String(await freePort());
+  return startVolatileRedis(
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
+    '--cluster-port',
+    busPort,
+  );
 }

@@ -1,14 +1,14 @@
-import { ClockSkewError, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import { ClockSkewError, reachOf, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
 import type { RedisWorkerCallsOptions } from '../../libs/node/src/redis/worker-store/redis-worker-calls.js';
 import { RedisWorkerStore } from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
-import { reachOf } from '../../libs/node/src/redis/worker-store/redis-workers.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../waiting/until.js';
+import { RedisAdmins } from './empty-redis.js';
 import { IssuedIds } from './issued-ids.js';
 
 export const KEY = 'raindrop.worker';
@@ -96,7 +96,7 @@ export class WorkerIssuer {
 export class WorkerBench {
   readonly ids = new IssuedIds();
   private readonly issuers: WorkerIssuer[] = [];
-  private readonly admins: Redis[] = [];
+  private readonly admins = new RedisAdmins();
 
   /** Nobody need wait on this server. */
   async init(server: PrivateServer): Promise<void> {
@@ -139,14 +139,11 @@ export class WorkerBench {
 
   /** A client to give the server orders with. */
   admin(server: PrivateServer): Redis {
-    const admin = new Redis(server.url);
-    admin.on('error', () => undefined);
-    this.admins.push(admin);
-    return admin;
+    return this.admins.admin(server);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.issuers.map((issuer) => issuer.close()));
-    for (const admin of this.admins) admin.disconnect();
+    this.admins.disconnect();
   }
 }

@@ -1,12 +1,14 @@
 /**
  * `npm run release:dry`: a release, but for the publishing. Packs the libraries, lets publint and attw look at them,
  * publishes them to a registry of this host, follows the tutorial and the README with what npm installs from there, and
- * makes the next version in a copy. Everything happens in a temporary folder, which is deleted.
+ * makes the next version in a copy. With `--first-order` it also goes from an empty folder to a saved order in a fresh
+ * Nest 12 and a fresh Nest 11 application, as the README says, and tells how long that took. Everything happens in a temporary folder, which is deleted.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readDocument } from '../docs/typescript-blocks.js';
+import { firstOrder } from './first-order.js';
 import { LocalRegistry } from './local-registry.js';
 import { hasPacked } from './packed.js';
 import { runOrThrow } from './run-or-throw.js';
@@ -47,8 +49,21 @@ async function shop(folder: string): Promise<void> {
     );
     hasPacked(followed.folder, [`${scope}/core`, `${scope}/nestjs`]);
     for (const command of followed.commands) console.log(`  $ ${command}`);
+    if (process.argv.includes('--first-order')) await firstOrders(folder, registry.environment);
   } finally {
     await registry.stop();
+  }
+}
+
+/** One after the other: their times count. */
+async function firstOrders(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  for (const nest of [12, 11] as const) {
+    const parent = join(folder, `nest-${nest}`);
+    mkdirSync(parent);
+    const seconds = await step(`a saved order in a fresh Nest ${nest} application`, () =>
+      firstOrder(nest, parent, { ...environment, ...WITHOUT_SCRIPTS }),
+    );
+    console.log(`  ${JSON.stringify(seconds)}`);
   }
 }
 

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../..');
+/** Folders of tools, which have no version. */
+const TOOLS = ['site', 'test/release'];
 const LIBRARIES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
 
 interface Manifest {
@@ -53,10 +55,10 @@ describe('Every manifest', () => {
         name.startsWith(`${scope}/`),
       );
       expect([folder, ours.filter(([, range]) => range !== version)]).toEqual([folder, []]);
-      if (folder !== 'test/release') expect([folder, each.version]).toEqual([folder, version]);
+      if (!TOOLS.includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
     }
     expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
-    expect(read('docs/deploy.md')).toContain(`raindrop-demo:${version} `);
+    expect(read('docs/operations.md')).toContain(`raindrop-demo:${version} `);
   });
 });
 
@@ -88,7 +90,9 @@ describe('The scope of package.json', () => {
 
 it('Lockfiles name no registry', () => {
   const locks = filesOf(/^package-lock\.json$/);
-  expect(locks).toEqual(expect.arrayContaining(['package-lock.json', 'test/release/package-lock.json']));
+  expect(locks).toEqual(
+    expect.arrayContaining(['package-lock.json', ...TOOLS.map((folder) => `${folder}/package-lock.json`)]),
+  );
   for (const path of locks) expect([path, /"resolved": "(?!file:)\w+:/.exec(read(path))]).toEqual([path, null]);
 });
 

@@ -75,6 +75,19 @@ describe('The release', () => {
   });
 });
 
+describe('The site', () => {
+  const { jobs } = parse<Workflow>('.github/workflows/site.yml');
+
+  it('is published from what npm run site built', () => {
+    expect(jobs['build']!.permissions).toBeUndefined();
+    const upload = jobs['build']!.steps.at(-1)!;
+    expect(upload.uses).toMatch(/^actions\/upload-pages-artifact@/);
+    expect(upload.with).toEqual({ path: 'site/dist/site' });
+    expect(read('site/.vitepress/config.mjs')).toContain("outDir: 'dist/site',");
+    expect(jobs['publish']).toMatchObject({ needs: 'build', permissions: { pages: 'write', 'id-token': 'write' } });
+  });
+});
+
 it('Dependabot moves the packages of Nest together, and gives a reason for what it holds back', () => {
   const { updates } = parse<{ updates: { directory: string; groups?: object; ignore?: object[] }[] }>(
     '.github/dependabot.yml',

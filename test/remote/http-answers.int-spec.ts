@@ -3,11 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
+import { openIdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
 import { HttpTransport } from '../../libs/node/src/remote/http/http-transport.js';
-import { clusterPrimary } from '../../libs/node/src/cluster/cluster-primary.js';
 import { remoteIdsHeaders } from '../../libs/node/src/remote/http/remote-headers.js';
-import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { freePorts } from './service-process.js';
 
@@ -89,9 +88,9 @@ it.each(['//elsewhere', '//elsewhere.example:1/x', '///', '/a//b///'])(
 it('A host may be an address of version 6', async () => {
   const six = createServer((request, response) => response.writeHead(201, echo(request)).end('{"ids":["5","6"]}'));
   await once(six.listen(0, '::1'), 'listening');
-  const ids = await RemoteIdService.open(
-    remoteIds({ url: `http://[::1]:${(six.address() as AddressInfo).port}`, minStep: 2 }),
-  );
+  const ids = await openIdService({
+    idSource: remoteIds({ url: `http://[::1]:${(six.address() as AddressInfo).port}`, minStep: 2 }),
+  });
   expect(await ids.nextIdsAsync(2)).toEqual([5n, 6n]);
   await ids.close();
   six.closeAllConnections();
@@ -274,7 +273,7 @@ it.each([
     const ids = Array.from({ length: count }, () => String(next++));
     response.writeHead(201, echo(request)).end(JSON.stringify({ ids }));
   };
-  const ids = await RemoteIdService.open(remoteIds({ url: url(), ...options }));
+  const ids = await openIdService({ idSource: remoteIds({ url: url(), ...options }) });
   await ids.nextIdsAsync(20_000);
   expect(counts[0]).toBe(first);
   expect(Math.max(...counts)).toBe(most);
@@ -283,7 +282,7 @@ it.each([
 
 it('A start against a service that refuses for good fails at once, with its words and none of the key', async () => {
   answer = (_, response) => response.writeHead(401).end('{"errorCode":"UNAUTHORIZED","detail":"wrong key"}');
-  const opening = RemoteIdService.open(remoteIds({ url: url(), apiKey: KEY }));
+  const opening = openIdService({ idSource: remoteIds({ url: url(), apiKey: KEY }) });
   await expect(opening).rejects.toMatchObject({ errorCode: 'UNAUTHORIZED', retryable: false });
   expect(inspect(remoteIds({ url: url(), apiKey: KEY }), { depth: 10, showHidden: true })).not.toContain(KEY);
 });
@@ -302,11 +301,11 @@ describe('Options are refused before anything is asked:', () => {
     [{ url: 'http://ids', codes: ['a', ''] }, 'codes = an array: must be a list of texts of 1 to 128 characters'],
     [{ url: 'http://ids', maxStep: 5 }, 'maxStep = 5'],
     [{ url: 'http://ids', port: 3 }, 'port'],
-    [{ url: 'http://ids', maxBatch: 3 }, 'maxBatch = 3: is an option of the module, or of RemoteIdService.open()'],
+    [{ url: 'http://ids', maxBatch: 3 }, 'maxBatch = 3: is an option of the module, or of openIdService()'],
     [`http://me:${KEY}@ids`, 'options'],
     [undefined, 'options'],
   ])('%j', async (options, message) => {
-    const opening = RemoteIdService.open(remoteIds(options as never), { maxBatch: 0 });
+    const opening = openIdService({ idSource: remoteIds(options as never) });
     const error = await opening.catch((reason: unknown) => reason as Error);
     expect(error).toMatchObject({ errorCode: 'CONFIGURATION' });
     expect((error as Error).message).toContain(message);
@@ -314,24 +313,23 @@ describe('Options are refused before anything is asked:', () => {
   });
 
   it.each([
-    ['nothing', undefined],
+    ['nothing', null],
     ['a URL', `http://me:${KEY}@ids`],
-    ['the source of a cluster', clusterPrimary()],
   ])('a source that is %s', async (_, source) => {
-    const opening = RemoteIdService.open(source as never);
+    const opening = openIdService({ idSource: source as never });
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       message: expect.stringMatching(
-        /^(?!.*nobody).*must be what remoteIds\(\) or remoteIdsTcp\(\) returns/s,
+        /^(?!.*nobody).*must be what clusterPrimary\(\), remoteIds\(\) or remoteIdsTcp\(\) returns/s,
       ) as unknown,
     });
   });
 
   it.each<[object, string]>([
-    [{ layout: {} }, 'must be a Layout'],
+    [{ layout: {} }, 'a Layout as createLayout() returns it'],
     [{ name: '' }, 'name'],
     [{ maxBath: 3 }, 'did you mean maxBatch'],
   ])('%j', async (options, message) => {
-    await expect(RemoteIdService.open(remoteIds({ url: 'http://ids' }), options)).rejects.toThrow(message);
+    await expect(openIdService({ idSource: remoteIds({ url: 'http://ids' }), ...options })).rejects.toThrow(message);
   });
 });

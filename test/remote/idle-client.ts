@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openIdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
-import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { codesOf } from './codes-of.js';
 
@@ -13,7 +13,7 @@ const PAUSE_MS = 20;
  */
 async function main([way, port, end]: readonly string[]): Promise<void> {
   const source = way === 'http' ? remoteIds({ url: `http://127.0.0.1:${port}` }) : remoteIdsTcp({ port: Number(port) });
-  const ids = await RemoteIdService.open(source, { asyncTimeoutMs: 20_000 });
+  const ids = await openIdService({ idSource: source, asyncTimeoutMs: 20_000 });
   const taken = await ids.nextStringsAsync(100);
   for (let isOver = end === 'once'; !isOver; await sleep(PAUSE_MS)) {
     try {

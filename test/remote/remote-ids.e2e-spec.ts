@@ -1,14 +1,14 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
-import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { IdService, openIdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
 import { demoLayout } from '../../apps/demo/src/demo-layout.js';
 import { remoteIds, type RemoteIdsOptions } from '../../libs/node/src/remote/http/remote-ids.js';
 import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/node/src/remote/remote-id-source.js';
-import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import type { DemoProcess } from '../demo/demo-process.js';
 import { repeated } from '../issued/repeated.js';
+import { leaseStatus } from '../module/lease-status.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
@@ -60,8 +60,8 @@ function sourceBy(way: Way, given: RemoteFetchOptions = {}, port = ports[way]): 
     : remoteIdsTcp({ port, ...options });
 }
 
-async function client(source: RemoteIdSource): Promise<RemoteIdService> {
-  const ids = await RemoteIdService.open(source, { asyncTimeoutMs: PATIENCE_MS });
+async function client(source: RemoteIdSource): ReturnType<typeof openIdService> {
+  const ids = await openIdService({ idSource: source, asyncTimeoutMs: PATIENCE_MS });
   open.push(ids);
   return ids;
 }
@@ -151,16 +151,16 @@ describe.each(WAYS)('Over %s', (way) => {
       const fetched = { minStep: 200, maxStep: 200, maxAgeMs: 3_600_000 };
       const ids = await client(sourceBy(way, fetched, slow.port));
       expect(await isAnsweredAtOnce(() => ids.nextIdsAsync(2_000))).toBe(false);
-      const left = (): number => 200 * ids.status().renewals - ids.status().counters.issued;
+      const left = (): number => 200 * leaseStatus(ids).renewals - leaseStatus(ids).counters.issued;
       await until('IDs are at hand', () => left() >= 100);
-      const before = ids.status();
+      const before = leaseStatus(ids);
       let late = 0;
       for (let batch = 1; batch <= 20; batch++) {
         // The next ones are fetched as soon as half of a batch is used.
         while (left() > 50) if (!(await isAnsweredAtOnce(() => ids.nextIdAsync()))) late++;
         await until('the next ones are at hand', () => left() > 50);
       }
-      const { renewals, counters } = ids.status();
+      const { renewals, counters } = leaseStatus(ids);
       expect(late).toBe(0);
       expect(counters.exhausted).toBe(before.counters.exhausted);
       expect(renewals).toBeGreaterThanOrEqual(before.renewals + 20);
@@ -212,7 +212,7 @@ describe('Behind a cache that answers POST as before', () => {
     const codes = new Set<string>();
     const ids: bigint[] = [];
     const clients = [await client(remoteIds(options())), await client(remoteIds(options()))];
-    const some = async (each: RemoteIdService): Promise<void> => {
+    const some = async (each: (typeof clients)[number]): Promise<void> => {
       try {
         ids.push(...(await each.nextIdsAsync(10, undefined, { timeoutMs: 20 })));
       } catch (error) {

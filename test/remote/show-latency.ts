@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openIdService, type IdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
-import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import { leaseStatus } from '../module/lease-status.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { freePorts, startService } from './service-process.js';
 import { SlowWay } from './slow-way.js';
@@ -11,7 +12,7 @@ const PAUSE_MS = 5;
 const WARM_UP = 200;
 const ROUNDS = 600;
 
-/** Prints what a warm client waits for an ID, the table in `docs/remote.md`: five at a time, every five milliseconds. */
+/** Prints what a warm client waits for an ID, the table in `docs/service.md`: five at a time, every five milliseconds. */
 async function main(): Promise<void> {
   const database = await testDatabase('sqlite');
   const ports = await freePorts();
@@ -20,7 +21,9 @@ async function main(): Promise<void> {
     for (const way of ['http', 'tcp'] as const) {
       const slow = await SlowWay.to(ports[way], delayMs / 2);
       const url = `http://127.0.0.1:${slow.port}`;
-      const ids = await RemoteIdService.open(way === 'http' ? remoteIds({ url }) : remoteIdsTcp({ port: slow.port }));
+      const ids = await openIdService({
+        idSource: way === 'http' ? remoteIds({ url }) : remoteIdsTcp({ port: slow.port }),
+      });
       console.log(`${way}, ${delayMs} ms away: ${await measure(ids)}`);
       await ids.close();
       await slow.stop();
@@ -30,18 +33,18 @@ async function main(): Promise<void> {
   await database.drop();
 }
 
-async function measure(ids: RemoteIdService): Promise<string> {
+async function measure(ids: IdService): Promise<string> {
   const cold = await timed(() => ids.nextIdsAsync(2_000));
   const took: number[] = [];
   let before = 0;
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-    if (round === WARM_UP) before = ids.status().counters.exhausted;
+    if (round === WARM_UP) before = leaseStatus(ids).counters.exhausted;
     for (let index = 0; index < 5; index++) took.push(await timed(() => ids.nextIdAsync()));
     await sleep(PAUSE_MS);
   }
   const warm = took.slice(5 * WARM_UP).sort((a, b) => a - b);
   const [median, p99] = [0.5, 0.99].map((share) => (warm[Math.ceil(warm.length * share) - 1]! * 1_000).toFixed(1));
-  const waits = ids.status().counters.exhausted - before;
+  const waits = leaseStatus(ids).counters.exhausted - before;
   return `cold ${cold.toFixed(1)} ms; warm ${median} µs, 99th percentile ${p99} µs; ${waits} waits`;
 }
 

@@ -7,8 +7,8 @@ import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Payload, RpcException, Transport } from '@nestjs/microservices';
 import { createLayout } from '@raindrop/core';
 import { generate } from 'selfsigned';
+import { openIdService, type IdService } from '@raindrop/node';
 import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
-import { RemoteIdService } from '../../libs/node/src/remote/remote-id-service.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
 import type { RemoteAnswer } from '../../libs/node/src/remote/remote-transport.js';
@@ -177,7 +177,7 @@ describe('Something else at the port', () => {
   ])('that %s is a service which cannot be reached', async (_, says) => {
     talk = says;
     const { port } = server.address() as AddressInfo;
-    const opening = RemoteIdService.open(remoteIdsTcp({ port, opTimeoutMs: 100, retryBaseMs: 5 }));
+    const opening = openIdService({ idSource: remoteIdsTcp({ port, opTimeoutMs: 100, retryBaseMs: 5 }) });
     await expect(opening).rejects.toMatchObject({
       errorCode: 'WAIT_TIMEOUT',
       cause: { errorCode: 'IDS_NOT_READY', cause: { errorCode: 'ID_SOURCE_UNAVAILABLE' } },
@@ -248,9 +248,11 @@ describe('Over TLS', () => {
   });
   afterEach(() => void server.close());
 
-  const open = (tlsOptions: object): Promise<RemoteIdService> => {
+  const open = (tlsOptions: object): Promise<IdService> => {
     const { port } = server.address() as AddressInfo;
-    return RemoteIdService.open(remoteIdsTcp({ port, tlsOptions, apiKey: KEY, opTimeoutMs: 20_000, retryBaseMs: 5 }));
+    return openIdService({
+      idSource: remoteIdsTcp({ port, tlsOptions, apiKey: KEY, opTimeoutMs: 20_000, retryBaseMs: 5 }),
+    });
   };
 
   it('IDs come from a service whose certificate is good', async () => {
@@ -282,7 +284,7 @@ it.each([
   ['::1', 'tcp://[::1]:1'],
   ['ids.internal', 'tcp://ids.internal:1'],
 ])('A service at %s is called %s', async (host, name) => {
-  const opening = RemoteIdService.open(remoteIdsTcp({ host, port: 1, opTimeoutMs: 100 }));
+  const opening = openIdService({ idSource: remoteIdsTcp({ host, port: 1, opTimeoutMs: 100 }) });
   await expect(opening).rejects.toMatchObject({ cause: { cause: { source: `the ID service at ${name}` } } });
 });
 
@@ -295,7 +297,7 @@ it.each<[object, string]>([
   [{ port: 1, apiKey: 'a b' }, 'apiKey'],
   [{ port: 1, url: 'x' }, 'url'],
 ])('Options %j are refused', async (options, name) => {
-  const opening = RemoteIdService.open(remoteIdsTcp(options as never));
+  const opening = openIdService({ idSource: remoteIdsTcp(options as never) });
   await expect(opening).rejects.toMatchObject({ errorCode: 'CONFIGURATION', problems: [{ option: name }] });
 });
 
@@ -305,7 +307,7 @@ it('Without @nestjs/microservices it says what to install', async () => {
     throw Object.assign(new Error(`Cannot find package '@nestjs/microservices' imported from x`), { code });
   });
   try {
-    await expect(RemoteIdService.open(remoteIdsTcp({ port: 1 }))).rejects.toMatchObject({
+    await expect(openIdService({ idSource: remoteIdsTcp({ port: 1 }) })).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       message: expect.stringContaining('npm install @nestjs/microservices') as unknown,
     });

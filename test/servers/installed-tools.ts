@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { AptInstall } from './apt-install';
-import { findProgram } from './find-program';
+import { GALERA_LIBRARY } from './galera-cluster';
+import { hasProgram } from './install-programs';
 
 interface Tool {
   readonly isHere: () => boolean;
@@ -19,6 +20,9 @@ const tools: Readonly<Record<string, Tool>> = {
   },
   /** Steps the clocks of real processes. */
   faketime: { isHere: hasFaketime, isOfSlowTests: true },
+  /** Makes a cluster of MariaDBs, and what copies one to the other. */
+  'galera-4': { isHere: () => existsSync(GALERA_LIBRARY), isOfSlowTests: true },
+  rsync: { isHere: () => hasProgram('rsync'), isOfSlowTests: true },
 };
 
 /**
@@ -38,13 +42,4 @@ function hasFaketime(): boolean {
   return (
     existsSync('/usr/lib') && readdirSync('/usr/lib').some((folder) => existsSync(`/usr/lib/${folder}/${library}`))
   );
-}
-
-function hasProgram(name: string): boolean {
-  try {
-    findProgram(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

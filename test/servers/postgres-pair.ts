@@ -6,6 +6,8 @@ import { startPostgres } from './private-servers';
 import { runCommand } from './run-command';
 import { serverAccount } from './server-account';
 import { serverAddress } from './server-address';
+import { ServerPair } from './server-pair';
+import { endReceiver, stopReceiver } from './wal-receiver';
 import { RunSql, withPostgresSession } from './sql-session';
 
 const COPY_MS = 60_000;
@@ -15,8 +17,10 @@ const QUERY_MS = 5_000;
  * A PostgreSQL and a hot standby that follows it asynchronously, as services offer them: what the primary acknowledged
  * in the moment before its end may be missing on the standby. Here that moment can be made to last.
  */
-export class PostgresPair {
+export class PostgresPair implements ServerPair {
+  readonly kind = 'postgres';
   private standbyServer: PrivateServer | undefined;
+  private former: PrivateServer | undefined;
   /** The stopped process that would receive what the primary writes. */
   private receiver: number | undefined;
 
@@ -47,15 +51,8 @@ export class PostgresPair {
   async holdReplication(): Promise<void> {
     await this.catchUp();
     await until('the standby to wait for the primary', async () => {
-      const pid = await ask<number | undefined>(this.standby, 'SELECT pid AS answer FROM pg_stat_wal_receiver');
-      if (pid === undefined) return false;
-      process.kill(pid, 'SIGSTOP');
-      this.receiver = pid;
-      // Stopped anywhere else, it could go on reading what the socket holds before it sees that it is to end.
-      const state = `SELECT wait_event AS answer FROM pg_stat_activity WHERE pid = ${pid}`;
-      if ((await ask(this.standby, state)) === 'WalReceiverMain') return true;
-      this.resumeReplication();
-      return false;
+      this.receiver = await stopReceiver((sql) => ask(this.standby, sql));
+      return this.receiver !== undefined;
     });
   }
 
@@ -72,10 +69,17 @@ export class PostgresPair {
 
   /** The standby becomes the primary, without what it has not received, and the old primary is gone for good. */
   async promote(): Promise<void> {
-    const { standby, primary } = this;
-    if (this.receiver !== undefined) process.kill(this.receiver, 'SIGTERM');
-    // It finds both signals at once and ends before it reads.
-    this.resumeReplication();
+    const { primary } = this;
+    await this.divide();
+    await primary.stop();
+  }
+
+  async divide(): Promise<void> {
+    const { standby } = this;
+    await this.former?.stop();
+    this.former = this.primary;
+    if (this.receiver !== undefined) endReceiver(this.receiver);
+    this.receiver = undefined;
     await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
     await until(
       'the standby to be promoted',
@@ -83,13 +87,16 @@ export class PostgresPair {
     );
     this.primaryServer = standby;
     this.standbyServer = undefined;
-    await primary.stop();
+  }
+
+  query(server: PrivateServer, sql: string): Promise<Record<string, unknown>[]> {
+    return withPostgres(server, (run) => run(sql));
   }
 
   /** Ends both and removes their directories. Safe to call twice. */
   async stop(): Promise<void> {
     this.resumeReplication();
-    await Promise.all([this.standbyServer?.stop(), this.primary.stop()]);
+    await Promise.all([this.standbyServer?.stop(), this.primary.stop(), this.former?.stop()]);
   }
 
   private async catchUp(): Promise<void> {

@@ -78,9 +78,13 @@ export class PrivateServer {
     await this.end(signal);
   }
 
-  /** Starts the server again on the same data and port; ends it cleanly first when it still runs. */
-  async restart(): Promise<void> {
+  /**
+   * Starts the server again on the same data and port; ends it cleanly first when it still runs.
+   * @param meanwhile may change its files
+   */
+  async restart(meanwhile?: (directory: string) => Promise<void>): Promise<void> {
     await this.end(this.recipe.stopSignal);
+    await meanwhile?.(this.directory);
     // For a moment after kill -9, PostgreSQL's orphaned backends still hold its shared memory.
     const launched = async (): Promise<true> => {
       await this.launch();

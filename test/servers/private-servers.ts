@@ -11,9 +11,10 @@ const PREPARE_MS = 120_000;
 /**
  * A MariaDB of its own: `root` without a password, reachable from this machine only.
  *
+ * @param more options of the server; a function is asked at every start
  * @throws MissingForTests when it is not installed (Debian: mariadb-server); Error when it does not start.
  */
-export async function startMariadb(): Promise<PrivateServer> {
+export async function startMariadb(more: readonly string[] | (() => readonly string[]) = []): Promise<PrivateServer> {
   const program = findProgram('mariadbd');
   const install = findProgram('mariadb-install-db');
   const account = await serverAccount('mysql');
@@ -49,6 +50,7 @@ export async function startMariadb(): Promise<PrivateServer> {
       '--skip-name-resolve',
       '--max-connections=300',
       '--innodb-buffer-pool-size=64M',
+      ...(typeof more === 'function' ? more() : more),
     ],
   });
 }

@@ -1,4 +1,5 @@
-import type { Fault, StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { Fault } from '../../libs/core/src/testing/fault.js';
 
 /** One thing that is done to the processes, their hosts or the database. What is not possible at the moment is skipped. */
 export type Action =
@@ -47,7 +48,7 @@ export type Action =
   | { readonly kind: 'show'; readonly row: number }
   /** A program of the original takes a row. */
   | { readonly kind: 'foreign'; readonly row: number }
-  /** The database loses all since the last snapshot, if that is less than `commitLossWindowMs` ago. */
+  /** The database loses all since the last snapshot, if that is no longer ago than may be lost. */
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'restore' };
 

@@ -89,7 +89,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'regression-does-not-bar': {
     rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
-    shownBy: 274,
+    shownBy: 213,
     install: () =>
       replace(Admission.prototype, 'barWith', (original) => {
         return function (this: Admission, error: Parameters<Admission['barWith']>[0]) {
@@ -124,7 +124,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'batch-across-grants': {
     rule: 'A batch that goes on under another grant begins anew.',
-    shownBy: 280,
+    shownBy: 373,
     install: () => replaceGetter(Issuer.prototype, 'grant', () => ''),
   },
 };

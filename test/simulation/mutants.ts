@@ -130,7 +130,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'no-probation': {
     rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
-    shownBy: 61,
+    shownBy: 75,
     install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
   },
   'layouts-not-judged': {

@@ -9,13 +9,16 @@ import type { LayoutChoice } from './layout-choice.js';
  * - `disjoint-layouts`: a second layout with other end bits is rolled out, both live.
  * - `overlapping-layouts`: a second layout that could repeat the first one's IDs: refused, or a one-way change.
  * - `lost-commits`: the database goes back by less than `commitLossWindowMs`; clocks are right, as the docs demand.
+ * - `failovers`: it goes back by any time, and is another server then, of another term; clocks are right.
  */
-export type Family = 'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits';
+export type Family = 'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits' | 'failovers';
 
 export interface Setup {
   readonly family: Family;
   readonly layouts: readonly LayoutChoice[];
   readonly lease: LeaseOptions;
+  /** By how much the database may go back, ms. */
+  readonly lossMs: number;
   /** Of every other process. */
   readonly otherLease: LeaseOptions;
   readonly generator: GeneratorOptions;

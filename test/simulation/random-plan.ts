@@ -43,6 +43,7 @@ const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>>
   'overlapping-layouts': { ...ALWAYS, step: 10, 'step-database': 2, copy: 2, overtaken: 5, buried: 3 },
   // What a database forgets only clocks can tell: they are right here, as the documentation demands.
   'lost-commits': { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 12 },
+  failovers: { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 12 },
 };
 
 /** Makes up a schedule: the same seed makes the same one. */

@@ -3,7 +3,7 @@ import type { LayoutChoice } from './layout-choice.js';
 import type { Family, Setup } from './plan.js';
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
-const FAMILIES: Readonly<Record<Family, number>> = {
+const FAMILIES: Readonly<Record<Exclude<Family, 'failovers'>, number>> = {
   'one-layout': 54,
   'disjoint-layouts': 14,
   'overlapping-layouts': 18,
@@ -47,6 +47,18 @@ const LEASES = [
 
 /** Makes up what a schedule is about. */
 export function randomSetup(random: SeededRandom): Setup {
+  const setup = drawnSetup(random);
+  // Two of five that lose commits have no window, and a database that tells which server it is.
+  return setup.family === 'lost-commits' && setup.wall % 5 < 2 ? withFailovers(setup, random) : setup;
+}
+
+function withFailovers({ lease, ...setup }: Setup, random: SeededRandom): Setup {
+  const plain = { ...lease, graceMs: lease.leaseMs, commitLossWindowMs: 0 };
+  const lossMs = Math.round(lease.leaseMs! * random.pick([0.05, 0.5, 1.5, 4, 20]));
+  return { ...setup, family: 'failovers', lease: plain, otherLease: plain, lossMs };
+}
+
+function drawnSetup(random: SeededRandom): Setup {
   const family = random.weighted(FAMILIES);
   const layouts = layoutsOf(family, random);
   const coarse = layouts.some(({ unit }) => TIME_UNITS[unit].ms >= 60_000);
@@ -55,6 +67,7 @@ export function randomSetup(random: SeededRandom): Setup {
     family,
     layouts,
     lease,
+    lossMs: lease.commitLossWindowMs ?? 0,
     // What can be lost is waited for by all alike, as the documentation demands; so is what other programs leave behind.
     otherLease:
       family === 'lost-commits' || random.chance(0.7)

@@ -1,4 +1,5 @@
-import type { Fault, StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { Fault } from '../../libs/core/src/testing/fault.js';
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
 /** A request and what it meets. */

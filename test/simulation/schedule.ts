@@ -41,7 +41,7 @@ export class Schedule {
     private readonly constantTokens = false,
   ) {
     const { setup } = plan;
-    this.database = new SimulatedDatabase(setup.wall, setup.lease, (what) => this.note(what));
+    this.database = new SimulatedDatabase(setup.wall, setup, (what) => this.note(what));
     this.layouts = setup.layouts.map(resolve);
     this.invariants = new Invariants(
       this.layouts.map(({ layout }) => layout),

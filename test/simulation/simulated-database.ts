@@ -1,20 +1,28 @@
-import type { LeaseOptions } from '@raindrop/core';
 import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Invariants } from './invariants.js';
+import type { Setup } from './plan.js';
 
 /** The database of a schedule, and what operators, other programs and failovers do to it. */
 export class SimulatedDatabase extends WorkerDatabase {
   private lastFallBackMs = Number.NEGATIVE_INFINITY;
   private kept: { readonly table: MemoryWorkerTable; readonly atMs: number } | undefined;
 
+  private servers = 1;
+
   constructor(
     private readonly startMs: number,
-    private readonly lease: LeaseOptions,
+    private readonly setup: Pick<Setup, 'family' | 'lease' | 'lossMs'>,
     private readonly note: (what: string) => void,
   ) {
     super(new VirtualTime(startMs));
+    // The table was there before the first failover.
+    if (this.failsOver) this.table.state = { ...this.table.state, knownTerm: (this.table.term = 'server 1') };
+  }
+
+  private get failsOver(): boolean {
+    return this.setup.family === 'failovers';
   }
 
   /** Since the schedule began. */
@@ -61,19 +69,23 @@ export class SimulatedDatabase extends WorkerDatabase {
     invariants.foreign(id, this.time.wall);
   }
 
-  /** One failover at a time: until every holder has written again, or lost his lease, the table is behind. */
+  /**
+   * Where only a window protects, one failover at a time: until every holder has written again, or lost his lease, the
+   * table is behind.
+   */
   keepSnapshot(): void {
-    const { leaseMs = 0, commitLossWindowMs = 0 } = this.lease;
-    if (this.elapsedMs - this.lastFallBackMs < leaseMs + commitLossWindowMs) return;
+    const { leaseMs = 0 } = this.setup.lease;
+    if (!this.failsOver && this.elapsedMs - this.lastFallBackMs < leaseMs + this.setup.lossMs) return;
     this.kept = { table: this.snapshot(), atMs: this.elapsedMs };
   }
 
-  /** Everything since the snapshot is lost, where the settings say that so much can be. */
+  /** Everything since the snapshot is lost, where so much can be; the server that goes on may be another one. */
   fallBack(invariants: Invariants): void {
-    if (this.kept === undefined || this.elapsedMs - this.kept.atMs >= (this.lease.commitLossWindowMs ?? 0)) return;
-    this.note('lost commits');
+    if (this.kept === undefined || this.elapsedMs - this.kept.atMs >= this.setup.lossMs) return;
+    this.note(this.failsOver ? 'failover' : 'lost commits');
     this.lastFallBackMs = this.elapsedMs;
     invariants.regressed();
     this.restore(this.kept.table);
+    if (this.failsOver) this.table.term = `server ${++this.servers}`;
   }
 }

@@ -1,4 +1,5 @@
 import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
+import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
 import { TurnClock } from '../../libs/node/src/system/system-clock.js';
 import type { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
@@ -57,7 +58,8 @@ export class SimulatedProcess implements Issuer {
     this.bench = new KeeperBench({
       ...options,
       ...(birth.turnClock && { clock: (time) => new TurnClock(() => time.wall) }),
-      makeStore: ({ table, time: database }, process) => new WitnessedStore(invariants, table, process, database),
+      makeStore: ({ table, time: database }, process) =>
+        new WitnessedStore(invariants, table, process, database, reachOf(resolveLeaseOptions(options.lease ?? {}))),
       onEvent: (event) => this.heard(event),
     });
     if (birth.oneToken === true) Object.assign(this.bench.time.randomness, { token: () => `token of ${options.seed}` });

@@ -23,6 +23,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
   const { random, trouble, setup, start, issue } = telling;
   const { heartbeatIntervalMs = 10_000, leaseMs = 60_000, horizonMs = leaseMs + 5_000 } = setup.lease;
   const { opTimeoutMs = 3_000, commitLossWindowMs = 0, maxClockSkewMs = 30_000 } = setup.lease;
+  const { lossMs } = setup;
   const graceMs =
     setup.lease.graceMs ?? (commitLossWindowMs > 0 ? leaseMs + commitLossWindowMs + 3 * maxClockSkewMs : leaseMs);
   const all = Array.from({ length: PROCESSES }, (_, process) => process);
@@ -132,11 +133,11 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       tell({ kind: 'snapshot' }, start(process));
       pass(1);
       tell(slowWrite(process, 0.5));
-      pass(commitLossWindowMs - 2 - random.below(opTimeoutMs * 0.1));
+      pass(lossMs - 2 - random.below(opTimeoutMs * 0.1));
       tell(random.chance(0.8) ? { kind: 'restore' } : { kind: 'outage', process, fault: 'refused' });
       for (const each of all) if (each !== process) tell(start(each));
       // Until the next one's own probation is over.
-      live(commitLossWindowMs * 1.2 + opTimeoutMs, 10);
+      live(lossMs * 1.2 + opTimeoutMs, 10);
       tell({ kind: 'recover', process });
     },
 
@@ -149,7 +150,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
         pass(leaseMs * 0.9 - heartbeatIntervalMs);
       }
       tell({ kind: 'snapshot' }, { kind: 'recover', process });
-      live(commitLossWindowMs * 0.9, 4);
+      live(lossMs * 0.9, 4);
       tell(
         { kind: 'restore' },
         random.pick([

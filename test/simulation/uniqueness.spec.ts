@@ -8,7 +8,7 @@ import { shrink } from './shrink.js';
 const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500));
 
 /** Within so many schedules every broken rule must show. */
-const CAUGHT_WITHIN = 300;
+const CAUGHT_WITHIN = 400;
 
 /** How often each event must come about, per schedule; about half of what is usual. */
 const FLOORS: Readonly<Record<string, number>> = {

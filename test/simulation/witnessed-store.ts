@@ -33,8 +33,9 @@ export class WitnessedStore extends FaultStore {
     table: MemoryWorkerTable,
     process: VirtualTime,
     database: VirtualTime,
+    reachMs: number,
   ) {
-    super(table, process, database);
+    super(table, process, database, reachMs);
   }
 
   follow(leader: WitnessedStore): void {
@@ -93,6 +94,7 @@ export class WitnessedStore extends FaultStore {
     return new WitnessedTable(
       table,
       () => this.database.wall,
+      this.reachMs,
       () => this.witness.hidden,
       (write, before) => this.witness.executed(this, write, before),
     );
@@ -127,10 +129,11 @@ class WitnessedTable extends MemoryWorkerStore {
   constructor(
     private readonly rows: MemoryWorkerTable,
     now: () => number,
+    reachMs: number,
     private readonly hidden: () => ReadonlyMap<number, WorkerRow>,
     private readonly executed: (write: WorkerWrite, before: WorkerRow) => void,
   ) {
-    super(rows, now);
+    super(rows, now, reachMs);
   }
 
   override async prepare(workers: WorkerRange): Promise<void> {

@@ -7,6 +7,7 @@ import { InvalidTableNameError } from '../../libs/node/src/database/table-name.j
 import { TableMissingError } from '../../libs/node/src/tables/table-errors.js';
 import { appSegmentTableMigration, segmentTableMigration } from '@raindrop/typeorm';
 import { appSegmentTableSql, segmentTableSql } from '../../libs/node/src/segment-table/segment-tables.js';
+import { onFreshDatabase } from './fresh-database.js';
 
 /** Both tables, and what makes and uses them. */
 const TABLES = [
@@ -39,18 +40,7 @@ interface Closable {
 describe.each(databaseKinds)('on %s the table', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
-  const stores: Closable[] = [];
-
-  beforeEach(async () => {
-    database = await testDatabase(kind);
-    admin = await new DataSource(database.options).initialize();
-  });
-
-  afterEach(async () => {
-    await Promise.all(stores.splice(0).map((store) => store.close()));
-    await admin.destroy();
-    await database.drop();
-  });
+  const stores = onFreshDatabase(kind, (...given) => ([database, admin] = given));
 
   const type = (): SupportedDatabase => admin.options.type as SupportedDatabase;
 
@@ -120,7 +110,7 @@ describe.each(databaseKinds)('on %s the table', (kind) => {
       const texts = Object.fromEntries(Object.entries(row!).map(([column, value]) => [column, String(value)]));
       expect(texts).toEqual({
         ...own,
-        ...{ max_id: '0', step: '1000', max_limit_id: '0', description: '' },
+        ...{ max_id: '0', step: '1000', max_limit_id: '0', description: '', epoch: '0' },
         ...{ create_time: expect.stringMatching(/\d/) as string, update_time: expect.stringMatching(/\d/) as string },
       });
     });

@@ -15,6 +15,7 @@ import type { IdService } from '../../libs/node/src/id-service.js';
 import { openIdService } from '../../libs/node/src/open-id-service.js';
 import { workerIdentity } from '../../libs/node/src/system/worker-identity.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../libs/node/src/worker-table/sql-worker-store.js';
+import { onFreshDatabase } from './fresh-database.js';
 
 const HOUR = 3_600_000;
 const RANGE = { min: 1, max: 5 };
@@ -28,18 +29,9 @@ function written(ms: number, offsetMs = 0): string {
 describe.each(databaseKinds)("a table of the original's on %s", (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
-  const stores: SqlWorkerStore[] = [];
-
-  beforeEach(async () => {
-    database = await testDatabase(kind);
-    admin = await new DataSource(database.options).initialize();
+  const stores = onFreshDatabase(kind, async (...given) => {
+    [database, admin] = given;
     for (const sql of [...originalTableSql(kind), originalInsertSql([1, 2, 3])]) await admin.query(sql);
-  });
-
-  afterEach(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await admin.destroy();
-    await database.drop();
   });
 
   function open(options: Partial<SqlWorkerStoreOptions> = {}): SqlWorkerStore {

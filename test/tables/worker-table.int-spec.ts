@@ -8,24 +8,14 @@ import type { SupportedDatabase } from '../../libs/node/src/database/supported-d
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { workerTableMigration } from '@raindrop/typeorm';
 import { workerTableSql } from '../../libs/node/src/worker-table/worker-table.js';
+import { onFreshDatabase } from './fresh-database.js';
 
 const RANGE = { min: 1, max: 4 };
 
 describe.each(databaseKinds)('the worker table on %s', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
-  const stores: SqlWorkerStore[] = [];
-
-  beforeEach(async () => {
-    database = await testDatabase(kind);
-    admin = await new DataSource(database.options).initialize();
-  });
-
-  afterEach(async () => {
-    await Promise.all(stores.splice(0).map((store) => store.close()));
-    await admin.destroy();
-    await database.drop();
-  });
+  const stores = onFreshDatabase(kind, (...given) => ([database, admin] = given));
 
   function open(options: Parameters<typeof openStore>[1] = {}, dataSource = database.options): SqlWorkerStore {
     const store = openStore(dataSource, options);
@@ -64,7 +54,7 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
       retryable: false,
       table: 'soc_raindrop_worker',
     });
-    expect(error.missing).toEqual(['soc_raindrop_worker', 'soc_raindrop_worker_layout']);
+    expect(error.missing).toEqual(['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindrop_worker_state']);
     expect(error.message).toMatch(
       /are missing.*autoCreateTable is false.*workerTableSql\(\).*workerTableMigration\(\)/,
     );

@@ -27,6 +27,7 @@ import { NumbersController } from './numbers/numbers.controller.js';
 import { Order } from './database/order.entity.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
+import { LeaseTimeline } from './status/lease-timeline.js';
 import { StatusController } from './status/status.controller.js';
 import { IdsTcpController } from './tcp/ids.tcp-controller.js';
 import { TcpProblemFilter } from './tcp/tcp-problem.filter.js';
@@ -69,6 +70,7 @@ export class DemoModule {
           IdStreams,
           StrangersNames,
           IdsUnderWay,
+          LeaseTimeline,
           WorkersService,
           ServiceMetrics,
           OrdersService,

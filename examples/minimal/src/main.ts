@@ -34,7 +34,7 @@ class NotesController {
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'notes.sqlite', entities: [Note], synchronize: true }),
     TypeOrmModule.forFeature([Note]),
-    RaindropModule.forRoot({ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 }),
+    RaindropModule.forRoot(),
   ],
   controllers: [NotesController],
 })

@@ -8,7 +8,7 @@ import { OrdersService } from './orders.service.js';
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'orders.sqlite', entities: [Order], synchronize: true }),
-    RaindropModule.forRoot({ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 }),
+    RaindropModule.forRoot(),
   ],
   controllers: [OrdersController],
   providers: [OrdersService],

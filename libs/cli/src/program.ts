@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import type { ExitCode } from './exit-codes.js';
 import type { CliOutput } from './io/cli-output.js';
+import { withExamples, OWN_FLAGS_FIRST } from './help.js';
 import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
 import type { FlagValues } from './options/module-options.js';
 
@@ -19,7 +20,8 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
     .description('Issue IDs and take them apart, plan a layout, look after the worker table.')
     .version(VERSION, '-V, --version', "this package's version")
     .showHelpAfterError('(raindrop --help shows what there is)')
-    .helpCommand('help [command]', 'what a command does and takes');
+    .helpCommand('help [command]', 'what a command does and takes')
+    .configureHelp(OWN_FLAGS_FIRST);
   const add = (usage: string, about: string, work: Work): Command => {
     const command = root.command(usage).description(about).option('--json', 'the result as JSON');
     return command.action((...given: unknown[]) => {
@@ -43,11 +45,13 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
     .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ...', 'decimal');
 
   withLayoutFlags(
-    add('decode <id...>', 'say what IDs hold: time, worker, sequence', async (args, flags, output) =>
-      (await import('./commands/decode.js')).decode(args, flags, output),
+    add(
+      'decode [id...]',
+      'say what IDs hold, of arguments or stdin: time, worker, sequence',
+      async (args, flags, output) => (await import('./commands/decode.js')).decode(args, flags, output),
     ),
   )
-    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ...', 'decimal')
+    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ... (default: recognised)')
     .option('--original', "with --preset keyWorker: IDs of KeyWorker's own epoch");
 
   withLayoutFlags(
@@ -56,7 +60,11 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
     ),
   )
     .option('--need <ids>', 'IDs a second that one node must reach')
-    .option('--nodes <count>', 'how many nodes will run');
+    .option('--nodes <count>', 'how many nodes will run')
+    .option('--processes <count>', 'advise a layout, for so many processes (10 unless given)')
+    .option('--rate <ids>', '... of which each issues so many IDs in its busiest second (1000)')
+    .option('--years <years>', '... for so many years (30)')
+    .option('--numbers', '... all that time exact as JavaScript numbers');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -65,7 +73,9 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
       ),
     ),
     database,
-  ).option('--all', 'rows that were never used as well');
+  )
+    .option('--all', 'rows that were never used as well')
+    .option('--watch [seconds]', 'show them again and again, every 2 seconds or as often as that');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -74,7 +84,9 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
       ),
     ),
     database,
-  ).option('--dry-run', 'print the SQL, change nothing');
+  )
+    .option('--project [folder]', 'write module, entity and migration into a Nest application instead')
+    .option('--dry-run', 'print the SQL, or the files; change nothing');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -105,17 +117,20 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('adopt', 'plan how a table with old keys goes over to new IDs', async (_, flags, output) =>
+      add('adopt', 'plan how tables with old keys go over to new IDs', async (_, flags, output) =>
         (await import('./commands/adopt.js')).adopt(flags, output),
       ),
     ),
     { table: false },
   )
-    .requiredOption('--table <name>', 'the table whose keys are to come from Raindrop')
-    .option('--column <name>', 'its key', 'id')
+    .requiredOption('--table <name>', 'the table whose keys are to come from Raindrop; several with commas')
+    .option('--column <name>', 'its key; one name for all tables, or one for each', 'id')
     .option('--need <ids>', 'IDs a second that one node must reach')
     .option('--nodes <count>', 'how many nodes will run')
+    .option('--from <kind>', 'what the old keys are: number or uuid', 'number')
+    .option('--order-by <column>', 'with --from uuid: the column that says when a row was made')
+    .option('--project <folder>', 'the application: its code that breaks when keys become texts is listed')
     .option('--write <file>', 'write the migration to a new file');
 
-  return root;
+  return withExamples(root);
 }

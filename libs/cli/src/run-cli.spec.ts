@@ -1,8 +1,8 @@
-import { codecs, createLayout, type LayoutPlan } from '@raindrop/core';
+import { codecs, createLayout, type LayoutAdvice, type LayoutPlan } from '@raindrop/core';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { runCli } from './run-cli.js';
 
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
@@ -21,6 +21,8 @@ beforeAll(() => {
   writeFileSync(join(directory, 'preset.json'), JSON.stringify({ preset: { name: 'tsid', nodeBits: 8 } }));
   writeFileSync(join(directory, 'broken.json'), `{ "dbConfig": "mysql://u:${SECRET}@h/d" `);
   writeFileSync(join(directory, 'list.json'), '[1]');
+  const misspelt = { ...OPTIONS, workIdLenght: 4, pasword: SECRET };
+  writeFileSync(join(directory, 'unknown.json'), JSON.stringify(misspelt));
   process.chdir(directory);
 });
 
@@ -36,6 +38,7 @@ afterAll(() => {
 /** Runs the command in this process. */
 async function raindrop(
   args: readonly string[],
+  input?: string,
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const texts = [stdout, stderr].map((stream) => {
@@ -43,17 +46,21 @@ async function raindrop(
     stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
     return chunks;
   });
-  const code = await runCli(args, { stdout, stderr });
+  const code = await runCli(args, { stdout, stderr, ...(input !== undefined && { stdin: Readable.from([input]) }) });
   await new Promise((resolve) => setImmediate(resolve));
   return { code, stdout: texts[0]!.join(''), stderr: texts[1]!.join('') };
 }
 
 describe('what cannot work ends with 2 and says why', () => {
   it.each<{ args: string[]; says: string[] }>([
-    { args: [], says: ['which command?'] },
     { args: ['nxet'], says: ['unknown command', 'next'] },
     { args: ['plan', '--strat', '1'], says: ['unknown option', '--start'] },
-    { args: ['plan'], says: ['which layout?'] },
+    { args: ['plan', '--layout', 'numbers'], says: ['--layout (layout)', "'number'"] },
+    { args: ['plan', '--layout', 'number', '--preset', 'twitter'], says: ['not both'] },
+    {
+      args: ['plan', '--processes', '0', '--rate', 'many'],
+      says: ['--processes 0: is out of range', '--rate "many": must be a number'],
+    },
     { args: ['next', ...LAYOUT], says: ['which database?'] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '-n', '0'], says: ['--count 0'] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--format', 'base7'], says: ['--format base7', 'base62'] },
@@ -66,7 +73,14 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits=21'], says: ['nodeBits = 21'] },
     { args: ['plan', '--config', 'nowhere.json'], says: ['is not there'] },
     { args: ['plan', '--config', 'list.json'], says: ['must hold an object'] },
-    { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError'] },
+    { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError at line 1, column 52'] },
+    { args: ['plan', '--config', 'unknown.json'], says: ['workIdLenght = (number): is not an option; did you mean'] },
+    { args: ['decode', '1', '--config', 'unknown.json'], says: ['workIdLenght = (number)', 'pasword = (string)'] },
+    { args: ['decode'], says: ['which IDs?', '| raindrop decode'] },
+    { args: ['decode', 'x', '--format', 'hex'], says: ['--format needs a layout'] },
+    { args: ['decode', '018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f'], says: ['no snowflake: UUID of version 7, 2024-'] },
+    { args: ['decode', 'not an ID'], says: ['no ID of a known system'] },
+    { args: ['workers', '--url', 'sqlite:x', '--watch', 'often'], says: ['--watch'] },
     { args: ['bench', '--seconds', 'soon'], says: ['--seconds'] },
     { args: ['adopt', '--url', 'sqlite:x'], says: ['--table'] },
     { args: ['adopt', '--url', `oracle://u:${SECRET}@h/d`, '--table', 't'], says: ['--url must begin with'] },
@@ -108,6 +122,8 @@ describe('raindrop plan', () => {
   it.each<{ from: string; args: string[]; environment?: Record<string, string> }>([
     { from: 'flags', args: LAYOUT },
     { from: 'a JSON file', args: ['--config', 'options.json'] },
+    { from: 'the default, where none is named', args: [] },
+    { from: 'number before a file', args: ['--config', 'options.json', '--layout', 'number', '--start', '2026-01-02'] },
     { from: 'a file that a variable names', args: [], environment: { RAINDROP_CONFIG: 'options.json' } },
     { from: 'a flag before a file', args: ['--config', 'preset.json', '--preset', 'twitter'] },
     {
@@ -121,6 +137,8 @@ describe('raindrop plan', () => {
     const { code, stdout } = await raindrop(['plan', ...args, '--json']);
     const result = JSON.parse(stdout) as LayoutPlan;
     const expected: Record<string, string> = {
+      'the default, where none is named': '1000@1767225600:t33.w10.b1.s18.e1=0',
+      'number before a file': '1000@1767312000:t30.w8.b1.s13.e1=0',
       'a flag before a file': '1@1288834974657:t41.w5.w5.s12',
       'flags before variables before a file': '1000@1767225600:t33.w3.b1.s25.e1=1',
       'a preset with options, from a file': '1@1577836800000:t42.w8.s14',
@@ -140,6 +158,33 @@ describe('raindrop plan', () => {
   });
 });
 
+describe('raindrop plan without a layout', () => {
+  it('advises layouts that plan the same when they are given', async () => {
+    const { code, stdout } = await raindrop(['plan', '--processes', '50', '--rate', '2000', '--numbers', '--json']);
+    const advice = JSON.parse(stdout) as LayoutAdvice[];
+    expect(code).toBe(0);
+    expect(advice.map(({ name }) => name)).toEqual(['number', 'fitted', 'milliseconds']);
+    const text = (await raindrop(['plan', '--processes', '50', '--rate', '2000', '--numbers'])).stdout;
+    const flags = text.split('\n').filter((line) => line.startsWith('  --'));
+    for (const [index, line] of flags.entries()) {
+      const planned = await raindrop(['plan', ...line.trim().split(' '), '--json']);
+      const { workers, idsPerSecond, safeUntil, fingerprint } = advice[index]!.plan;
+      expect(JSON.parse(planned.stdout)).toMatchObject({ workers, idsPerSecond, safeUntil });
+      // The named one ends where its IDs stop being exact numbers.
+      if (line !== '  --layout number') expect(JSON.parse(planned.stdout)).toMatchObject({ fingerprint });
+    }
+    expect(flags).toHaveLength(3);
+    expect(flags[0]).toBe('  --layout number');
+  });
+
+  it('says which needs the nearest ones miss', async () => {
+    const { code, stdout } = await raindrop(['plan', '--processes', '500', '--rate', '20000', '--numbers']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('which does not meet all needs');
+    expect(stdout).toMatch(/^ {2}- .*keep them as text\.$/m);
+  });
+});
+
 describe('raindrop decode', () => {
   const id = layout.pack({ tick: 1_000, workerId: 5, clockBack: 1, sequence: 77 });
 
@@ -152,6 +197,57 @@ describe('raindrop decode', () => {
         ...{ id: String(id), time: '2026-01-01T00:16:40.000Z', workerId: 5, clockBack: 1, sequence: 77, endBits: 0 },
       }),
     ]);
+  });
+
+  it.each(Object.keys(codecs) as (keyof typeof codecs)[])('recognises %s', async (format) => {
+    const now = layout.pack({ tick: 20_000_000, workerId: 5, clockBack: 0, sequence: 7 });
+    const { code, stdout } = await raindrop(['decode', codecs[format].encode(now), ...LAYOUT, '--json']);
+    expect([code, JSON.parse(stdout)]).toEqual([0, [expect.objectContaining({ id: String(now), workerId: 5 })]]);
+  });
+
+  it.each([
+    { text: '175928847299117063', title: 'Discord', time: '2016-04-30T11:18:25.796Z' },
+    { text: 'https://x.com/jack/status/1050118621198921728', title: 'Twitter', time: '2018-10-10T20:19:24.211Z' },
+  ])('recognises the system of $text', async ({ text, title, time }) => {
+    const { code, stdout } = await raindrop(['decode', text]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(time)]);
+    expect(stdout.split('\n')[1]).toContain(title);
+    const { stdout: json } = await raindrop(['decode', text, '--json']);
+    const [{ time: at, readings }] = JSON.parse(json) as [{ time: string; readings: { title: string }[] }];
+    expect([at, readings[0]!.title]).toEqual([time, stdout.split('\n')[1]!.split(':')[0]]);
+  });
+
+  it('reads IDs from stdin, one a line, and shows those that it can read', async () => {
+    const [first, second] = [1_000, 2_000].map((tick) => layout.pack({ tick, workerId: 5, clockBack: 0, sequence: 0 }));
+    const input = `${first}\r\n\n  "${second}",\nx\n`;
+    const { code, stdout, stderr } = await raindrop(['decode', ...LAYOUT], input);
+    expect([code, stdout.match(/worker 5/g)]).toEqual([2, ['worker 5', 'worker 5']]);
+    expect(stderr).toContain('"x"');
+    const json = await raindrop(['decode', '-', ...LAYOUT, '--json'], `${first}\n${second}`);
+    expect(json.code).toBe(0);
+    expect((JSON.parse(json.stdout) as { id: string }[]).map(({ id }) => id)).toEqual([`${first}`, `${second}`]);
+    expect(await raindrop(['decode', ...LAYOUT], ' \n')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('reads more lines than it keeps, as one document', async () => {
+    const ids = Array.from({ length: 2_500 }, (_, tick) =>
+      layout.pack({ tick, workerId: 1, clockBack: 0, sequence: 0 }),
+    );
+    const { code, stdout, stderr } = await raindrop(['decode', ...LAYOUT, '--json'], `${ids.join('\n')}\n`);
+    expect([code, stderr]).toEqual([0, '']);
+    expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(ids.map(String));
+    const wrong = await raindrop(['decode', ...LAYOUT], Array(250).fill('x').join('\n'));
+    expect(wrong.stderr).toContain('and 150 more');
+  });
+
+  it('gives each field a colour on a terminal', async () => {
+    const stdout = Object.assign(new PassThrough(), { isTTY: true, hasColors: () => true });
+    const chunks: string[] = [];
+    stdout.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
+    await runCli(['decode', `${id}`, ...LAYOUT], { stdout, stderr: new PassThrough() });
+    const lines = chunks.join('').trimEnd().split('\n');
+    expect(lines.at(-1)).toContain('\u001b[33m101\u001b[39m');
+    expect(lines.join('\n')).toContain('\u001b[33mworker\u001b[39m');
   });
 
   it.each([
@@ -217,6 +313,18 @@ it('a time that no Date can hold is a wrong ID among others', async () => {
   const { code, stdout, stderr } = await raindrop(['decode', '1', '9223372036854775807', ...days]);
   expect([code, stdout, stderr]).toEqual([2, expect.stringContaining('1  2026-01-01'), expect.anything()]);
   expect(stderr).toContain('not every ID can be read');
+});
+
+it("help begins with what is a command's own, ends with examples, and comes without being asked for", async () => {
+  const { stdout: next } = await raindrop(['next', '--help']);
+  expect(next.match(/^\S.*:$/gm)).toEqual(['Options:', 'Layout:', 'Database:', 'Examples:']);
+  expect(next.indexOf('--count')).toBeLessThan(next.indexOf('Layout:'));
+  const { stdout: commands } = await raindrop(['--help']);
+  for (const [, name] of commands.matchAll(/^ {2}(\w+) \[options\]/gm)) {
+    const { stdout } = await raindrop([name!, '--help']);
+    expect(stdout.split('Examples:\n')[1]).toMatch(/^ {2}raindrop /);
+  }
+  expect(await raindrop([])).toEqual({ code: 0, stdout: commands, stderr: '' });
 });
 
 it('the version and help are results', async () => {

@@ -23,7 +23,8 @@ export async function runCli(args: readonly string[], streams: CliStreams): Prom
   });
   const help: string[] = [];
   try {
-    await quiet(root, help).parseAsync(args, { from: 'user' });
+    // Who names no command asks what there is.
+    await quiet(root, help).parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError && error.exitCode === 0))

@@ -25,10 +25,22 @@ export type { ReadyLayoutOptions } from './layout/any-layout.js';
 export type { ResolvedLayout, WorkerRange } from './layout/layout-usage.js';
 export type { LayoutUse, LayoutWarning } from './layout/layout-warnings.js';
 export { planLayout, type LayoutPlan, type PlannedField } from './layout/layout-plan.js';
+export { adviseLayout, type LayoutAdvice } from './layout/layout-advice.js';
+export type { LayoutNeeds } from './layout/layout-needs.js';
 
 export { parseId, type ParsedId } from './layout/parse-id.js';
 
 export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from './layout/layout-errors.js';
+
+export {
+  recognizeId,
+  type IdReading,
+  type Plausibility,
+  type Recognition,
+  type RecognitionOptions,
+} from './recognition/recognize-id.js';
+export type { ForeignId } from './recognition/foreign-id.js';
+export type { WrittenForm } from './recognition/written-ids.js';
 
 export { presets } from './presets/presets.js';
 export type { PresetOptions } from './presets/preset-layout.js';
@@ -83,6 +95,8 @@ export type {
   WorkerTable,
   WorkerWrite,
 } from './lease/worker-store.js';
+export { fencedRow, sampleRows, unusedRow, writtenRow } from './lease/worker-rows.js';
+export { LeaseWatch } from './lease/lease-watch.js';
 
 export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.js';
 

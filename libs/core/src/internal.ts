@@ -7,8 +7,12 @@
 export { OptionReader } from './config/option-reader.js';
 export { Timeline } from './time/timeline.js';
 export { readLayout, resolveLayout } from './layout/layout-options.js';
-export { BIT_OPTIONS, readAnyLayout } from './layout/any-layout.js';
+export { BIT_OPTIONS, namesNoLayout, readAnyLayout } from './layout/any-layout.js';
+export { DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './layout/named-layouts.js';
 export { shapeOfFingerprint } from './layout/fingerprint.js';
+export { layoutOfAnyCopy } from './layout/layout-of-any-copy.js';
+export { processWide } from './copies/process-wide.js';
+export { judgeLayouts } from './lease/layout-conflicts.js';
 export { refuseOutsideLife } from './layout/outside-life.js';
 export { StaticTenure } from './generator/static-tenure.js';
 export { readGeneratorOptions, resolveGeneratorOptions } from './generator/generator-options.js';
@@ -21,6 +25,9 @@ export { base62LowerFirst } from './codec/base62.js';
 export { FENCE_LEAP, HELD_TOO } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
+export { isHeld } from './lease/liveness.js';
+export { reachOf, sessionAgesOf, type SessionAges } from './lease/reach.js';
+export { floorOf, isUnseenLoss, mustNote, raisedTo, type StoreTerm } from './lease/store-term.js';
 export { ForeignRowsError, ForeignTimeZoneError } from './lease/foreign-errors.js';
 export {
   ClockSkewError,
@@ -33,6 +40,9 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
+export { chooseLayout, type LayoutChoice } from './lease/layout-choice.js';
+export { findLayout, withFoundLayout } from './lease/find-layout.js';
+export { UnclearLayoutError, type RememberedLayout } from './lease/unclear-layout-error.js';
 export { LeaseKeeper } from './lease/lease-keeper.js';
 export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';
 export { RestartWait } from './worker-id/restart-wait.js';

@@ -1,5 +1,5 @@
 /**
- * The module and `IdService` for Nest, with its pipe and interceptor; the errors of the service and the codecs of IDs.
+ * The module and `IdService` for Nest, with its pipe, interceptor and exception filter; the errors of the service and the codecs of IDs.
  *
  * What stands in `@raindrop/core` and `@raindrop/node` and belongs into application code is here as well, so that one
  * installed package is enough.
@@ -22,6 +22,8 @@ export {
 } from './http/parse-id.pipe.js';
 export type { IdTextOptions } from './http/id-text.js';
 export { BigIntInterceptor } from './http/big-int.interceptor.js';
+export { RaindropExceptionFilter } from './http/raindrop-exception.filter.js';
+export { raindropProblem, type RaindropProblem } from './http/raindrop-problem.js';
 export { bigIntsToStrings } from './http/big-ints-to-strings.js';
 
 export * from '@raindrop/core';

@@ -1,4 +1,5 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module, Optional, type DynamicModule } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { wayOf, withReadableFailures } from './module/options-factory.js';
 import { refuseNonObject, guardSqliteDriver } from '@raindrop/node/internal';
 import {
@@ -6,6 +7,9 @@ import {
   type ASYNC_OPTIONS_TYPE,
   type OPTIONS_TYPE,
 } from './module/raindrop.module-definition.js';
+import { refuseBareImport } from './module/refuse-bare-import.js';
+import { RAINDROP_OPTIONS } from './module/raindrop.tokens.js';
+import { forOtherCopies } from './module/services-of-copies.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
 
 // Before any DataSource of the application is opened.
@@ -25,13 +29,21 @@ export interface RaindropOptionsFactory {
  */
 @Module({})
 export class RaindropModule extends ConfigurableModuleClass {
+  /** Called by Nest. @throws ConfigurationError when the class is imported without {@link forRoot} */
+  constructor(@Optional() @Inject(RAINDROP_OPTIONS) options: unknown, modules: ModulesContainer) {
+    super();
+    if (options === undefined) refuseBareImport(modules);
+  }
+
   /**
-   * Registers a service with these options.
+   * Registers a service with these options. Without any, it takes its worker ids from the application's DataSource, and
+   * the layout that the worker table remembers; `undefined` is refused, for it was meant to be something else.
    * @throws ConfigurationError (when the application starts) naming every option that is wrong
    */
-  static override forRoot(options: typeof OPTIONS_TYPE): DynamicModule {
+  static override forRoot(...given: [options?: typeof OPTIONS_TYPE]): DynamicModule {
+    const options = given.length === 0 ? {} : given[0]!;
     refuseNonObject('forRoot', options, 'must be called with an object, the options');
-    return super.forRoot(options);
+    return forOtherCopies(super.forRoot(options), options.name);
   }
 
   /**
@@ -40,6 +52,6 @@ export class RaindropModule extends ConfigurableModuleClass {
    */
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
     const way = wayOf(options);
-    return withReadableFailures(super.forRootAsync(options), way);
+    return forOtherCopies(withReadableFailures(super.forRootAsync(options), way), options.name);
   }
 }

@@ -22,7 +22,7 @@ export interface ApplicationOptions {
 /** Everything `RaindropModule.forRoot` takes, besides `name`, `isGlobal` and `dataSource`; `idMode` tells which. */
 export type RaindropModuleOptions = (SnowflakeModuleOptions | SegmentModuleOptions) & ApplicationOptions;
 
-/** What is said where the module is imported, apart from the options themselves. */
+/** The options that are given where the module is imported, apart from those of the service. */
 export interface RaindropModuleExtras {
   /**
    * Injectable everywhere, or only where this import is.

@@ -11,6 +11,7 @@ export type { ServiceOptions } from './options/service-options.js';
 export type { SnowflakeModuleOptions } from './options/snowflake-options.js';
 export type { SegmentModuleOptions, ShardedOptions } from './options/segment-mode-options.js';
 export type { CommonModuleOptions } from './options/common-options.js';
+export type { DatabaseAddress } from './options/db-config.js';
 export type { AssignerOptions } from './options/assigner-options.js';
 export { firstOf, type AssignerPart, type FirstOf } from './options/first-of.js';
 export type { AssignerClass, AssignerName, AssignerUse } from './options/assigner-use.js';
@@ -40,6 +41,7 @@ export { databaseSettingsOf, type DatabaseSettings } from './drivers/database-se
 export type { Driver, DriverConnection, SqlDatabase } from './database/sql-database.js';
 export type { SqlResult, StatementResult } from './database/run-sql.js';
 export type { ConnectionSockets } from './database/connection-sockets.js';
+export { AddressConflictError } from './database/address-conflict-error.js';
 export { VolatileDatabaseError } from './database/application-database.js';
 export { DatabaseCallError } from './database/database-call-error.js';
 export { DatabaseRefusedError, type DatabaseRefusal } from './database/database-refused-error.js';
@@ -48,13 +50,14 @@ export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-v
 export { InvalidTableNameError } from './database/table-name.js';
 export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';
 
+export { ReplicaError } from './database/server-term.js';
+export { TableFormatError } from './tables/state-table.js';
 export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
 export type { TableKindName } from './tables/table-kind.js';
 export { workerTableSql } from './worker-table/worker-table.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
 export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
 export { CorruptSegmentRowError } from './segment-table/segment-row.js';
-export { SegmentStoreClosedError } from './segment-table/segment-database.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';
 export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
 export { WorkerIdsUsedUpError } from './worker-node-table/worker-ids-used-up-error.js';

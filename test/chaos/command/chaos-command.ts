@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ChaosOptions, FiredFault } from '../chaos-options.js';
 import type { ChaosDatabaseKind, FaultGroup } from '../fault-plan.js';
 import type { SegmentRunOptions } from '../segments/segment-options.js';
+import { integer } from './integer.js';
 
 /** What the command line asks for. */
 export interface ChaosOrders {
@@ -49,6 +50,7 @@ interface Given {
   readonly minNumbers?: number;
   readonly control: boolean;
   readonly keep: boolean;
+  readonly beside?: string;
   readonly json: boolean;
 }
 
@@ -73,7 +75,14 @@ export function parseChaos(argv: readonly string[]): ChaosOrders {
     workers:
       only === 'segments'
         ? undefined
-        : { ...given, seed, progress, faults: faults ?? WORKER_FAULTS.filter(has), floors: given.floor },
+        : {
+            ...given,
+            seed,
+            progress,
+            faults: faults ?? WORKER_FAULTS.filter(has),
+            floors: given.floor,
+            beside: given.beside,
+          },
     segments:
       only === 'workers'
         ? undefined
@@ -86,12 +95,12 @@ function segmentOptions(
   faults: readonly FaultGroup[],
   progress: (line: string) => void,
 ): SegmentRunOptions {
-  const { db, seed, control, keep, processes, segmentFloor } = given;
+  const { db, seed, control, keep, beside, processes, segmentFloor } = given;
   const { seconds, pace } = control ? CONTROL : { seconds: given.segmentSeconds, pace: given.segmentPace };
   // A quarter of what is asked for must come through all that goes wrong.
   const minNumbers = given.minNumbers ?? Math.floor((processes * SEGMENT_RATE * seconds) / 4);
   return {
-    ...{ db, seed, control, keep, processes, seconds, pace, progress, minNumbers },
+    ...{ db, seed, control, keep, beside, processes, seconds, pace, progress, minNumbers },
     faults: control ? CONTROL_FAULTS : faults,
     ...{ rate: control ? 4 * SEGMENT_RATE : SEGMENT_RATE, floors: segmentFloor },
   };
@@ -135,17 +144,11 @@ function describeChaos(): Command {
     .option('--segment-floor <list>', 'the same as --floor, for segments', floors, {})
     .option('--min-numbers <n>', 'how many numbers from segments there must be', integer(0, 10 ** 10))
     .option('--control', 'leave the safeguards out, so that IDs must repeat', false)
+    .option('--beside <commit>', 'every second process runs the release of that commit of this repository')
     .option('--keep', 'keep the directory with the IDs', false)
     .option('--json', 'print a line of JSON for each run', false)
+    .addHelpText('after', '\nOr --engine <name> in place of --db, see --engine galera --help.')
     .exitOverride();
-}
-
-function integer(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
 }
 
 function positive(text: string): number {

@@ -1,8 +1,9 @@
 import type { FiredFault } from '../chaos-options.js';
 import type { StageOptions } from '../chaos-stage.js';
-import type { FaultGroup } from '../fault-plan.js';
+import type { ChaosDatabaseKind, FaultGroup } from '../fault-plan.js';
 
 export interface SegmentRunOptions extends StageOptions {
+  readonly db: ChaosDatabaseKind;
   readonly processes: number;
   /** Numbers per second that a process asks for. */
   readonly rate: number;

@@ -15,6 +15,8 @@ export interface SegmentReport {
   /** Why it did not pass, in words. */
   readonly failures: readonly string[];
   readonly control: boolean;
+  /** The commit whose release every second process ran, if any. */
+  readonly beside?: string | undefined;
   readonly db: string;
   readonly seed: number;
   readonly seconds: number;
@@ -69,10 +71,10 @@ export function makeSegmentReport(options: SegmentRunOptions, findings: SegmentF
     for (const [kind, count] of Object.entries(lost) as [LossKind, number][])
       lostBy[kind] = (lostBy[kind] ?? 0) + count;
   }
-  const { db, seed, seconds, control } = options;
+  const { db, seed, seconds, control, beside } = options;
   const { fired, refusals, starts, unexpected } = tally;
   return {
-    ...{ passed: failures.length === 0, failures, control, db, seed, seconds },
+    ...{ passed: failures.length === 0, failures, control, beside, db, seed, seconds },
     ...{ numbers: all.reduce((sum, { ids }) => sum + ids, 0), duplicates },
     lost: verdicts.reduce((sum, { reserved, issued }) => sum + Math.max(0, reserved - issued), 0),
     lostBy,
@@ -149,10 +151,10 @@ function missedByControl(findings: SegmentFindings, found: Readonly<Record<strin
 
 /** For people. */
 export function summariseSegments(report: SegmentReport): string {
-  const { control, db, seconds, seed, numbers, duplicates, lost, unexplained, starts, reservations } = report;
+  const { control, beside, db, seconds, seed, numbers, duplicates, lost, unexplained, starts, reservations } = report;
   const share = ((100 * lost) / Math.max(1, lost + numbers)).toFixed(1);
   return [
-    `Segments${control ? ', safeguards left out (control),' : ''} on ${db}, ${seconds} s, seed ${seed}`,
+    `Segments${control ? ', safeguards left out (control),' : ''}${beside === undefined ? '' : ` beside ${beside}`} on ${db}, ${seconds} s, seed ${seed}`,
     `  ${numbers} numbers from ${reservations} reservations, ${duplicates} of them twice; ${starts} process starts`,
     `  lost:     ${lost} (${share}%), ${unexplained} without a reason: ${showCounts(report.lostBy)}`,
     `  fired:    ${showCounts(report.fired)}`,

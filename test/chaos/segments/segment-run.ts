@@ -1,4 +1,5 @@
 import type { FiredFault } from '../chaos-options.js';
+import { ChaosDatabase } from '../chaos-database.js';
 import { ChaosRedis } from '../chaos-redis.js';
 import { ChaosStage } from '../chaos-stage.js';
 import { planFaults, type PlannedFault } from '../fault-plan.js';
@@ -42,7 +43,7 @@ function forControl(plan: readonly PlannedFault[]): PlannedFault[] {
 
 /** One run over segments: afterwards no number may have been issued twice, and every lost one must have its reason. */
 export class SegmentRun {
-  private readonly stage: ChaosStage;
+  private readonly stage: ChaosStage<ChaosDatabase>;
   private readonly plan: readonly PlannedFault[];
   private redis: ChaosRedis | undefined;
 
@@ -79,7 +80,10 @@ export class SegmentRun {
 
   private async begin(): Promise<void> {
     const { options, stage } = this;
-    const [redis] = await Promise.all([ChaosRedis.start().then((each) => (this.redis = each)), stage.open(CHILD)]);
+    const [redis] = await Promise.all([
+      ChaosRedis.start().then((each) => (this.redis = each)),
+      stage.open(CHILD, (directory) => ChaosDatabase.start(options.db, directory)),
+    ]);
     const { database, tally } = stage;
     await keepHistory(options.db, database.options);
     for (let index = 1; index <= options.processes; index++) {

@@ -1,131 +1,205 @@
 import { showBits } from './bit-cells.js';
+import { copyButton } from './copy.js';
 import { element, setText } from './element.js';
 import { fieldCard } from './field-card.js';
 import { letterOf, nameOf } from './field-words.js';
-import { fieldValue, idParts } from './id-parts.js';
-import { readIdText } from './id-text.js';
+import { fieldValue } from './id-parts.js';
+import { litFields } from './lit-fields.js';
+import { writeAddress } from './permalink.js';
+import { readingTable } from './reading-table.js';
+import { formsOf, layoutOf, linesOf, readLines, readText } from './readings.js';
 import { ask } from './service.js';
-import { ago, bits, clock, count, date } from './words.js';
+import { ago, bits, clock, count, date, shortDate } from './words.js';
 
-/** From the last key to the question whether the service reads the same. */
+/** From the last key to the question who holds the worker. */
 const PAUSE_MS = 300;
-/** Clocks of two hosts differ. */
-const FUTURE_MS = 60_000;
-const COMPARED = ['tick', 'workerId', 'clockBack', 'sequence', 'endBits'];
+/** From the last line to the table. */
+const SOON_MS = 60;
+const NO_ID =
+  'That is no ID in any form that is known here: decimal, hex, base32, 36, 58, 62 or 64url, typed, or a link that holds one.';
 
 const byId = (id) => document.getElementById(id);
 
 /**
- * The section that takes an ID apart, in the browser, and has the service confirm it.
+ * The section that recognises an ID and takes it apart, in the browser; for one of its own, the service confirms it.
  * @param {() => string} apiKey what is typed in the workers' section: with it the service names a worker's holder
  */
 export function idReader(apiKey) {
   const input = byId('read-id');
-  const preset = byId('read-preset');
-  const plans = new Map();
+  const choice = byId('read-preset');
+  const table = readingTable();
+  let plan;
+  let layout;
   let timer;
+  let soon;
 
-  const clear = (plan) => {
-    setText(byId('read-problem'), '');
-    setText(byId('read-check'), '');
-    setText(byId('read-said'), '');
-    byId('read-result').hidden = true;
+  litFields(byId('read-bits'), byId('read-fields'));
+
+  const clear = () => {
+    for (const id of ['read-problem', 'read-check', 'read-said']) setText(byId(id), '');
+    for (const id of ['read-result', 'read-guesses']) byId(id).hidden = true;
     byId('read-notes').replaceChildren();
     input.removeAttribute('aria-invalid');
-    showBits(byId('read-bits'), plan);
-    byId('read-fields').replaceChildren(...plan.fields.map((field) => cardOf(plan, field)));
-  };
-
-  const show = (plan, id, parts) => {
-    showBits(byId('read-bits'), plan, id);
-    byId('read-fields').replaceChildren(...plan.fields.map((field) => cardOf(plan, field, id)));
-    byId('read-moment').replaceChildren(
-      `${date(parts.time)}, `,
-      element('span', { class: 'nowrap' }, `${clock(parts.time, plan.unitMs < 1_000)} UTC`),
-    );
-    const aside = [
-      ago(Date.now() - parts.time),
-      `worker ${count(parts.workerId)}`,
-      `sequence ${count(parts.sequence)}`,
-    ];
-    setText(byId('read-aside'), aside.join(' · '));
-    byId('read-result').hidden = false;
-    const notes = notesOn(plan, parts, preset.value === '');
-    byId('read-notes').replaceChildren(...notes.map((note) => element('li', {}, note)));
-  };
-
-  const check = async (plan, id, parts) => {
-    const query = preset.value === '' ? '' : `?preset=${encodeURIComponent(preset.value)}`;
-    const isCurrent = () => idOf(plan) === id && plans.get(preset.value) === plan;
-    setText(byId('read-said'), `${byId('read-moment').textContent}, ${byId('read-aside').textContent}`);
-    try {
-      const theirs = await ask(`v1/ids/${id}${query}`, { key: apiKey() });
-      if (!isCurrent()) return;
-      const same = COMPARED.every((part) => theirs[part] === parts[part]) && Date.parse(theirs.time) === +parts.time;
-      const words = same
-        ? `✓ The service reads the same.${holderOf(theirs)}`
-        : `The service reads it differently: ${theirs.time}, worker ${theirs.workerId}, sequence ${theirs.sequence}.`;
-      setText(byId('read-check'), words);
-    } catch (problem) {
-      if (!isCurrent()) return;
-      const words = problem.passing
-        ? 'Read here; the service cannot confirm it now.'
-        : `The service: ${problem.message}`;
-      setText(byId('read-check'), words);
-    }
-  };
-
-  const idOf = (plan) => readIdText(input.value, plan.bits)?.id;
-
-  const read = () => {
-    clearTimeout(timer);
-    const plan = plans.get(preset.value);
+    table.hide();
     if (plan === undefined) return;
-    clear(plan);
-    const given = readIdText(input.value, plan.bits);
-    if (given === undefined) return;
-    const parts = given.id === undefined ? undefined : idParts(plan, given.id);
-    const problem =
-      given.problem ?? (parts.time === null ? 'Its time lies beyond the year 275760: another layout’s ID.' : '');
-    if (problem !== '') {
-      input.setAttribute('aria-invalid', 'true');
-      setText(byId('read-problem'), problem);
-      return;
-    }
-    show(plan, given.id, parts);
-    timer = setTimeout(() => void check(plan, given.id, parts), PAUSE_MS);
+    showBits(byId('read-bits'), plan);
+    byId('read-fields').replaceChildren(...plan.fields.map((field, index) => cardOf(plan, field, index)));
   };
 
-  input.addEventListener('input', read);
-  preset.addEventListener('change', read);
+  const show = (found) => {
+    const { shown } = found;
+    const { parsed, layout: of, system, plausibility, reason } = shown;
+    const seen = system === 'own' ? plan : viewOf(of);
+    showBits(byId('read-bits'), seen, parsed.id);
+    byId('read-fields').replaceChildren(...seen.fields.map((field, index) => cardOf(seen, field, index, parsed.id)));
+    byId('read-moment').replaceChildren(
+      `${date(parsed.time)}, `,
+      element('span', { class: 'nowrap' }, `${clock(parsed.time, seen.unitMs < 1_000)} UTC`),
+    );
+    const who = system === 'own' ? 'this service' : shown.title;
+    const aside = [
+      ago(Date.now() - parsed.time),
+      `worker ${count(parsed.workerId)}`,
+      `sequence ${count(parsed.sequence)}`,
+    ];
+    setText(byId('read-aside'), [...aside, `read as ${who}: ${plausibility}`].join(' · '));
+    byId('read-forms').replaceChildren(...formsOf(shown).flatMap(formRow));
+    byId('read-result').hidden = false;
+    const notes = [...(plausibility === 'unlikely' ? [`Unlikely: ${reason}.`] : []), ...notesOn(seen, shown)];
+    byId('read-notes').replaceChildren(...notes.map((note) => element('li', {}, note)));
+    setText(byId('read-said'), `${byId('read-moment').textContent}, ${byId('read-aside').textContent}`);
+  };
+
+  const showGuesses = ({ readings, shown }) => {
+    const told = readings.filter(({ plausibility }, index) => plausibility !== 'unlikely' || index === 0).slice(0, 6);
+    const buttons = told.map((reading) => {
+      const { system, title, parsed, plausibility } = reading;
+      const who = system === 'own' ? 'This service' : title;
+      const words = `${who}, ${shortDate(parsed.time)}: ${plausibility}`;
+      const attributes = { type: 'button', class: `guess ${plausibility}`, 'aria-pressed': String(reading === shown) };
+      const button = element('button', attributes, words);
+      button.addEventListener('click', () => {
+        choice.value = system;
+        read(true);
+        byId('read-guesses').querySelector('[aria-pressed=true]')?.focus();
+      });
+      return button;
+    });
+    byId('read-guesses').replaceChildren(...buttons);
+    byId('read-guesses').hidden = buttons.length < 2 && choice.value === '';
+  };
+
+  /** Only for an ID that is one of its own as far as can be seen here. */
+  const check = async ({ parsed }) => {
+    const text = input.value;
+    const say = (words) => input.value === text && setText(byId('read-check'), words);
+    try {
+      const theirs = await ask(`v1/ids/${parsed.id}`, { key: apiKey() });
+      const isSame = theirs.workerId === parsed.workerId && Date.parse(theirs.time) === +parsed.time;
+      say(
+        isSame
+          ? `✓ The service reads the same.${holderOf(theirs)}`
+          : `The service reads it differently: ${theirs.time}, worker ${theirs.workerId}, sequence ${theirs.sequence}.`,
+      );
+    } catch (problem) {
+      say(problem.passing ? 'Read here; the service cannot confirm it now.' : `The service: ${problem.message}`);
+    }
+  };
+
+  const refuse = (words) => {
+    input.setAttribute('aria-invalid', 'true');
+    setText(byId('read-problem'), words);
+  };
+
+  const readMany = (lines) => {
+    const found = readLines(lines, layout, choice.value);
+    const first = found.find(({ shown }) => shown !== undefined);
+    if (first !== undefined) show(first);
+    table.show(found, lines.length);
+  };
+
+  /** @param {boolean} isAsked whether a person wants to see it: then the address names it */
+  const read = (isAsked) => {
+    clearTimeout(timer);
+    clearTimeout(soon);
+    clear();
+    input.rows = Math.min(6, Math.max(1, input.value.split('\n').length));
+    const lines = linesOf(input.value);
+    if (lines.length === 0) return isAsked && writeAddress({});
+    if (lines.length > 1) {
+      if (isAsked) writeAddress({});
+      return readMany(lines);
+    }
+    const found = readText(lines[0], layout, choice.value);
+    showGuesses(found);
+    if (found.shown === undefined) return refuse(wordsFor(found, choice));
+    if (found.foreign !== undefined && choice.value === '' && found.shown.plausibility === 'unlikely')
+      return refuse(wordsFor(found, choice));
+    show(found);
+    if (isAsked) writeAddress({ id: found.text.slice(0, 64), as: choice.value });
+    const { system, plausibility } = found.shown;
+    if (system === 'own' && plausibility !== 'unlikely') timer = setTimeout(() => void check(found.shown), PAUSE_MS);
+  };
+
+  input.addEventListener('input', () => {
+    choice.value = '';
+    clearTimeout(soon);
+    // Many lines may arrive one by one.
+    if (input.value.includes('\n')) soon = setTimeout(() => read(true), SOON_MS);
+    else read(true);
+  });
+  // A text of several lines is pasted; Enter reads.
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    read(true);
+  });
+  choice.addEventListener('change', () => read(true));
   byId('read-form').addEventListener('submit', (event) => {
     event.preventDefault();
-    read();
+    read(true);
   });
 
   return {
     /** The layout of this service, as often as it is told. */
-    useLayout: (plan) => {
-      if (plans.get('')?.fingerprint === plan.fingerprint) return;
-      plans.set('', plan);
-      read();
+    useLayout: (given) => {
+      if (plan?.fingerprint === given.fingerprint) return;
+      plan = given;
+      layout = layoutOf(given);
+      read(false);
     },
-    usePresets: (presets) => {
-      for (const { name, plan } of presets) {
-        plans.set(name, plan);
-        preset.append(element('option', { value: name }, name));
-      }
-    },
-    read: (id) => {
-      preset.value = '';
-      input.value = id;
-      read();
+    isEmpty: () => input.value === '',
+    read: (text, as = '') => {
+      choice.value = [...choice.options].some(({ value }) => value === as) ? as : '';
+      input.value = text;
+      read(false);
     },
     refuse: (words) => setText(byId('read-problem'), words),
   };
 }
 
-function cardOf(plan, field, id) {
+/** A layout as a plan has it, as far as it is shown. */
+function viewOf({ fields, bits: width, unitMs, epochMs, maxWorkerId }) {
+  const timeUnit = { 1: 'millisecond', 1_000: 'second' }[unitMs];
+  const epoch = new Date(epochMs).toISOString();
+  return { fields, bits: width, unitMs, timeUnit, epoch, workers: { min: 0, max: maxWorkerId } };
+}
+
+function wordsFor({ foreign, readings }, choice) {
+  if (foreign !== undefined) {
+    const made = foreign.time === undefined ? '' : ` of ${date(foreign.time)}, ${clock(foreign.time)} UTC`;
+    return `${foreign.title}${made}: not a snowflake.`;
+  }
+  if (readings.length === 0 || choice.value === '') return NO_ID;
+  return `No ID of ${choice.selectedOptions[0].textContent}: it does not fit its bits, or its time lies beyond what can be told.`;
+}
+
+function formRow([name, text]) {
+  const copy = copyButton('Copy', () => text, { 'aria-label': `Copy ${name}` });
+  return [element('dt', {}, name), element('dd', {}, element('span', { class: 'form-text' }, text), copy)];
+}
+
+function cardOf(plan, field, index, id) {
   const { role } = field;
   const value = id === undefined ? undefined : fieldValue(field, id);
   const unit = plan.timeUnit ?? `${plan.unitMs} ms`;
@@ -136,7 +210,7 @@ function cardOf(plan, field, id) {
     sequence: `of ${count(2 ** field.bits)} in a ${plan.timeUnit ? unit : 'tick'}`,
     fixed: 'always the same',
   };
-  return fieldCard({
+  const card = fieldCard({
     role,
     letter: letterOf(role),
     name: nameOf(field),
@@ -144,6 +218,8 @@ function cardOf(plan, field, id) {
     value: value === undefined ? '–' : count(value),
     meaning: meanings[role],
   });
+  card.dataset.field = String(index);
+  return card;
 }
 
 /** A sentence on who holds the worker now, when the service tells it. */
@@ -152,19 +228,18 @@ function holderOf({ workerId, holder }) {
   return holder === null ? ` Nobody holds worker ${workerId} now.` : ` Worker ${workerId} is held by ${holder} now.`;
 }
 
-/** What makes one doubt that the ID is of this layout. */
-function notesOn(plan, parts, isOurs) {
+/** What makes one doubt that the ID is of this service. */
+function notesOn(plan, { system, parsed }) {
+  if (system !== 'own') return [];
   const notes = [];
-  if (parts.time - Date.now() > FUTURE_MS)
-    notes.push('Its time lies in the future: it may be an ID of another layout.');
   const { min, max } = plan.workers;
-  if (isOurs && (parts.workerId < min || parts.workerId > max)) {
-    notes.push(`Worker ${parts.workerId} is not one of this service’s, ${min} to ${max}.`);
+  if (parsed.workerId < min || parsed.workerId > max) {
+    notes.push(`Worker ${parsed.workerId} is not one of this service’s, ${min} to ${max}.`);
   }
   const fixed = plan.fields.filter(({ role }) => role === 'fixed');
   const own = fixed.reduce((value, field) => value * 2 ** field.bits + (field.value ?? 0), 0);
-  if (fixed.length > 0 && parts.endBits !== own) {
-    notes.push(`Its end bits are ${parts.endBits}, this layout’s ${own}: an ID of another layout.`);
+  if (fixed.length > 0 && parsed.endBits !== own) {
+    notes.push(`Its end bits are ${parsed.endBits}, this layout’s ${own}: an ID of another layout.`);
   }
   return notes;
 }

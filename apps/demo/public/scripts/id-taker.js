@@ -1,5 +1,7 @@
+import { downloadText, onCopy } from './copy.js';
 import { element, setText } from './element.js';
 import { repeat } from './repeat.js';
+import { takeBusinessNumber, takeIds, takeNumbers } from './take-ids.js';
 import { count } from './words.js';
 
 const MOST = 10_000;
@@ -9,16 +11,18 @@ const PAUSE_MS = 100;
 const byId = (id) => document.getElementById(id);
 
 /**
- * The form that takes IDs, once or again and again.
- * @param {(count: number) => Promise<string[]>} takeIds
+ * The form that takes IDs and numbers, once or again and again.
+ * @param {() => string} apiKey
  * @param {(id: string) => void} onRead a person wants to see one of them
  */
-export function idTaker(takeIds, onRead) {
+export function idTaker(apiKey, onRead) {
   const amount = byId('take-count');
+  const kind = byId('take-kind');
   const on = byId('take-on');
   const list = byId('take-list');
   let total = 0;
   let isOn = false;
+  let last = [];
 
   const wanted = () => {
     const number = Number(amount.value);
@@ -28,12 +32,20 @@ export function idTaker(takeIds, onRead) {
     return isRight ? number : undefined;
   };
 
+  const asked = (number) => {
+    const [what, name] = kind.value.split(' ');
+    if (what === 'numbers') return takeNumbers(number, apiKey(), name);
+    if (what === 'business') return takeBusinessNumber(apiKey(), name);
+    return takeIds(number, apiKey(), { format: byId('take-format').value, code: byId('take-code').value.trim() });
+  };
+
   const take = async () => {
     const number = wanted();
     if (number === undefined) return false;
     const begin = performance.now();
     try {
-      const ids = await takeIds(number);
+      const ids = await asked(number);
+      last = ids;
       show(ids);
       total += ids.length;
       return { number: ids.length, ms: performance.now() - begin };
@@ -44,9 +56,12 @@ export function idTaker(takeIds, onRead) {
   };
 
   const show = (ids) => {
+    for (const id of ['take-copy', 'take-save']) byId(id).hidden = false;
     // Who has tabbed to one of them shall not lose it.
     if (list.contains(document.activeElement)) return;
+    const isRead = kind.value === 'ids';
     const items = ids.slice(0, SHOWN).map((id) => {
+      if (!isRead) return element('li', { class: 'id' }, id);
       const button = element('button', { type: 'button', class: 'id-link', 'aria-label': `Read ${id}` }, id);
       button.addEventListener('click', () => onRead(id));
       return element('li', {}, button);
@@ -63,16 +78,29 @@ export function idTaker(takeIds, onRead) {
     loop.stop();
     isOn = false;
     setText(on, 'Keep taking');
-    setText(byId('take-said'), `${count(total)} IDs taken.`);
+    setText(byId('take-said'), `${count(total)} ${noun(total)} taken.`);
+  };
+
+  const noun = (number) => {
+    const word = kind.value === 'ids' ? 'ID' : 'number';
+    return number === 1 ? word : `${word}s`;
   };
 
   byId('take-form').addEventListener('submit', async (event) => {
     event.preventDefault();
     const taken = await take();
     if (!taken) return;
-    const noun = taken.number === 1 ? 'ID' : 'IDs';
-    setText(byId('take-said'), `${count(taken.number)} ${noun} in ${taken.ms.toFixed(0)} ms, the way there included.`);
+    const ms = taken.ms.toFixed(0);
+    setText(byId('take-said'), `${count(taken.number)} ${noun(taken.number)} in ${ms} ms, the way there included.`);
   });
+  kind.addEventListener('change', () => {
+    const isIds = kind.value === 'ids';
+    byId('take-format').disabled = !isIds;
+    byId('take-code').disabled = !isIds;
+    amount.disabled = kind.value.startsWith('business');
+  });
+  onCopy(byId('take-copy'), () => last.join('\n'));
+  byId('take-save').addEventListener('click', () => downloadText('ids.txt', 'text/plain', `${last.join('\n')}\n`));
   amount.addEventListener('input', wanted);
   on.addEventListener('click', () => {
     if (isOn) return stop();

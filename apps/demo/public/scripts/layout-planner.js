@@ -1,7 +1,11 @@
 import { showBits } from './bit-cells.js';
+import { onCopy } from './copy.js';
 import { element, setText } from './element.js';
+import { layoutAdvisor } from './layout-advisor.js';
+import { writeAddress } from './permalink.js';
 import { figuresOf } from './plan-figures.js';
 import { ask } from './service.js';
+import { fixOf } from './plan-fixes.js';
 import { bits } from './words.js';
 
 /** From the last move of a slider to the question what the service makes of it. */
@@ -37,7 +41,8 @@ export function layoutPlanner() {
   let timer;
   let turn = 0;
 
-  const refresh = () => {
+  /** @param {boolean} isAsked whether a person has moved something: then the address names the plan */
+  const refresh = (isAsked) => {
     clearTimeout(timer);
     turn++;
     const time = byId('plan-time');
@@ -49,6 +54,7 @@ export function layoutPlanner() {
     }
     setLimits();
     setText(byId('plan-check'), '');
+    if (isAsked) writeAddress({ plan: planText() });
     timer = setTimeout(() => void plan(), PAUSE_MS);
   };
 
@@ -57,52 +63,101 @@ export function layoutPlanner() {
     const options = readOptions();
     try {
       const planned = await ask('v1/layouts/plan', { method: 'POST', body: options });
-      if (mine === turn) showPlan(planned, options);
+      if (mine === turn) showPlan(planned, options, change);
     } catch (problem) {
       if (mine !== turn) return;
-      if (!problem.passing) return showProblems(problem);
+      if (!problem.passing) return showProblems(problem, change);
       setText(byId('plan-check'), `${problem.message} What you see is what was planned last.`);
       timer = setTimeout(() => void plan(), AGAIN_MS);
     }
   };
 
-  form.addEventListener('input', refresh);
+  /** Sets inputs by the names of their options. */
+  const change = (options) => {
+    setInputs(options);
+    refresh(true);
+  };
+
+  form.addEventListener('input', () => refresh(true));
   form.addEventListener('submit', (event) => event.preventDefault());
   byId('plan-unit').addEventListener('change', (event) => {
     const [min] = TIME_BITS[event.target.value];
     // A unit's own middle ground: a century or two.
     byId('plan-time').max = 63;
     byId('plan-time').value = min + 2;
-    refresh();
+    refresh(true);
   });
-  byId('plan-copy').addEventListener('click', async () => {
-    const button = byId('plan-copy');
-    try {
-      await navigator.clipboard.writeText(byId('plan-code').textContent);
-      setText(button, 'Copied');
-    } catch {
+  onCopy(
+    byId('plan-copy'),
+    () => byId('plan-code').textContent,
+    () => {
       getSelection().selectAllChildren(byId('plan-code'));
-      setText(button, 'Selected');
-    }
-    setTimeout(() => setText(button, 'Copy'), 2_000);
-  });
-  refresh();
+      return 'Selected';
+    },
+  );
+  layoutAdvisor(change);
+  refresh(false);
+  return {
+    /** A plan as an address names it. */
+    use: (text) => {
+      useText(text);
+      refresh(false);
+      byId('plan').scrollIntoView();
+    },
+  };
 }
 
-function showPlan(plan, options) {
-  showProblems(undefined);
+const NAMED = [
+  'timeUnit',
+  'startTimeStamp',
+  'timeStampLength',
+  'workIdLength',
+  'endBitsLength',
+  ...Object.keys(OPTIONAL),
+];
+
+/** The inputs in an order that stays, for an address. */
+function planText() {
+  const values = NAMED.map((option) => (option === 'timeUnit' ? byId('plan-unit') : byId(INPUTS[option])).value);
+  return values.join(',').replace(/,+$/, '');
+}
+
+/** What an address of anybody's says is typed, as a person would type it. */
+function useText(text) {
+  const values = text.slice(0, 200).split(',');
+  setInputs(Object.fromEntries(NAMED.map((option, index) => [option, values[index] ?? ''])));
+}
+
+function setInputs(options) {
+  const { timeUnit, ...others } = options;
+  if (timeUnit in TIME_BITS) byId('plan-unit').value = timeUnit;
+  [byId('plan-time').min, byId('plan-time').max] = TIME_BITS[byId('plan-unit').value];
+  for (const [option, value] of Object.entries(others)) {
+    const input = byId(INPUTS[option]);
+    if (input) input.value = String(value);
+  }
+}
+
+function showPlan(plan, options, change) {
+  showProblems(undefined, change);
   showBits(byId('plan-bits'), plan);
   const figures = figuresOf(plan);
   const said = figures.map((card) => [...card.children].map((part) => part.textContent).join(' '));
   setText(byId('plan-said'), said.slice(0, 2).join('; '));
   byId('plan-figures').replaceChildren(...figures);
-  byId('plan-warnings').replaceChildren(...plan.warnings.map(({ message }) => element('li', {}, sentence(message))));
+  const warnings = plan.warnings.map((warning) => {
+    const item = element('li', {}, sentence(warning.message));
+    const fix = fixOf(warning.code, plan, options);
+    if (fix !== undefined) item.append(' ', fixButton(fix, change));
+    return item;
+  });
+  byId('plan-warnings').replaceChildren(...warnings);
   setText(byId('plan-code'), codeOf(options));
   setText(byId('plan-check'), '✓ Planned by the service.');
 }
 
 /** Says what is wrong, each with the label of its input; undefined: nothing is. */
-function showProblems(problem) {
+function showProblems(problem, change) {
   const problems = problem?.problems ?? [];
   const told = problems.map(({ option, message }) => sentence(`${labelOf(option)}: ${message}`)).join(' ');
   setText(byId('plan-problem'), problem === undefined ? '' : told || sentence(problem.message));
@@ -111,8 +166,23 @@ function showProblems(problem) {
     else byId(input).removeAttribute('aria-invalid');
   }
   byId('plan-outcome').hidden = problem !== undefined;
-  // Its room stays: the form below shall not jump while somebody types in it.
-  byId('plan-bits').classList.toggle('stale', problem !== undefined);
+  // They stay where they are, in red: the form below shall not jump while somebody types in it.
+  byId('plan-bits').classList.toggle('impossible', problem !== undefined);
+  if (problem === undefined) return;
+  byId('plan-bits').setAttribute('aria-label', 'These bits are no layout.');
+  const fix = problems.some(({ message }) => message.includes('no sequence bit'))
+    ? fixOf('NO_SEQUENCE', undefined, readOptions())
+    : undefined;
+  if (fix !== undefined) byId('plan-problem').append(' ', fixButton(fix, change));
+}
+
+function fixButton({ label, options }, change) {
+  const button = element('button', { type: 'button', class: 'small fix' }, `Fix: ${label}`);
+  button.addEventListener('click', () => {
+    change(options);
+    byId('plan-time').focus();
+  });
+  return button;
 }
 
 function labelOf(option) {

@@ -2,43 +2,57 @@ import { idReader } from './id-reader.js';
 import { idTaker } from './id-taker.js';
 import { layoutPlanner } from './layout-planner.js';
 import { rateChart } from './rate-chart.js';
-import { ask } from './service.js';
+import { followAddress } from './permalink.js';
+import { showEvents } from './event-list.js';
 import { showFacts } from './service-facts.js';
 import { statusFeed } from './status-feed.js';
 import { takeIds } from './take-ids.js';
 import { themeSwitch } from './theme-switch.js';
 import { workerTable } from './worker-table.js';
 
-themeSwitch();
-layoutPlanner();
-const chart = rateChart();
-const { apiKey } = workerTable();
-const reader = idReader(apiKey);
+/** Starts the page, once its elements are there. */
+export function main() {
+  themeSwitch();
+  const planner = layoutPlanner();
+  const chart = rateChart();
+  const { apiKey, useStatus } = workerTable();
+  const reader = idReader(apiKey);
 
-const readAndGoThere = (id) => {
-  reader.read(id);
-  const input = document.getElementById('read-id');
-  input.focus({ preventScroll: true });
-  document.getElementById('read').scrollIntoView();
-};
-idTaker((count) => takeIds(count, apiKey()), readAndGoThere);
+  const readAndGoThere = (id) => {
+    reader.read(id);
+    const input = document.getElementById('read-id');
+    input.focus({ preventScroll: true });
+    document.getElementById('read').scrollIntoView();
+  };
+  idTaker(apiKey, readAndGoThere);
 
-document.getElementById('read-new').addEventListener('click', async () => {
-  try {
+  const readNew = async () => {
     const [id] = await takeIds(1, apiKey());
     reader.read(id);
-  } catch (problem) {
-    reader.refuse(problem.message);
-  }
-});
+  };
+  // Whoever has typed meanwhile keeps what he typed.
+  const readFirst = async () => {
+    const [id] = await takeIds(1, apiKey());
+    if (reader.isEmpty()) reader.read(id);
+  };
+  document
+    .getElementById('read-new')
+    .addEventListener('click', () => readNew().catch((problem) => reader.refuse(problem.message)));
 
-let presets;
-statusFeed((status, atMs) => {
-  reader.useLayout(status.layout);
-  chart.add(status.issued, atMs);
-  showFacts(status);
-  // Asked for until they have come once.
-  presets ??= ask('v1/presets').then(reader.usePresets, () => {
-    presets = undefined;
+  followAddress(({ id, as, plan }) => {
+    if (id !== '') reader.read(id, as);
+    if (plan !== '') planner.use(plan);
   });
-});
+
+  let isFirst = true;
+  statusFeed((status, atMs) => {
+    reader.useLayout(status.layout);
+    chart.add(status.issued, atMs);
+    showFacts(status);
+    showEvents(status.events);
+    useStatus(status);
+    // So that there is something to see. Where it wants a key, the fields alone are.
+    if (isFirst && reader.isEmpty()) readFirst().catch(() => {});
+    isFirst = false;
+  });
+}

@@ -1,4 +1,5 @@
-const TIMEOUT_MS = 5_000;
+/** Longer than the service waits for anything (5 s for its database), so that its own error is what is shown. */
+const TIMEOUT_MS = 15_000;
 
 /** An answer that is no success, or none at all (`status` 0). */
 export class ServiceProblem extends Error {

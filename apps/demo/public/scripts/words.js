@@ -2,6 +2,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 const SECOND = 1_000;
@@ -36,6 +37,11 @@ export function bits(number) {
 /** `21 November 2026`, in UTC. */
 export function date(moment) {
   return day.format(moment);
+}
+
+/** `30 Apr 2016`, in UTC. */
+export function shortDate(moment) {
+  return shortDay.format(moment);
 }
 
 /** `20:55:01` or, with the millisecond, `20:55:01.120`, in UTC. */

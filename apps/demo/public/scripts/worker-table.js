@@ -1,4 +1,5 @@
 import { element, setText } from './element.js';
+import { showRange } from './range-map.js';
 import { repeat } from './repeat.js';
 import { ask } from './service.js';
 import { count, duration } from './words.js';
@@ -16,11 +17,17 @@ const STATES = {
 
 const byId = (id) => document.getElementById(id);
 
-/** The section that shows who holds which worker id; asks nothing until it is given an API key. */
+/**
+ * The section that shows who holds which worker id; asks nothing until it is given an API key, unless the service says that
+ * it needs none.
+ */
 export function workerTable() {
   const input = byId('workers-key');
   const rows = byId('workers-rows');
   let key = kept();
+  let isOpen = false;
+  /** What was typed changes it: an answer to what was asked before then is of no interest. */
+  let turn = 0;
   /** The longest lease seen: a full bar. */
   let longestMs = 1;
 
@@ -34,6 +41,8 @@ export function workerTable() {
       return row;
     });
     rows.replaceChildren(...shown);
+    showRange(byId('workers-map'), workers);
+    byId('workers-map').hidden = false;
     byId('workers-scroll').hidden = taken.length === 0;
     const held = taken.filter(({ state }) => state === 'held').length;
     setText(
@@ -43,22 +52,25 @@ export function workerTable() {
   };
 
   const refuse = (words) => {
+    turn++;
     loop.stop();
     input.setAttribute('aria-invalid', 'true');
     byId('workers-scroll').hidden = true;
+    byId('workers-map').hidden = true;
     setText(byId('workers-said'), '');
     setText(byId('workers-problem'), words);
   };
 
   const loop = repeat(async () => {
+    const asked = turn;
     try {
       const answer = await ask('v1/workers', { key });
-      if (key === '') return;
+      if (asked !== turn) return;
       input.removeAttribute('aria-invalid');
       setText(byId('workers-problem'), '');
       show(answer);
     } catch (problem) {
-      if (key === '') return;
+      if (asked !== turn) return;
       if (problem.status === 404)
         refuse('The table is off: no API key is configured. Start the service with API_KEYS set.');
       else if (problem.status === 401 || problem.status === 403) refuse('The service does not know this key.');
@@ -67,15 +79,17 @@ export function workerTable() {
   }, PAUSE_MS);
 
   const use = (given) => {
+    turn++;
     key = given;
     keep(given);
     byId('workers-forget').hidden = given === '';
     setText(byId('workers-problem'), '');
-    if (given !== '') return loop.start();
+    if (given !== '' || isOpen) return loop.start();
     loop.stop();
     input.value = '';
     rows.replaceChildren();
     byId('workers-scroll').hidden = true;
+    byId('workers-map').hidden = true;
     setText(byId('workers-said'), '');
   };
 
@@ -98,7 +112,16 @@ export function workerTable() {
     input.value = key;
     use(key);
   }
-  return { apiKey: () => key };
+  return {
+    apiKey: () => key,
+    /** Shows the workers at once where the service says that no key is needed. */
+    useStatus: ({ showsWorkers }) => {
+      if (showsWorkers === isOpen) return;
+      isOpen = showsWorkers;
+      for (const id of ['workers-form', 'workers-hint']) byId(id).hidden = isOpen;
+      if (isOpen) use('');
+    },
+  };
 }
 
 function newRow(workerId) {
@@ -134,10 +157,11 @@ function fillRow(row, worker, longestMs) {
   setText(lease.querySelector('.lease-text'), words);
   setText(holder, worker.holder || '–');
   setText(lane, worker.lane === undefined || worker.lane === null ? '–' : String(worker.lane));
-  setText(upTo, issuedUpTo(worker));
+  setText(upTo, reservedUpTo(worker));
 }
 
-function issuedUpTo({ odometers, lane }) {
+/** An odometer says what is reserved: a second later some of it is issued, and some may never be. */
+function reservedUpTo({ odometers, lane }) {
   const odometer = odometers?.[lane ?? 0];
   if (!odometer || odometer.time === null || odometer.time === undefined) return '–';
   const { time } = odometer;

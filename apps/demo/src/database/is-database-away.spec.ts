@@ -11,6 +11,7 @@ describe('isDatabaseAway', () => {
     coded('08006'),
     new QueryFailedError('SELECT 1', [], coded('ECONNRESET')),
     coded('ER_TOO_MANY_USER_CONNECTIONS'),
+    new QueryFailedError('SELECT 1', [], coded('ERR_STREAM_DESTROYED')),
     new QueryFailedError('SELECT 1', [], new Error('Connection terminated unexpectedly')),
     new QueryFailedError('COMMIT', [], new Error('Client was closed and is not queryable')),
     new QueryFailedError('COMMIT', [], new Error("Can't add new command when connection is in closed state")),

@@ -28,7 +28,8 @@ export function serveOpenApi(app: NestFastifyApplication): void {
 function documentOf(app: NestFastifyApplication, description: Description): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, description);
   // Members that no decorator can name: `workerId`, `retryAfterSeconds`.
-  const own = { additionalProperties: { type: 'number', description: "The error's own numbers." } };
+  // Of any type, for generated clients: TypeScript takes an index for the members that have names, too.
+  const own = { additionalProperties: { description: "The error's own numbers." } };
   Object.assign(document.components!.schemas![Problem.name]!, own);
   return document;
 }

@@ -26,7 +26,10 @@ export class HealthController {
 
   @Get()
   @HealthCheck(UNCACHED)
-  @ApiOperation({ summary: 'Whether everything is well: the database, the IDs, the numbers' })
+  @ApiOperation({
+    operationId: 'readHealth',
+    summary: 'Whether everything is well: the database, the IDs, the numbers',
+  })
   @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
     return this.health.check([
@@ -38,7 +41,10 @@ export class HealthController {
 
   @Get('live')
   @HealthCheck(UNCACHED)
-  @ApiOperation({ summary: 'Whether the process answers: a restart would help against nothing else' })
+  @ApiOperation({
+    operationId: 'readLiveness',
+    summary: 'Whether the process answers: a restart would help against nothing else',
+  })
   @ApiHealthReport()
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
@@ -47,7 +53,10 @@ export class HealthController {
   /** Not the database: IDs go on without it for most of a lease, and all replicas would leave together. */
   @Get('ready')
   @HealthCheck(UNCACHED)
-  @ApiOperation({ summary: 'Whether IDs can be issued, and the service is not shutting down' })
+  @ApiOperation({
+    operationId: 'readReadiness',
+    summary: 'Whether IDs can be issued, and the service is not shutting down',
+  })
   @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {
     return this.health.check([() => this.ids(), () => this.drain.isHealthy('shutdown')]);

@@ -3,9 +3,37 @@ import { ProblemException } from '../problems/problem.exception.js';
 
 const KEYS = ['first-key-0123456789', 'second-key-0123456789'];
 const WORKERS_KEY = 'workers-key-0123456789';
-const keys = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'workers', workersApiKeys: [] });
-const none = new ApiKeys({ apiKeys: [], apiKeysFor: 'workers', workersApiKeys: [] });
-const apart = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'all', workersApiKeys: [WORKERS_KEY] });
+const PUBLIC = { host: '0.0.0.0', trustProxy: 0 };
+const keys = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'workers', workersApiKeys: [], ...PUBLIC });
+const none = new ApiKeys({ apiKeys: [], apiKeysFor: 'workers', workersApiKeys: [], ...PUBLIC });
+const apart = new ApiKeys({ apiKeys: KEYS, apiKeysFor: 'all', workersApiKeys: [WORKERS_KEY], ...PUBLIC });
+
+describe('Without any keys', () => {
+  const local = { apiKeys: [], apiKeysFor: 'workers', workersApiKeys: [], host: '127.0.0.1', trustProxy: 0 } as const;
+
+  it.each(['127.0.0.1', 'localhost', '::1'])('the workers are shown on %s', (host) => {
+    const open = new ApiKeys({ ...local, host });
+    expect([open.areNotNeededBy({}), open.areShownBy({}), open.mayShow({})]).toEqual([true, true, true]);
+  });
+
+  it.each([
+    ['on every network', { host: '0.0.0.0' }],
+    ['on a name', { host: 'ids.internal' }],
+    ['behind a proxy that is trusted', { trustProxy: 1 }],
+    ['with keys', { apiKeys: KEYS }],
+    ['with keys for the workers alone', { workersApiKeys: KEYS }],
+  ])('but not %s', (_, other) => {
+    const closed = new ApiKeys({ ...local, ...other });
+    expect([closed.areNotNeededBy({}), closed.areShownBy({}), closed.mayShow({})]).toEqual([false, false, false]);
+  });
+
+  it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'cf-connecting-ip'])(
+    'nor to who comes through a proxy that says %s',
+    (header) => {
+      for (const value of ['192.0.2.1', '']) expect(new ApiKeys(local).areNotNeededBy({ [header]: value })).toBe(false);
+    },
+  );
+});
 
 describe('ApiKeys', () => {
   it.each(KEYS)('accept %s in either header', (key) => {

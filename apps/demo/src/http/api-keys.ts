@@ -4,7 +4,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DEMO_CONFIG } from '../demo-config.token.js';
 import type { DemoConfig } from '../demo-config.js';
 import { KEY_NOT_ALLOWED, KEY_REQUIRED } from './api-problem.js';
+import { LOOPBACK } from './loopback.js';
 import { ProblemException } from '../problems/problem.exception.js';
+
+type KeyConfig = Pick<DemoConfig, 'apiKeys' | 'apiKeysFor' | 'workersApiKeys' | 'host' | 'trustProxy'>;
+
+/** What proxies add. One that adds nothing is not seen: docs/service.md says to configure keys behind any. */
+const FORWARDED = [
+  ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'via'],
+  ...[
+    'x-original-forwarded-for',
+    'cf-connecting-ip',
+    'true-client-ip',
+    'x-client-ip',
+    'fly-client-ip',
+    'x-envoy-external-address',
+  ],
+];
 
 /**
  * The keys that the service was given, for two scopes: calls that change something, and the workers with their hosts.
@@ -16,16 +32,25 @@ export class ApiKeys {
   private readonly forWorkers: readonly Buffer[];
   /** Whether every call that changes something needs a key. */
   readonly areForAll: boolean;
+  /** Whether only programs of this host can ask, if no proxy of this host asks for others. */
+  private readonly isLocal: boolean;
 
-  constructor(@Inject(DEMO_CONFIG) config: Pick<DemoConfig, 'apiKeys' | 'apiKeysFor' | 'workersApiKeys'>) {
+  constructor(@Inject(DEMO_CONFIG) config: KeyConfig) {
     this.forCalls = config.apiKeys.map(hashOf);
     this.forWorkers = config.workersApiKeys.length > 0 ? config.workersApiKeys.map(hashOf) : this.forCalls;
     this.areForAll = config.apiKeysFor === 'all';
+    this.isLocal = LOOPBACK.test(config.host) && config.trustProxy === 0;
   }
 
   /** Whether there is a key that shows the workers. */
   get areConfigured(): boolean {
     return this.forWorkers.length > 0;
+  }
+
+  /** Whether the workers are shown without a key: on a loopback address, where there are none, to who comes through no proxy. */
+  areNotNeededBy(headers: IncomingHttpHeaders): boolean {
+    const hasKeys = this.areConfigured || this.forCalls.length > 0;
+    return this.isLocal && !hasKeys && FORWARDED.every((name) => headers[name] === undefined);
   }
 
   /** Whether a key is one for calls. */
@@ -54,10 +79,16 @@ export class ApiKeys {
    */
   areShownBy(headers: IncomingHttpHeaders): boolean {
     const key = keyIn(headers);
+    if (this.areNotNeededBy(headers)) return true;
     if (!this.areConfigured || key === undefined) return false;
     const [isForWorkers, isForCalls] = [isAmong(this.forWorkers, key), isAmong(this.forCalls, key)];
     if (!isForWorkers && !isForCalls) throw keyRequired();
     return isForWorkers;
+  }
+
+  /** As {@link areShownBy}, without an error for a wrong key. */
+  mayShow(headers: IncomingHttpHeaders): boolean {
+    return this.areNotNeededBy(headers) || isAmong(this.forWorkers, keyIn(headers) ?? '');
   }
 
   private demandOf(hashes: readonly Buffer[], key = ''): void {

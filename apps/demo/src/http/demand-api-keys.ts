@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiKeys } from './api-keys.js';
 
 /** POST, but it only calculates. */
-const CHANGES_NOTHING = new Set(['/v1/layouts/plan']);
+const CHANGES_NOTHING = new Set(['/v1/layouts/plan', '/v1/layouts/advice']);
 
 /** What is read there belongs to customers. */
 const PRIVATE = /^\/v1\/orders(\/|$)/;

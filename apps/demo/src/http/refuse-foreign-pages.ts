@@ -1,14 +1,13 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DemoConfig } from '../demo-config.js';
 import { ProblemException } from '../problems/problem.exception.js';
+import { LOOPBACK } from './loopback.js';
 import type { ProblemFilter } from './problem.filter.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Probes and Prometheus come with the address of a pod. */
 const FOR_WATCHERS = /^\/(health|metrics)(\/|$)/;
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
 /**
  * Keeps pages of other sites from using a service that their reader can reach and they cannot: requests that change

@@ -4,6 +4,7 @@ import { IsIn, IsOptional } from 'class-validator';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import { examplePlan } from '../layouts/layout-examples.js';
 import { PRESET_NAMES, type PresetName } from '../layouts/named-presets.js';
+import { EXAMPLE } from './example-ids.js';
 import { IdFormat } from './id-format.js';
 
 /** The query of GET /v1/ids/:id. */
@@ -31,28 +32,28 @@ export class DecodedField {
   @ApiProperty({ example: 30 })
   readonly shift!: number;
 
-  @ApiProperty({ example: 28_027_530 })
+  @ApiProperty({ example: EXAMPLE.tick })
   readonly value!: number;
 }
 
 /** What an ID says. */
 export class DecodedId {
-  @ApiSnowflake({ description: 'In decimal: always a string in JSON.' })
+  @ApiSnowflake({ example: String(EXAMPLE.id), description: 'In decimal: always a string in JSON.' })
   readonly id!: string;
 
-  @ApiProperty({ example: '2026-11-21T08:15:30.000Z', description: 'The start of its tick.' })
+  @ApiProperty({ example: EXAMPLE.time.toISOString(), description: 'The start of its tick.' })
   readonly time!: string;
 
-  @ApiProperty({ example: 28_027_530, description: "Ticks since the layout's epoch." })
+  @ApiProperty({ example: EXAMPLE.tick, description: "Ticks since the layout's epoch." })
   readonly tick!: number;
 
-  @ApiProperty({ example: 17 })
+  @ApiProperty({ example: EXAMPLE.workerId })
   readonly workerId!: number;
 
   @ApiProperty({ example: 0, description: 'Flips when the clock of the worker goes back.' })
   readonly clockBack!: number;
 
-  @ApiProperty({ example: 1 })
+  @ApiProperty({ example: EXAMPLE.sequence })
   readonly sequence!: number;
 
   @ApiProperty({ example: 0 })

@@ -14,6 +14,8 @@ const BUFFERS = new AnswerBuffers(idsJsonSize(MOST_IDS), 256);
 /**
  * Answers the usual `POST /v1/ids` before Nest's route is asked, which would take as long as the rest of the request: up
  * to 1,000 IDs in decimal that can be issued at once. Everything else, wrong queries too, is left to the controller.
+ *
+ * The second way to the same answer, for speed alone: two-routes.int-spec.ts compares it with `IdsController.issue`.
  */
 export function issueAtOnce(app: NestFastifyApplication): void {
   const ids = app.get(IdService);

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { CodecName } from '@raindrop/nestjs';
 import { IsOptional, IsString, Length } from 'class-validator';
 import { QueryInteger } from '../http/query-integer.js';
+import { EXAMPLE_IDS } from './example-ids.js';
 import { IdFormat } from './id-format.js';
 
 const COUNT = { min: 1, max: 10_000, default: 1 };
@@ -22,7 +23,7 @@ export class NewIdsQuery {
 
 /** The answer. */
 export class NewIds {
-  @ApiProperty({ type: [String], example: ['30094321512251392', '30094321512251394'] })
+  @ApiProperty({ type: [String], example: EXAMPLE_IDS })
   readonly ids!: string[];
 }
 

@@ -3,7 +3,12 @@ import { TIME_UNITS } from '@raindrop/nestjs';
 
 /** The body of POST /v1/layouts/plan: core's `LayoutOptions`, which core checks. This class only describes them. */
 export class LayoutRequest {
-  @ApiPropertyOptional({ enum: Object.keys(TIME_UNITS), default: 'second', description: 'The length of a tick.' })
+  // Without `default`: generators of clients make what has one a field that is always there.
+  @ApiPropertyOptional({
+    enum: Object.keys(TIME_UNITS),
+    example: 'second',
+    description: 'The length of a tick; a second when it is left out.',
+  })
   readonly timeUnit?: string;
 
   @ApiProperty({ example: '2026-01-01', description: 'The epoch, not in the future: an ISO date or Unix ms.' })

@@ -16,10 +16,10 @@ export class MetricsController {
   @Get()
   @Header('content-type', prometheusContentType)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Metrics for Prometheus' })
+  @ApiOperation({ operationId: 'readMetrics', summary: 'Metrics for Prometheus' })
   @ApiResponse({
     status: 200,
-    description: 'Those of docs/metrics.md, and those of the process.',
+    description: 'Those of docs/operations.md, and those of the process.',
     content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
   })
   read(): Promise<string> {

@@ -14,7 +14,7 @@ class ScrapeReader extends MetricReader {
   protected async onShutdown(): Promise<void> {}
 }
 
-/** The metrics of docs/metrics.md, read when Prometheus asks, those of the process, and how long requests take. */
+/** The metrics of docs/operations.md, read when Prometheus asks, those of the process, and how long requests take. */
 @Injectable()
 export class ServiceMetrics implements OnApplicationShutdown {
   private readonly process = new Registry();

@@ -28,7 +28,7 @@ export class NumbersController {
   ) {}
 
   @Post('numbers/:code')
-  @ApiOperation({ summary: 'Issue dense numbers: 1, 2, 3, from segments' })
+  @ApiOperation({ operationId: 'issueNumbers', summary: 'Issue dense numbers: 1, 2, 3, from segments' })
   @ApiResponse({ status: 201, type: NewNumbers })
   @ApiProblem(400, 'INVALID_INPUT', 'code must be one of order, invoice, ticket')
   @ApiKeyProblem()
@@ -39,7 +39,7 @@ export class NumbersController {
   }
 
   @Post('sharded-ids')
-  @ApiOperation({ summary: 'Issue a number for the public, whose steps are blurred' })
+  @ApiOperation({ operationId: 'issueShardedId', summary: 'Issue a number for the public, whose steps are blurred' })
   @ApiResponse({ status: 201, type: ShardedId })
   @ApiProblem(400, 'INVALID_INPUT', 'app must be an integer from 0 to 255')
   @ApiBodyProblems()
@@ -53,7 +53,7 @@ export class NumbersController {
   }
 
   @Post('business-numbers')
-  @ApiOperation({ summary: 'Issue a number without gaps, such as INV-2026-000001' })
+  @ApiOperation({ operationId: 'issueBusinessNumber', summary: 'Issue a number without gaps, such as INV-2026-000001' })
   @ApiResponse({ status: 201, type: BusinessNumber })
   @ApiProblem(400, 'INVALID_INPUT', 'series must be one of invoice, credit-note')
   @ApiBodyProblems()

@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { compareIds, type ParsedId } from '@raindrop/nestjs';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
+import { EXAMPLE, EXAMPLE_IDS } from '../ids/example-ids.js';
 import type { Order } from '../database/order.entity.js';
 
 export class OrderItemView {
-  @ApiSnowflake()
+  @ApiSnowflake({ example: EXAMPLE_IDS[1] })
   readonly id!: string;
 
   @ApiProperty({ example: 'tea-250g' })
@@ -16,10 +17,10 @@ export class OrderItemView {
 
 /** An order as clients see it. */
 export class OrderView {
-  @ApiSnowflake()
+  @ApiSnowflake({ example: EXAMPLE_IDS[1] })
   readonly id!: string;
 
-  @ApiProperty({ example: '2026-11-21T08:15:30.000Z', description: 'The second that stands in the ID.' })
+  @ApiProperty({ example: EXAMPLE.time.toISOString(), description: 'The second that stands in the ID.' })
   readonly createdAt!: string;
 
   @ApiProperty({ example: 'Ada' })

@@ -4,6 +4,7 @@ import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { IsMoment } from '../http/is-moment.js';
 import { QueryInteger } from '../http/query-integer.js';
+import { EXAMPLE_IDS } from '../ids/example-ids.js';
 import { OrderView } from './order-view.js';
 
 const LIMIT = { min: 1, max: 100, default: 20 };
@@ -37,6 +38,10 @@ export class OrdersPage {
   @ApiProperty({ type: [OrderView] })
   readonly orders!: OrderView[];
 
-  @ApiSnowflake({ nullable: true, description: 'Goes into `after` to read on; null at the end.' })
+  @ApiSnowflake({
+    example: EXAMPLE_IDS[0],
+    nullable: true,
+    description: 'Goes into `after` to read on; null at the end.',
+  })
   readonly next!: string | null;
 }

@@ -21,7 +21,10 @@ export class OrdersController {
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Save an order and its items: @GeneratedSnowflake() fills their keys' })
+  @ApiOperation({
+    operationId: 'createOrder',
+    summary: 'Save an order and its items: @GeneratedSnowflake() fills their keys',
+  })
   @ApiResponse({ status: 201, type: OrderView })
   @ApiProblem(400, 'INVALID_INPUT', 'customer must be a text of 1 to 100 characters, without control characters')
   @ApiBodyProblems()
@@ -32,7 +35,10 @@ export class OrdersController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Read orders page by page, the newest first, of all times or of a range' })
+  @ApiOperation({
+    operationId: 'listOrders',
+    summary: 'Read orders page by page, the newest first, of all times or of a range',
+  })
   @ApiResponse({ status: 200, type: OrdersPage })
   @ApiKeyProblem()
   @ApiProblem(400, 'INVALID_INPUT', 'limit must be an integer from 1 to 100')
@@ -42,7 +48,7 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Read an order' })
+  @ApiOperation({ operationId: 'readOrder', summary: 'Read an order' })
   @ApiSnowflakeParam()
   @ApiResponse({ status: 200, type: OrderView })
   @ApiProblem(400, 'INVALID_ID', 'id must be 1 to 19 characters of 0-9, none of them a leading 0')

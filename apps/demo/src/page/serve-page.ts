@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import staticFiles from '@fastify/static';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 
-/** Beside the sources, and where `nest build` copies it: `dist/apps/demo/public`. */
-const FOLDERS = [join(__dirname, '../../public'), join(__dirname, '../public')];
+/** Where `npm run build` makes it, seen from there and from the sources; unbuilt, it has no script. */
+const FOLDERS = ['../public', '../../../../dist/apps/demo/public', '../../public'].map((each) => join(__dirname, each));
 
 /** Stricter than that of Swagger's page: not even a style may stand in the document. */
 const CONTENT_SECURITY_POLICY = [
@@ -24,6 +24,8 @@ export async function servePage(adapter: FastifyAdapter): Promise<void> {
     // A route for each file: everything else is Nest's.
     wildcard: false,
     decorateReply: false,
+    // Beside each file lies what `build-page.mjs` has made of it.
+    preCompressed: true,
     cacheControl: false,
     setHeaders: (reply) => {
       void reply.header('cache-control', 'no-cache');

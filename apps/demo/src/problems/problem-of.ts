@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
-import { InvalidBatchError, InvalidCodeError, InvalidIdError, RaindropError, UnknownAppError } from '@raindrop/nestjs';
+import { RaindropError, raindropProblem } from '@raindrop/nestjs';
 import { isDatabaseAway } from '../database/is-database-away.js';
 import { isDatabaseFull } from '../database/is-database-full.js';
 import type { Problem } from './problem.js';
 import { ProblemException, type ProblemTold } from './problem.exception.js';
+
+const UNFORESEEN = 'Something is wrong here. The server log says what.';
 
 /** A problem that has not been told to anybody yet. */
 export type UntoldProblem = Omit<Problem, 'instance'>;
@@ -53,21 +55,13 @@ function toldOf(error: unknown): ProblemTold & { readonly status: number } {
     const detail = 'The database has no room to write. Try again in a moment.';
     return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
   }
-  const detail = 'Something is wrong here. The server log says what.';
-  return { status: 500, errorCode: codeOf(500), detail };
+  return { status: 500, errorCode: codeOf(500), detail: UNFORESEEN };
 }
 
 function raindropTold(error: RaindropError): ProblemTold & { readonly status: number } {
-  const { errorCode, message, retryable } = error;
-  if (error instanceof InvalidIdError || error instanceof InvalidBatchError || error instanceof InvalidCodeError) {
-    return { status: 400, errorCode, detail: message, retryable };
-  }
-  if (error instanceof UnknownAppError) return { status: 404, errorCode, detail: message, retryable };
-  if (retryable) {
-    const detail = 'No ID can be issued right now. Try again in a moment.';
-    return { status: 503, errorCode, detail, retryable };
-  }
-  return { status: 500, errorCode, detail: 'Something is wrong here. The server log says what.', retryable };
+  const { errorCode, retryable } = error;
+  const { status, detail } = raindropProblem(error) ?? { status: 500, detail: UNFORESEEN };
+  return { status, errorCode, detail, retryable };
 }
 
 function numbersOf(error: RaindropError): Record<string, number> {

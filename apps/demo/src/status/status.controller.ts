@@ -1,10 +1,13 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, type SnowflakeServiceStatus } from '@raindrop/nestjs';
+import type { FastifyRequest } from 'fastify';
 import type { DemoConfig } from '../demo-config.js';
 import { DEMO_CONFIG } from '../demo-config.token.js';
+import { ApiKeys } from '../http/api-keys.js';
 import { ApiCommonProblems } from '../http/api-problem.js';
 import { planOfLayout } from '../layouts/plan-of-layout.js';
+import { LeaseTimeline } from './lease-timeline.js';
 import { ServiceStatus } from './service-status.js';
 
 @ApiTags('ids')
@@ -13,20 +16,32 @@ import { ServiceStatus } from './service-status.js';
 export class StatusController {
   constructor(
     private readonly ids: IdService,
+    private readonly keys: ApiKeys,
+    private readonly timeline: LeaseTimeline,
     @Inject(DEMO_CONFIG) private readonly config: Pick<DemoConfig, 'workers'>,
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'How the ID service is' })
+  @ApiOperation({ operationId: 'readStatus', summary: 'How the ID service is' })
   @ApiResponse({ status: 200, type: ServiceStatus })
-  read(): ServiceStatus {
-    const { state, assigner, guarantee, counters, expiresAt, daysLeft } = this.ids.status() as SnowflakeServiceStatus;
+  read(@Req() { headers }: Pick<FastifyRequest, 'headers'>): ServiceStatus {
+    const status = this.ids.status() as SnowflakeServiceStatus;
+    const { state, assigner, guarantee, counters, expiresAt, daysLeft, renewals, failures } = status;
     return {
       ...{ state, assigner, guarantee },
       layout: planOfLayout(this.ids.layout, this.config.workers),
       ...{ issued: counters.issued, codes: counters.codes },
       uptimeSeconds: Math.floor(process.uptime()),
       ...{ expiresAt: expiresAt?.toISOString() ?? null, daysLeft },
+      lease: {
+        leftMs: Math.round(status.leaseLeftMs),
+        renewalMs: this.timeline.lastRenewalMs,
+        clockOffsetMs: status.clockOffsetMs ?? null,
+        ...{ renewals, failures },
+        lastErrorCode: status.lastError?.errorCode ?? null,
+      },
+      events: this.timeline.events,
+      showsWorkers: this.keys.areNotNeededBy(headers),
     };
   }
 }

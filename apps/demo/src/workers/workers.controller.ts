@@ -17,7 +17,8 @@ import { exampleWorkers } from './example-workers.js';
 import { WorkersAnswer } from './workers-answer.js';
 import { WorkersService } from './workers.service.js';
 
-const OFF = 'The workers are not shown: the service was started without API_KEYS or WORKERS_API_KEYS.';
+const OFF =
+  'The workers are not shown: the service was started without API_KEYS or WORKERS_API_KEYS, and not for this host alone.';
 
 @ApiTags('ids')
 @ApiCommonProblems()
@@ -33,7 +34,10 @@ export class WorkersController {
   @Header('cache-control', 'no-store')
   @ApiBearerAuth()
   @ApiSecurity('key')
-  @ApiOperation({ summary: 'Who holds which worker id, how long the lease lasts, how far the odometers are' })
+  @ApiOperation({
+    operationId: 'listWorkers',
+    summary: 'Who holds which worker id, how long the lease lasts, how far the odometers are',
+  })
   @ApiResponse({
     status: 200,
     description: 'Every row of the worker table, by id.',
@@ -46,6 +50,7 @@ export class WorkersController {
   @ApiProblem(404, 'WORKERS_NOT_SHOWN', OFF)
   @ApiProblem(503, 'DATABASE_CALL_FAILED', 'The database does not answer. Try again in a moment.')
   read(@Req() { headers }: FastifyRequest): Promise<WorkersView> {
+    if (this.keys.areNotNeededBy(headers)) return this.workers.read();
     if (!this.keys.areConfigured) throw new ProblemException(404, { errorCode: 'WORKERS_NOT_SHOWN', detail: OFF });
     this.keys.demandForWorkers(headers);
     return this.workers.read();

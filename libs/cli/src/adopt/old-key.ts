@@ -8,19 +8,32 @@ export interface TypedColumn {
   readonly type: string;
 }
 
-/** A key that the database has made so far, and what has to be done to make it Raindrop's. */
+/** A column that may hold keys, although no foreign key says so. */
+export interface LooseColumn extends TypedColumn {
+  /** The key that its name speaks of, `users.id`; null when the name is that of no table. */
+  readonly perhaps: string | null;
+}
+
+/** A key that the database has made so far. */
 export interface OldKey extends TypedColumn {
-  readonly database: SupportedDatabase;
   /** Whether the database makes its values: auto-increment, serial, identity. */
   readonly isGenerated: boolean;
   /** The largest value; 0 in an empty table. */
   readonly highest: bigint;
-  /** The columns that refer to it, those that refer to these, and so on. */
-  readonly references: readonly TypedColumn[];
-  /** What has to be cleared away first, a sentence each: the migration would fail on it, or lose it. */
-  readonly obstacles: readonly string[];
   /** SQL for the largest value, as text in a column `highest`. */
   readonly highestSql: string;
+}
+
+/** Keys that are to be Raindrop's, what refers to them, and what has to be done. */
+export interface OldKeys {
+  readonly database: SupportedDatabase;
+  readonly keys: readonly OldKey[];
+  /** The columns that refer to them, those that refer to these, and so on. */
+  readonly references: readonly TypedColumn[];
+  /** Columns that no foreign key names, and whose names say that they hold keys. Nothing is done to them. */
+  readonly loose: readonly LooseColumn[];
+  /** What has to be cleared away first, a sentence each: the migration would fail on it, or lose it. */
+  readonly obstacles: readonly string[];
   readonly steps: MigrationSteps;
 }
 
@@ -49,22 +62,46 @@ export interface TablePath {
   readonly name: string;
 }
 
-const PART = '"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`][^.]*';
-const PATH = new RegExp(`^(?:(${PART})\\.)?(${PART})$`);
+/** A key as it was asked for. */
+export interface KeyPath extends TablePath {
+  readonly column: string;
+}
 
-/** Reads `table` or `schema.table`. @throws InputError; a name that has a dot in it, or begins with a quote, needs quotes */
-export function pathOf(text: string): TablePath {
-  const match = PATH.exec(text);
-  if (match === null) {
-    throw new InputError(`--table ${text} must be table or schema.table; names with dots in them in quotes: '"a.b"'`);
+const PART = '"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`,][^.,]*';
+const PATH = new RegExp(`(?:(${PART})\\.)?(${PART})(?:,\\s*|$)`, 'y');
+
+/**
+ * Reads `table` or `schema.table`, several with commas between them, and their keys: one name for all, or one for each.
+ * @throws InputError; a name that has a dot or a comma in it, or begins with a quote, needs quotes
+ */
+export function keyPathsOf(tables: string, columns: string): KeyPath[] {
+  const paths = pathsOf(tables);
+  const names = paths.length === 1 ? [columns] : columns.split(',').map((each) => each.trim());
+  if (names.length !== 1 && names.length !== paths.length) {
+    throw new InputError(`--column ${columns} must be one name for all tables, or one for each of the ${paths.length}`);
   }
-  const [schema, name] = [match[1], match[2]!].map((part) => (part === undefined ? undefined : unquoted(part)));
-  return { schema, name: name! };
+  return paths.map((path, index) => ({ ...path, column: names[index] ?? names[0]! }));
+}
+
+function pathsOf(text: string): TablePath[] {
+  const paths: TablePath[] = [];
+  PATH.lastIndex = 0;
+  for (let at = 0; at < text.length; at = PATH.lastIndex) {
+    const match = PATH.exec(text);
+    if (match === null) break;
+    const [schema, name] = [match[1], match[2]!].map((part) => (part === undefined ? undefined : unquoted(part)));
+    paths.push({ schema, name: name! });
+    if (PATH.lastIndex === text.length && !text.endsWith(',')) return paths;
+  }
+  throw new InputError(
+    `--table ${text} must be table or schema.table, or several with commas between them; names with dots or commas in ` +
+      `them in quotes: '"a.b"'`,
+  );
 }
 
 function unquoted(part: string): string {
   const quote = part.charAt(0);
-  return quote === '"' || quote === '`' ? part.slice(1, -1).replaceAll(quote + quote, quote) : part;
+  return quote === '"' || quote === '`' ? part.slice(1, -1).replaceAll(quote + quote, quote) : part.trimEnd();
 }
 
 /** The number that a database gives as text; 0 for an empty table. */

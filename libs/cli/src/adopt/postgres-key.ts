@@ -1,4 +1,5 @@
-import { numberIn, type MigrationStep, type OldKey, type Query, type TablePath } from './old-key.js';
+import { looseColumns, type Candidate } from './loose-columns.js';
+import { numberIn, type KeyPath, type MigrationStep, type OldKey, type OldKeys, type Query } from './old-key.js';
 import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
 
 interface Column {
@@ -7,6 +8,13 @@ interface Column {
   readonly table: string;
   readonly column: string;
   readonly type: string;
+}
+
+interface Key extends Column {
+  /** `a` or `d` of an identity, else empty. */
+  readonly identity: string;
+  readonly fallback: string | null | undefined;
+  readonly sequence: string | null | undefined;
 }
 
 const INTEGER = ['smallint', 'integer', 'bigint'];
@@ -25,7 +33,36 @@ const IS_KEY =
  * PostgreSQL takes foreign keys along when a type changes; identity or default go, so that nobody else makes keys. The
  * sequence behind a serial column stays: `down` needs it.
  */
-export async function readPostgresKey(query: Query, { schema, name }: TablePath, column: string): Promise<OldKey> {
+export async function readPostgresKeys(query: Query, paths: readonly KeyPath[]): Promise<OldKeys> {
+  const keys: Key[] = [];
+  for (const path of paths) keys.push(await readKey(query, path));
+  const columns: Column[] = [...keys];
+  for (const target of columns) {
+    for (const child of await referring(query, target)) if (!isAmong(columns, child)) columns.push(child);
+  }
+  for (const key of keys) {
+    const upwards = (await referredBy(query, key)).find((each) => each.path !== key.path && !isAmong(columns, each));
+    if (upwards !== undefined) throw refersElsewhere(key.table, key.column, upwards.path);
+  }
+  const toWiden = columns.filter((each) => each.type !== 'bigint');
+  const obstacles: string[] = [];
+  for (const each of toWiden) obstacles.push(...(await readersOf(query, each)));
+  const old: OldKey[] = [];
+  for (const each of keys) old.push(await oldKeyOf(query, each));
+  const { candidates, tables } = await readCandidates(query);
+  return {
+    ...{ database: 'postgres', obstacles },
+    keys: old,
+    references: columns.slice(keys.length).map(({ table, column, type }) => ({ table, column, type })),
+    loose: looseColumns(candidates, keys, tables),
+    steps: {
+      up: [...keys.flatMap(endOf), ...toWiden.map(widen)],
+      down: keys.flatMap(downOf),
+    },
+  };
+}
+
+async function readKey(query: Query, { schema, name, column }: KeyPath): Promise<Key> {
   const given = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
   const [found] = await query(
     'SELECT a.attrelid::regclass::text AS path, format_type(a.atttypid, a.atttypmod) AS type, ' +
@@ -41,42 +78,46 @@ export async function readPostgresKey(query: Query, { schema, name }: TablePath,
   const { path, type, identity, fallback, sequence } = found as Record<string, string>;
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
   if (found['keyed'] !== true) throw notAKey(name, column);
-  const [upwards] = await query(
-    'SELECT k.confrelid::regclass::text AS target FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid ' +
-      "AND a.attnum = ANY (k.conkey) WHERE k.contype = 'f' AND k.conrelid = to_regclass($1) " +
-      'AND k.confrelid <> k.conrelid AND a.attname = $2',
-    [given, column],
-  );
-  if (upwards !== undefined) throw refersElsewhere(name, column, String(upwards['target']));
+  return { path: path!, table: name, column, type: type!, identity: identity!, fallback, sequence };
+}
 
-  const key: Column = { path: path!, table: name, column, type: type! };
-  const columns = [key];
-  for (const target of columns) {
-    for (const child of await referring(query, target)) {
-      if (!columns.some((each) => each.path === child.path && each.column === child.column)) columns.push(child);
-    }
-  }
-  const references = columns.slice(1);
-  const toWiden = columns.filter((each) => each.type !== 'bigint');
-  const obstacles: string[] = [];
-  for (const each of toWiden) obstacles.push(...(await readersOf(query, each)));
-  const alter = `ALTER TABLE ${path!} ALTER COLUMN ${quoted(column)}`;
-  const highestSql = `SELECT MAX(${quoted(column)})::text AS highest FROM ${path!}`;
+async function oldKeyOf(query: Query, { path, table, column, type, identity, fallback }: Key): Promise<OldKey> {
+  const highestSql = `SELECT MAX(${quoted(column)})::text AS highest FROM ${path}`;
   const [top] = await query(highestSql);
-  return {
-    ...{ database: 'postgres', table: name, column, type: type!, highestSql, obstacles },
-    isGenerated: identity !== '' || fallback != null,
-    highest: numberIn(top),
-    references: references.map(({ table, column: each, type: its }) => ({ table, column: each, type: its })),
-    steps: {
-      up: [
-        ...(identity !== '' ? [{ sql: `${alter} DROP IDENTITY` }] : []),
-        ...(fallback != null ? [{ sql: `${alter} DROP DEFAULT` }] : []),
-        ...toWiden.map(widen),
-      ],
-      down: downOf(alter, { path: path!, column, identity: identity!, fallback, sequence }),
-    },
-  };
+  const isGenerated = identity !== '' || fallback != null;
+  return { table, column, type, isGenerated, highestSql, highest: numberIn(top) };
+}
+
+function isAmong(columns: readonly Column[], { path, column }: Pick<Column, 'path' | 'column'>): boolean {
+  return columns.some((each) => each.path === path && each.column === column);
+}
+
+/** What a column refers to. */
+async function referredBy(query: Query, { path, column }: Column): Promise<Pick<Column, 'path' | 'column'>[]> {
+  const records = await query(
+    'SELECT k.confrelid::regclass::text AS path, p.attname AS parent ' +
+      'FROM pg_constraint k CROSS JOIN LATERAL unnest(k.conkey, k.confkey) AS u(child, parent) ' +
+      'JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.child ' +
+      'JOIN pg_attribute p ON p.attrelid = k.confrelid AND p.attnum = u.parent ' +
+      "WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid = to_regclass($1) AND a.attname = $2",
+    [path, column],
+  );
+  return records.map((each) => ({ path: String(each['path']), column: String(each['parent']) }));
+}
+
+/** The columns of all tables but the server's own. */
+async function readCandidates(query: Query): Promise<{ candidates: Candidate[]; tables: string[] }> {
+  const records = await query(
+    'SELECT c.relname AS name, a.attname AS col, format_type(a.atttypid, a.atttypmod) AS type, EXISTS (SELECT FROM ' +
+      "pg_constraint k WHERE k.contype = 'f' AND k.conrelid = c.oid AND a.attnum = ANY (k.conkey)) AS linked " +
+      "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition " +
+      'JOIN pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND NOT a.attisdropped ' +
+      "AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ORDER BY n.nspname, c.relname, a.attnum",
+  );
+  const candidates = records.map(({ name, col, type, linked }) => ({
+    ...{ table: String(name), column: String(col), type: String(type), isLinked: linked === true },
+  }));
+  return { candidates, tables: [...new Set(candidates.map(({ table }) => table))] };
 }
 
 /** Views and rules, which keep a column's type from changing. */
@@ -115,10 +156,20 @@ function widen({ path, column }: Column): MigrationStep {
   return { sql: `ALTER TABLE ${path} ALTER COLUMN ${quoted(column)} TYPE bigint` };
 }
 
-function downOf(
-  alter: string,
-  key: { path: string; column: string; identity: string; fallback?: string | undefined; sequence?: string | undefined },
-): MigrationStep[] {
+/** Ends the database's own keys. */
+function endOf({ identity, fallback, ...key }: Key): MigrationStep[] {
+  return [
+    ...(identity !== '' ? [{ sql: `${alterOf(key)} DROP IDENTITY` }] : []),
+    ...(fallback != null ? [{ sql: `${alterOf(key)} DROP DEFAULT` }] : []),
+  ];
+}
+
+function alterOf({ path, column }: Pick<Column, 'path' | 'column'>): string {
+  return `ALTER TABLE ${path} ALTER COLUMN ${quoted(column)}`;
+}
+
+function downOf(key: Key): MigrationStep[] {
+  const alter = alterOf(key);
   const next = `(SELECT GREATEST(MAX(${quoted(key.column)}) + 1, 1) FROM ${key.path})`;
   if (key.identity !== '') {
     const always = key.identity === 'a' ? 'ALWAYS' : 'BY DEFAULT';

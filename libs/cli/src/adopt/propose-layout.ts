@@ -1,22 +1,45 @@
-import { planLayout, type Layout, type LayoutOptions, type LayoutPlan } from '@raindrop/core';
+import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type ReadyLayoutOptions } from '@raindrop/core';
+import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { layoutOfAnyLife } from '../options/layout-of-any-life.js';
+
+/** Options of a layout, by its bits or by `layout: 'number'`. */
+export type ProposedOptions = LayoutOptions | (Omit<ReadyLayoutOptions, 'layout'> & { readonly layout: 'number' });
 
 /** A layout whose IDs are all larger than the old keys. */
 export interface Proposal {
-  readonly options: LayoutOptions;
+  readonly options: ProposedOptions;
   readonly plan: LayoutPlan;
   /** No ID that is issued from now on is smaller, whichever clock of a service it has. */
   readonly floor: bigint;
 }
 
-type Shape = Pick<LayoutOptions, 'timeUnit' | 'timeStampLength' | 'workIdLength' | 'endBitsLength'>;
+/** A proposal before it is known whether it will do. */
+type Draft = Omit<Proposal, 'plan'> & { readonly layout: Layout };
 
-/** The first that will do: exact JavaScript numbers for decades, then a high rate, then the highest. */
+const BITS = ['timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength'] as const;
+
+type Bits = Partial<Pick<LayoutOptions, (typeof BITS)[number]>>;
+
+/** Options of a shape, and the bits that they stand for. */
+interface Shape {
+  readonly options: Partial<ProposedOptions>;
+  readonly bits: Bits;
+}
+
+const DEFAULT_BITS = { timeStampLength: 33, workIdLength: 10, endBitsLength: 1 } as const;
+const MILLISECOND_BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 } as const;
+
+/** Exact JavaScript numbers for decades, then the default's high rate. */
 const SHAPES: readonly Shape[] = [
-  { timeUnit: 'second', timeStampLength: 40, workIdLength: 8, endBitsLength: 1 },
-  { timeUnit: 'second', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
-  { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 },
+  {
+    options: { layout: 'number' },
+    bits: { timeUnit: 'second', timeStampLength: 40, workIdLength: 8, endBitsLength: 1 },
+  },
+  { options: DEFAULT_BITS, bits: { timeUnit: 'second', ...DEFAULT_BITS } },
 ];
+
+/** Where neither lasts: it starts at the largest IDs of all. */
+const LAST_SHAPE: Shape = { options: MILLISECOND_BITS, bits: MILLISECOND_BITS };
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
@@ -37,65 +60,80 @@ const EARLIEST_MS = Date.parse('0001-01-01');
  * The layout for a table whose largest key is `highest`; undefined when none lasts 20 years: IDs have 63 bits, and what
  * the old keys have used up of them is lost as time.
  *
- * The epoch is the latest midnight from which the present's IDs are larger than the old keys, with an hour to spare:
- * the older the epoch, the larger the IDs.
+ * The epoch is the default's where its IDs are larger than the old keys. Else it is the latest midnight from which the
+ * present's are, with an hour to spare: the older the epoch, the larger the IDs.
  * @param wish options that are to be as they are given
  * @throws ConfigurationError when the wishes are no layout
  */
 export function proposeLayout(highest: bigint, wish: Partial<LayoutOptions>, nowMs: number): Proposal | undefined {
-  const asked = SHAPES.filter((shape) => isShape(shape, wish));
-  const found = (asked.length > 0 ? asked : [{}]).flatMap((shape) => {
-    const options = withEpoch({ ...shape, ...wish } as LayoutOptions, highest, nowMs);
-    return options === undefined ? [] : [propose(options, nowMs)];
-  });
-  const lasting = found
-    .filter(({ layout, floor }) => floor > highest && lastsFrom(layout.expiresAt, nowMs))
-    .map(({ options, ...each }) => ({
-      ...{ ...each, options: withoutNeeds(options) },
-      plan: planLayout({ ...options, minLifetimeDays: 0 }, nowMs),
-    }));
-  const fitting = lasting.filter(
-    ({ plan }) => !plan.warnings.some(({ code }) => code === 'CAPACITY' || code === 'FEW_WORKERS'),
-  );
-  const candidates = fitting.length > 0 ? fitting : lasting;
-  // Where exact numbers cannot be had, nothing speaks for few sequence bits.
-  const exact = candidates.find(({ layout }) => lastsFrom(layout.safeUntil, nowMs));
-  return exact ?? [...candidates].sort((a, b) => b.layout.lowBits - a.layout.lowBits)[0];
+  const drafts = (shapes: readonly Shape[]): Draft[] => shapes.flatMap((shape) => draft(shape, wish, highest, nowMs));
+  const asked = [...SHAPES, LAST_SHAPE].filter((shape) => isShape(shape, wish));
+  if (asked.length === 0) return best(drafts([{ options: {}, bits: {} }]), nowMs);
+  const lasting = drafts(asked.filter((shape) => shape !== LAST_SHAPE));
+  return best(lasting.length > 0 ? lasting : drafts(asked), nowMs);
+}
+
+/** The first that meets the needs; where none does, the one with the highest rate. */
+function best(drafts: readonly Draft[], nowMs: number): Proposal | undefined {
+  const planned = drafts.map(({ options, floor, layout }) => ({
+    lowBits: layout.lowBits,
+    proposal: { options: withoutNeeds(options), floor, plan: planLayout({ ...options, minLifetimeDays: 0 }, nowMs) },
+  }));
+  const isFitting = ({ warnings }: LayoutPlan): boolean =>
+    !warnings.some(({ code }) => code === 'CAPACITY' || code === 'FEW_WORKERS');
+  const fitting = planned.find(({ proposal }) => isFitting(proposal.plan));
+  return (fitting ?? [...planned].sort((a, b) => b.lowBits - a.lowBits)[0])?.proposal;
 }
 
 /** Whether a shape has what is wished of it. */
-function isShape(shape: Shape, wish: Partial<LayoutOptions>): boolean {
-  const names = ['timeUnit', 'timeStampLength', 'workIdLength'] as const;
-  return names.every((name) => wish[name] === undefined || wish[name] === shape[name]);
+function isShape({ bits }: Shape, wish: Partial<LayoutOptions>): boolean {
+  return BITS.every((name) => wish[name] === undefined || wish[name] === bits[name]);
 }
 
-function withEpoch(options: LayoutOptions, highest: bigint, nowMs: number): LayoutOptions | undefined {
-  if (options.startTimeStamp !== undefined) return options;
+/** The shape with the first epoch that will do; none when no epoch does. */
+function draft(shape: Shape, wish: Partial<LayoutOptions>, highest: bigint, nowMs: number): Draft[] {
+  const isNumber = 'layout' in shape.options;
+  const wishes = isNumber ? Object.fromEntries(Object.entries(wish).filter(([name]) => !isBit(name))) : wish;
+  const { startTimeStamp, ...more } = { ...shape.options, ...wishes } as LayoutOptions;
+  const at = (epoch: LayoutOptions['startTimeStamp']): ProposedOptions => ({ startTimeStamp: epoch, ...more });
+  const epochs = startTimeStamp === undefined ? epochsFor(at, highest, nowMs) : [startTimeStamp];
+  for (const epoch of epochs) {
+    const layout = layoutOfAnyLife(at(epoch), nowMs);
+    const floor = layout.idFloor(Math.max(nowMs - SKEW_MS, layout.epochMs));
+    if (floor <= highest || !lastsFrom(layout.expiresAt, nowMs)) continue;
+    const isUsual = isNumber && layout.epochMs === DEFAULT_LAYOUT.epochMs;
+    return [{ options: isUsual ? (more as ProposedOptions) : at(epoch), layout, floor }];
+  }
+  return [];
+}
+
+/** The default's epoch, and the one that the old keys demand. */
+function epochsFor(at: (epoch: string) => ProposedOptions, highest: bigint, nowMs: number): string[] {
   // Refuses what is wrong with the wishes, before anything is reckoned with them.
-  const { unitMs, lowBits } = layoutOfAnyLife({ ...options, startTimeStamp: midnightOf(nowMs) }, nowMs);
+  const { unitMs, lowBits } = layoutOfAnyLife(at(dayOf(nowMs)), nowMs);
   const used = highest > 0n ? Number(highest >> BigInt(lowBits)) + 1 : 1;
-  const epochMs = nowMs - used * unitMs - MARGIN_MS;
-  if (!(epochMs >= EARLIEST_MS)) return undefined;
-  return { ...options, startTimeStamp: new Date(midnightOf(epochMs)).toISOString().slice(0, 10) };
-}
-
-function propose(options: LayoutOptions, nowMs: number): Omit<Proposal, 'plan'> & { readonly layout: Layout } {
-  const layout = layoutOfAnyLife(options, nowMs);
-  return { options, layout, floor: layout.idFloor(Math.max(nowMs - SKEW_MS, layout.epochMs)) };
+  const demandedMs = nowMs - used * unitMs - MARGIN_MS;
+  const usual = DEFAULT_LAYOUT.epochMs <= nowMs ? [dayOf(DEFAULT_LAYOUT.epochMs)] : [];
+  return demandedMs >= EARLIEST_MS ? [...usual, dayOf(demandedMs)] : usual;
 }
 
 /** What was asked of the layout is no part of it. */
-function withoutNeeds(options: LayoutOptions): LayoutOptions {
+function withoutNeeds(options: ProposedOptions): ProposedOptions {
   const kept = { ...options };
   delete kept.expectedNodes;
   delete kept.expectedIdsPerSecond;
   return kept;
 }
 
+function isBit(name: string): boolean {
+  return (BITS as readonly string[]).includes(name);
+}
+
 function lastsFrom(end: Date | null, nowMs: number): boolean {
   return end === null || end.getTime() - nowMs >= LEAST_LIFE_MS;
 }
 
-function midnightOf(ms: number): number {
-  return Math.floor(ms / DAY_MS) * DAY_MS;
+/** The day of a moment, which begins at midnight, UTC. */
+function dayOf(ms: number): string {
+  return new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
 }

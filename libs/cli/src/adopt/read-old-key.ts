@@ -1,33 +1,46 @@
-import { ClosedError } from '@raindrop/core';
-import { databaseSettingsOf } from '@raindrop/node';
-import { OwnDatabase, settingsDatabase } from '@raindrop/node/internal';
+import type { SupportedDatabase } from '@raindrop/node';
+import { databaseAddressesOf, OwnDatabase, settingsDatabases } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
-import { readMysqlKey } from './mysql-key.js';
-import { pathOf, type OldKey, type Query } from './old-key.js';
-import { readPostgresKey } from './postgres-key.js';
-import { readSqliteKey } from './sqlite-key.js';
+import { readMysqlKeys } from './mysql-key.js';
+import { keyPathsOf, type OldKeys, type Query } from './old-key.js';
+import { readPostgresKeys } from './postgres-key.js';
+import { readSqliteKeys } from './sqlite-key.js';
 
 /**
- * Looks at a table's key and at what refers to it; changes nothing.
+ * Looks at the keys of tables and at what refers to them; changes nothing.
+ * @param table as `--table` has it, `column` as `--column`
  * @throws InputError for a table or column that is not there; CommandFailedError for one that cannot hold IDs;
  * DatabaseCallError when the database is out of reach, or refuses
  */
-export async function readOldKey(url: unknown, table: string, column: string): Promise<OldKey> {
-  const settings = databaseSettingsOf(url);
-  if (settings === undefined) throw new InputError('--url must begin with mysql:, mariadb:, postgres: or sqlite:');
-  const path = pathOf(table);
-  const { type } = settings;
-  const database = new OwnDatabase(
-    // Nothing is made of a name that was mistyped.
-    settingsDatabase(type === 'better-sqlite3' ? { ...settings, extra: { fileMustExist: true } } : settings, '--url'),
-    { opTimeoutMs: CONNECT_MS, statementTimeoutMs: ANSWER_MS, closedError: () => new ClosedError() },
+export async function readOldKeys(url: unknown, table: string, column: string): Promise<OldKeys> {
+  const paths = keyPathsOf(table, column);
+  return withOldDatabase(url, async (query, type) => {
+    if (type === 'postgres') return readPostgresKeys(query, paths);
+    if (type === 'better-sqlite3') return readSqliteKeys(query, paths);
+    return readMysqlKeys(query, paths, type);
+  });
+}
+
+/** Asks a database over a connection of its own. @throws InputError for a URL that names none */
+export async function withOldDatabase<T>(
+  url: unknown,
+  work: (query: Query, type: SupportedDatabase) => Promise<T>,
+): Promise<T> {
+  const addresses = databaseAddressesOf(url);
+  if (addresses === undefined) throw new InputError('--url must begin with mysql:, mariadb:, postgres: or sqlite:');
+  const { type } = addresses[0]!;
+  // Nothing is made of a name that was mistyped.
+  const existing = addresses.map((each) =>
+    type === 'better-sqlite3' ? { ...each, extra: { fileMustExist: true } } : each,
   );
+  const database = new OwnDatabase(settingsDatabases(existing, '--url'), {
+    opTimeoutMs: CONNECT_MS,
+    statementTimeoutMs: ANSWER_MS,
+  });
   try {
     return await database.call(async (run) => {
       const query: Query = async (sql, values) => [...(await run(sql, values)).records];
-      if (type === 'postgres') return readPostgresKey(query, path, column);
-      if (type === 'better-sqlite3') return readSqliteKey(query, path, column);
-      return readMysqlKey(query, path, column, type);
+      return work(query, type);
     });
   } finally {
     await database.close();

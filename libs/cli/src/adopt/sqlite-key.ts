@@ -1,4 +1,13 @@
-import { numberIn, type MigrationStep, type OldKey, type Query, type TablePath, type TypedColumn } from './old-key.js';
+import { looseColumns } from './loose-columns.js';
+import {
+  numberIn,
+  type KeyPath,
+  type MigrationStep,
+  type OldKey,
+  type OldKeys,
+  type Query,
+  type TypedColumn,
+} from './old-key.js';
 import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
 import { readSqliteTables, same, type SqliteLink, type SqliteTable } from './sqlite-tables.js';
 
@@ -6,10 +15,46 @@ import { readSqliteTables, same, type SqliteLink, type SqliteTable } from './sql
  * SQLite's integers have 64 bits already. The tables are built anew all the same: an INTEGER PRIMARY KEY makes keys of
  * its own when an insert brings none, and TypeORM would find types that differ from the entities'.
  */
-export async function readSqliteKey(query: Query, { schema, name }: TablePath, column: string): Promise<OldKey> {
+export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): Promise<OldKeys> {
+  const tables = await readSqliteTables(query);
+  const links = tables.flatMap((each) => each.links);
+  const keys: OldKey[] = [];
+  for (const path of paths) keys.push(await readKey(query, path, tables));
+  const columns = referringTo(keys, links);
+  for (const key of keys) {
+    const isElsewhere = ({ from, to }: SqliteLink): boolean =>
+      isAt(from, key) && !same(to.table, key.table) && !columns.some((each) => isAt(each, to));
+    const upwards = links.find(isElsewhere);
+    if (upwards !== undefined) throw refersElsewhere(key.table, key.column, upwards.to.table);
+  }
+  const rebuilt = (each: TypedColumn, isGenerated: boolean): MigrationStep => ({
+    ...{ table: each.table, column: each.column, isGenerated },
+  });
+  const candidates = tables.flatMap((table) =>
+    table.columns.map((each) => ({ ...each, isLinked: links.some(({ from }) => isAt(from, each)) })),
+  );
+  return {
+    ...{ database: 'better-sqlite3', keys, references: columns.slice(keys.length) },
+    loose: looseColumns(
+      candidates,
+      keys,
+      tables.map(({ name }) => name),
+    ),
+    obstacles: obstaclesOf(tables.filter(({ name }) => columns.some((one) => same(one.table, name)))),
+    steps: {
+      up: columns.map((each) => rebuilt(each, false)),
+      down: keys.filter(({ isGenerated }) => isGenerated).map((each) => rebuilt(each, true)),
+    },
+  };
+}
+
+async function readKey(
+  query: Query,
+  { schema, name, column }: KeyPath,
+  tables: readonly SqliteTable[],
+): Promise<OldKey> {
   const isHere = schema === undefined || same(schema, 'main');
-  const tables = isHere ? await readSqliteTables(query) : [];
-  const table = tables.find((each) => same(each.name, name));
+  const table = isHere ? tables.find((each) => same(each.name, name)) : undefined;
   const found = table?.columns.find((each) => same(each.column, column));
   if (table === undefined || found === undefined) throw missingColumn({ schema, name }, column);
   refuseWorkerTable(
@@ -20,11 +65,6 @@ export async function readSqliteKey(query: Query, { schema, name }: TablePath, c
   if (!type.includes('int')) throw notAnInteger(table.name, found.column, type === '' ? 'without a type' : type);
   const isKey = [...table.unique, ...table.primary].some((each) => same(each, found.column));
   if (!isKey) throw notAKey(table.name, found.column);
-  const links = tables.flatMap((each) => each.links);
-  const upwards = links.find(({ from, to }) => isAt(from, found) && !same(to.table, table.name));
-  if (upwards !== undefined) throw refersElsewhere(table.name, found.column, upwards.to.table);
-
-  const columns = referringTo(found, links);
   const place = `FROM ${quoted(table.name)}`;
   const wrong = `SELECT typeof(${quoted(found.column)}) AS type ${place} WHERE typeof(${quoted(found.column)}) <> 'integer'`;
   const [other] = await query(`${wrong} LIMIT 1`);
@@ -32,23 +72,13 @@ export async function readSqliteKey(query: Query, { schema, name }: TablePath, c
   const highestSql = `SELECT CAST(MAX(${quoted(found.column)}) AS TEXT) AS highest ${place}`;
   // A lone integer key is the row's own number, which SQLite fills in.
   const isGenerated = type === 'integer' && table.primary.length === 1 && same(table.primary[0]!, found.column);
-  const rebuilt = columns.map((each): MigrationStep => ({
-    table: each.table,
-    column: each.column,
-    isGenerated: false,
-  }));
-  return {
-    ...{ database: 'better-sqlite3', table: table.name, column: found.column, type, isGenerated, highestSql },
-    references: columns.slice(1),
-    obstacles: obstaclesOf(tables.filter(({ name: each }) => columns.some((one) => same(one.table, each)))),
-    highest: numberIn((await query(highestSql))[0]),
-    steps: { up: rebuilt, down: isGenerated ? [{ table: table.name, column: found.column, isGenerated: true }] : [] },
-  };
+  const highest = numberIn((await query(highestSql))[0]);
+  return { table: table.name, column: found.column, type, isGenerated, highestSql, highest };
 }
 
-/** The column, those that refer to it, those that refer to these, and so on. */
-function referringTo(key: TypedColumn, links: readonly SqliteLink[]): TypedColumn[] {
-  const columns = [key];
+/** The columns, those that refer to them, those that refer to these, and so on. */
+function referringTo(keys: readonly TypedColumn[], links: readonly SqliteLink[]): TypedColumn[] {
+  const columns = [...keys];
   for (const target of columns) {
     for (const { from, to } of links) {
       if (isAt(to, target) && !columns.some((each) => isAt(each, from))) columns.push(from);

@@ -1,35 +1,57 @@
-import { writeFile } from 'node:fs/promises';
 import type { LayoutOptions } from '@raindrop/core';
 import { adoptionMigration } from '../adopt/adoption-migration.js';
+import { adoptionRemarks, codeRemarks, columnsToWiden, dataSourceRemarks, keepsNumbers } from './adoption-remarks.js';
 import type { OldKey } from '../adopt/old-key.js';
-import { proposeLayout, type Proposal } from '../adopt/propose-layout.js';
-import { readOldKey } from '../adopt/read-old-key.js';
+import { breakingCode } from '../project/breaking-code.js';
+import { KeyNames } from '../project/key-names.js';
+import { loneDataSources } from '../project/lone-data-sources.js';
+import { openProject } from '../project/open-project.js';
+import { proposeLayout } from '../adopt/propose-layout.js';
+import { readOldKeys } from '../adopt/read-old-key.js';
 import { CommandFailedError, InputError } from '../input-error.js';
+import { writeNew } from '../adopt/write-new.js';
 import type { CliOutput } from '../io/cli-output.js';
+import { adoptUuid } from './adopt-uuid.js';
 import { layoutOptionsOf, moduleOptions, type FlagValues } from '../options/module-options.js';
 import { numberOf } from '../options/option-flags.js';
 
-/** `raindrop adopt`: how a table's keys go over to Raindrop. It reads; the migration that it prints is run by you. */
+/** `raindrop adopt`: how the keys of tables go over to Raindrop. It reads; the migration that it prints is run by you. */
 export async function adopt(flags: FlagValues, output: CliOutput): Promise<void> {
   const options = moduleOptions(flags);
-  if (options.layout !== undefined) throw new InputError('adopt proposes a layout of its own: leave --preset out');
+  if (options.layout !== undefined)
+    throw new InputError('adopt proposes a layout of its own: leave --preset and --layout out');
   if (options.dbConfig === undefined) throw new InputError('which database? Give --url or DATABASE_URL');
+  const from = flags['from'] as string;
+  if (from !== 'number' && from !== 'uuid') throw new InputError(`--from "${from}": must be number or uuid`);
+  if (from === 'uuid') return adoptUuid(options.dbConfig, wishOf(layoutOptionsOf(options), flags), flags, output);
+  if (flags['orderBy'] !== undefined) throw new InputError('--order-by is for --from uuid: numbers have an order');
   const now = Date.now();
-  const key = await readOldKey(options.dbConfig, flags['table'] as string, flags['column'] as string);
+  const old = await readOldKeys(options.dbConfig, flags['table'] as string, flags['column'] as string);
   const wish = wishOf(layoutOptionsOf(options), flags);
-  const proposal = proposeLayout(key.highest, wish, now);
-  if (proposal === undefined) throw impossible(key, Object.keys(wish));
-  const migration = adoptionMigration(key, proposal, now);
+  const largest = old.keys.reduce((a, b) => (b.highest > a.highest ? b : a));
+  const proposal = proposeLayout(largest.highest, wish, now);
+  if (proposal === undefined) throw impossible(largest, Object.keys(wish));
+  const migration = adoptionMigration(old, proposal, now);
 
-  if (!output.isJson) for (const line of remarks(key, proposal)) output.note(line);
+  const project = flags['project'] as string | undefined;
+  const opened = project === undefined ? null : openProject(project);
+  const code = opened && breakingCode(opened, new KeyNames(old));
+  const dataSources = opened && loneDataSources(opened);
+
+  const remarks = [...adoptionRemarks(old, proposal, now), ...codeRemarks(code), ...dataSourceRemarks(dataSources)];
+  if (!output.isJson) for (const line of remarks) output.note(line);
   const file = flags['write'] as string | undefined;
   output.interruption.check();
-  if (file !== undefined) await write(file, migration);
-  const { steps, ...facts } = key;
+  if (file !== undefined) await writeNew(file, migration);
+  const { steps, ...facts } = old;
   const result = {
     ...facts,
-    mustWiden: columnsToWiden(key),
+    highest: largest.highest,
+    mustWiden: columnsToWiden(old),
     changes: steps.up,
+    keepsNumbers: keepsNumbers(proposal, now),
+    code,
+    dataSources,
     ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migration, file: file ?? null },
   };
   await output.result(result, () => (file === undefined ? [migration.trimEnd()] : [file]));
@@ -57,35 +79,4 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
       `ID ${share} % are used up. Give the table a new key column, or let new IDs sort before old ones where no layout ` +
       `of the old keys can meet them`,
   );
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new InputError(`--write ${file}: ${code === 'EEXIST' ? 'the file is there already' : String(code)}`);
-  }
-}
-
-function columnsToWiden({ table, column, type, references }: OldKey): string[] {
-  const isWide = (each: string): boolean => /^bigint(\(\d+\))?$/.test(each);
-  return [{ table, column, type }, ...references]
-    .filter((each) => !isWide(each.type))
-    .map((each) => `${each.table}.${each.column}`);
-}
-
-function remarks(key: OldKey, { options, plan, floor }: Proposal): string[] {
-  const widen = columnsToWiden(key);
-  return [
-    `${key.table}.${key.column} is ${key.type}${key.isGenerated ? ', made by the database' : ''}; its largest key is ${key.highest}`,
-    `new IDs begin at ${floor}: all of them sort after the old ones`,
-    widen.length === 0 ? 'all columns are bigint already' : `to bigint: ${widen.join(', ')}`,
-    `options for the module: ${JSON.stringify(options)}`,
-    `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
-    ...plan.warnings.map(({ code, message }) => `warning: ${message} (${code})`),
-    ...key.obstacles.map((each) => `warning: ${each}`),
-    `in the entity: @GeneratedSnowflake() ${key.column}!: string`,
-    'nothing was changed: read the migration, try it on a copy, stop the programs that insert, run it',
-  ];
 }

@@ -3,7 +3,7 @@ import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
-import { showNumber } from '../io/show-number.js';
+import { showDuration, showNumber } from '../io/show-number.js';
 import { textTable } from '../io/text-table.js';
 import { moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
 import { withIdService } from '../service/with-id-service.js';
@@ -69,6 +69,8 @@ async function measure(
   output: CliOutput,
 ): Promise<{ layout: IdService['layout']; results: Measured[] }> {
   const progress = new Progress(output);
+  const show = (share: number, how: string): void =>
+    progress.show(share, () => `${how}, ${showDuration(Math.ceil(((1 - share) * 2 * ms) / 1_000) * 1_000)} left`);
   const { signal } = output.interruption;
   // Kept, so that no compiler finds out that nobody reads them.
   const last = { id: 0n };
@@ -89,8 +91,8 @@ async function measure(
     return {
       layout: ids.layout,
       results: [
-        await run('nextId()', single, ms, output, (share) => progress.show(share / 2, 'one by one')),
-        await run(`nextIdsAsync(${BATCH})`, batch, ms, output, (share) => progress.show(0.5 + share / 2, 'in batches')),
+        await run('nextId()', single, ms, output, (share) => show(share / 2, 'one by one')),
+        await run(`nextIdsAsync(${BATCH})`, batch, ms, output, (share) => show(0.5 + share / 2, 'in batches')),
       ],
     };
   } finally {

@@ -1,96 +1,72 @@
-import {
-  codecs,
-  parseId,
-  parseKeyWorkerId,
-  presets,
-  RaindropError,
-  planLayout,
-  type Layout,
-  type ParsedId,
-  type PlannedField,
-} from '@raindrop/core';
-import { isCodecName } from '@raindrop/core/internal';
+import type { Layout } from '@raindrop/core';
+import { layoutReader, recognizingReader, type Reader } from '../decoding/readers.js';
+import { describeId, linesOfId, type DecodedId } from '../decoding/decoded-id.js';
 import { InputError } from '../input-error.js';
-import type { CliOutput } from '../io/cli-output.js';
-import { layoutToRead, moduleOptions, type FlagValues } from '../options/module-options.js';
-import { bitPicture } from './bit-picture.js';
+import { toJson, type CliOutput } from '../io/cli-output.js';
+import { linesOf } from '../io/read-lines.js';
+import { layoutToRead, moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 
-interface DecodedField extends PlannedField {
-  readonly found: string;
-  readonly binary: string;
-}
+/** So many are read, written and forgotten at a time. */
+const SLICE = 1_000;
 
-interface Decoded {
-  readonly id: string;
-  readonly time: string;
-  readonly tick: number;
-  readonly workerId: number;
-  readonly clockBack: number;
-  readonly sequence: number;
-  readonly endBits: number;
-  readonly fields: readonly DecodedField[];
-}
+/** So many wrong ones are named. */
+const MOST_NAMED = 100;
 
-/** `raindrop decode`: what IDs say, whoever issued them. Wrong ones are reported together, and the others shown. */
+/**
+ * `raindrop decode`: what IDs say, whoever issued them. Without a layout it recognises the system, without `--format` the
+ * form. Wrong ones are reported together, and the others shown.
+ */
 export async function decode(texts: readonly string[], flags: FlagValues, output: CliOutput): Promise<void> {
-  const layout = layoutToRead(moduleOptions(flags));
-  const parse = flags['original'] === true ? readingKeyWorker(layout) : (text: string) => parseId(layout, text);
-  const read = readerOf(flags['format'] as string | undefined);
+  const read = readerOf(flags);
+  const slices = texts.length > 0 && texts.join() !== '-' ? [texts] : linesOf(stdinOf(output), SLICE);
   const problems: string[] = [];
-  const decoded = texts.flatMap((text) => {
-    try {
-      const parsed = parse(read(text));
-      return [describe(parsed, layout)];
-    } catch (error) {
-      // Also a time that no Date can hold.
-      if (!(error instanceof RaindropError)) throw error;
-      problems.push(error.message);
-      return [];
+  let shown = 0;
+  try {
+    for await (const slice of slices) {
+      const decoded = slice.flatMap((text) => {
+        const found = read(text);
+        if (typeof found !== 'string') return [describeId(found)];
+        problems.push(found);
+        return [];
+      });
+      if (decoded.length > 0)
+        await output.write(output.isJson ? jsonOf(decoded, shown) : textOf(decoded, shown, output));
+      shown += decoded.length;
     }
-  });
-  if (decoded.length > 0) {
-    await output.result(decoded, () =>
-      decoded.flatMap((each, index) => [...(index > 0 ? [''] : []), ...linesOf(each)]),
-    );
+  } finally {
+    // Also what was ended early is one document.
+    if (output.isJson && shown > 0) output.finish('\n]\n');
   }
-  if (problems.length > 0) throw new InputError('not every ID can be read:', problems);
+  if (problems.length > 0) throw new InputError('not every ID can be read:', shortened(problems));
+  if (shown === 0) throw new InputError('which IDs? There was none on stdin');
 }
 
-/** Texts as decimal; an unsigned ID of 64 bits has no other form. */
-function readerOf(format: string | undefined): (text: string) => string {
-  if (format === undefined || format === 'decimal') return (text) => text;
-  if (!isCodecName(format)) throw unknownFormat(format);
-  return (text) => codecs[format].decode(text).toString();
+function readerOf(flags: FlagValues): Reader {
+  const options = moduleOptions(flags);
+  refuseUnknown(options);
+  const format = flags['format'] as string | undefined;
+  const isOriginal = flags['original'] === true;
+  const layout: Layout | undefined = namesLayout(options) ? layoutToRead(options) : undefined;
+  if (layout !== undefined) return layoutReader(layout, { format, isOriginal });
+  if (format === undefined && !isOriginal) return recognizingReader();
+  throw new InputError(`--${isOriginal ? 'original' : 'format'} needs a layout: give --preset, --config or the bits`);
 }
 
-export function unknownFormat(format: string): InputError {
-  return new InputError(`--format ${format} is not one; there are ${Object.keys(codecs).join(', ')}`);
+function stdinOf({ stdin }: CliOutput): NodeJS.ReadableStream {
+  if (stdin !== undefined && (stdin as Partial<NodeJS.ReadStream>).isTTY !== true) return stdin;
+  throw new InputError('which IDs? Give them as arguments, or one a line on stdin: raindrop next | raindrop decode');
 }
 
-function readingKeyWorker({ fingerprint }: Layout): (text: string) => ParsedId {
-  if (fingerprint !== presets.keyWorker().fingerprint) throw new InputError('--original is for --preset keyWorker');
-  return parseKeyWorkerId;
+function jsonOf(decoded: readonly DecodedId[], before: number): string {
+  return decoded.map((each, index) => `${before + index === 0 ? '[' : ','}\n${toJson(each)}`).join('');
 }
 
-function describe({ id, time, ...parts }: ParsedId, layout: Layout): Decoded {
-  const { fields } = planLayout({ layout });
-  return {
-    id: id.toString(),
-    time: time.toISOString(),
-    ...parts,
-    fields: fields.map((field) => {
-      const found = (id >> BigInt(field.shift)) & ((1n << BigInt(field.bits)) - 1n);
-      return { ...field, found: found.toString(), binary: found.toString(2).padStart(field.bits, '0') };
-    }),
-  };
+function textOf(decoded: readonly DecodedId[], before: number, output: CliOutput): string {
+  const lines = decoded.flatMap((each, index) => [...(before + index > 0 ? [''] : []), ...linesOfId(each, output)]);
+  return `${lines.join('\n')}\n`;
 }
 
-function linesOf({ id, time, workerId, fields }: Decoded): string[] {
-  const bits = fields.reduce((sum, field) => sum + field.bits, 0);
-  const foundIn = (field: PlannedField): string => (field as DecodedField).found;
-  return [
-    `${id}  ${time}  worker ${workerId}`,
-    ...bitPicture(fields, bits, foundIn),
-    fields.map((each) => each.binary).join(' '),
-  ];
+function shortened(problems: readonly string[]): readonly string[] {
+  const others = problems.length - MOST_NAMED;
+  return others > 0 ? [...problems.slice(0, MOST_NAMED), `and ${others} more`] : problems;
 }

@@ -12,7 +12,7 @@ const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 
 /** `raindrop doctor`: what would keep a service from working, or may. */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
   const given = onExistingFile(moduleOptions(flags));
-  const options = resolveWorkers(given, true, lastDayOf(given));
+  const options = resolveWorkers(given, lastDayOf(given));
   requireRows('doctor', options);
   const findings = await withWorkers(options, (store) => examine(store, options));
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';

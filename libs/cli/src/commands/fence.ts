@@ -3,13 +3,13 @@ import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { showDuration } from '../io/show-number.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
-import { explained, onExistingFile, resolveWorkers, viewWorkers, withStandInLayout } from '../service/open-workers.js';
+import { explained, onExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
 import { countsOf } from './worker-counts.js';
 
 /** `raindrop fence`: makes a table safe that was restored from a backup. Refuses without `--yes`. */
 export async function fence(flags: FlagValues, output: CliOutput): Promise<void> {
   const given = moduleOptions(flags);
-  const options = resolveWorkers(given, false);
+  const options = resolveWorkers(given);
   const { maxClockSkewMs, horizonMs } = options.lease;
   if (flags['yes'] !== true) {
     const { workers } = await viewWorkers(given, options);
@@ -19,7 +19,7 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
         `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. ${othersOf(foreign)}Say --yes to do it`,
     );
   }
-  const { rows, foreign, barredMs } = await explained(options, fenceWorkers(onExistingFile(withStandInLayout(given))));
+  const { rows, foreign, barredMs } = await explained(options, fenceWorkers(onExistingFile(given)));
   if (foreign !== 0 && !output.isJson) output.note(othersOf(foreign).trim());
   await output.result({ table: options.tableName, rows, foreign, barredMs }, () => [
     `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,

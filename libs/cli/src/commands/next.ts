@@ -11,7 +11,7 @@ import { moduleOptions, type FlagValues } from '../options/module-options.js';
 import { mayRepeat, refuseUnreserved } from '../service/assigners.js';
 import { requireReachable, resolveWorkers } from '../service/open-workers.js';
 import { withIdService } from '../service/with-id-service.js';
-import { unknownFormat } from './decode.js';
+import { unknownFormat } from '../decoding/formats.js';
 
 const MOST = 1_000_000_000;
 
@@ -34,7 +34,7 @@ export async function next(flags: FlagValues, output: CliOutput): Promise<void> 
   // What lives in memory ends with the command, and the next one would begin again.
   const options: SnowflakeModuleOptions = { ...moduleOptions(flags) };
   delete options.allowVolatile;
-  const resolved = resolveWorkers(options, true);
+  const resolved = resolveWorkers(options);
   refuseUnreserved(resolved);
   warnOfNewFile(options, output);
   await requireReachable(options, resolved);
@@ -61,7 +61,7 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
       done += slice.length;
       await output.write(isJson ? `${head}${texts.map((text) => `"${text}"`).join(',')}` : `${texts.join('\n')}\n`);
       // On one terminal, IDs that run past are progress enough.
-      if (!output.showsResults) progress.show(done / count, `${showNumber(done)} of ${showNumber(count)}`);
+      if (!output.showsResults) progress.count(done, count);
       // Timers and signals have their turn.
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -1,36 +1,47 @@
-import { Layout, planLayout, type LayoutPlan } from '@raindrop/core';
+import { planLayout, type LayoutPlan } from '@raindrop/core';
+import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import type { CliOutput } from '../io/cli-output.js';
 import { showNumber } from '../io/show-number.js';
-import { layoutOptionsOf, moduleOptions, namesLayout, NO_LAYOUT, type FlagValues } from '../options/module-options.js';
-import { InputError } from '../input-error.js';
+import {
+  layoutOptionsOf,
+  moduleOptions,
+  namesLayout,
+  refuseUnknown,
+  type FlagValues,
+} from '../options/module-options.js';
 import { numberOf } from '../options/option-flags.js';
-import { bitPicture } from './bit-picture.js';
+import { advise, asksForAdvice } from './advise.js';
+import { bitPicture } from '../decoding/bit-picture.js';
 
-/** `raindrop plan`: what a layout comes to, before anything is issued with it. */
+/**
+ * `raindrop plan`: what a layout comes to, before anything is issued with it (without one, the default); or which one to
+ * take.
+ */
 export async function plan(flags: FlagValues, output: CliOutput): Promise<void> {
+  if (asksForAdvice(flags)) return advise(flags, output);
   const found = planFor(flags, Date.now());
-  await output.result(found, () => linesOf(found));
+  await output.result(found, () => linesOf(found, output));
   if (output.isJson) return;
   for (const { code, message } of found.warnings) output.warn(`${message} (${code})`);
 }
 
 function planFor(flags: FlagValues, nowMs: number): LayoutPlan {
   const options = moduleOptions(flags);
-  if (!namesLayout(options)) throw new InputError(NO_LAYOUT);
+  refuseUnknown(options);
   const needs = {
     ...(flags['nodes'] !== undefined && { expectedNodes: numberOf(flags['nodes'] as string) }),
     ...(flags['need'] !== undefined && { expectedIdsPerSecond: numberOf(flags['need'] as string) }),
   };
   const asked = { ...layoutOptionsOf(options), ...needs } as ReturnType<typeof layoutOptionsOf>;
-  const { layout } = options;
-  return planLayout(layout instanceof Layout ? { ...asked, layout } : asked, nowMs);
+  const layout = namesLayout(options) ? options.layout : DEFAULT_LAYOUT;
+  return planLayout(layout === undefined ? asked : { ...asked, layout }, nowMs);
 }
 
-function linesOf(plan: LayoutPlan): string[] {
+function linesOf(plan: LayoutPlan, output: CliOutput): string[] {
   const { workers, idsPerTick, idsPerSecond, lifetimeYears } = plan;
   const unit = plan.timeUnit ?? `${plan.unitMs} ms`;
   return [
-    ...bitPicture(plan.fields, plan.bits),
+    ...bitPicture(plan.fields, plan.bits, { output }),
     '',
     `fingerprint    ${plan.fingerprint}`,
     `time           ticks of one ${unit} from ${plan.epoch}`,

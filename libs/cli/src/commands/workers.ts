@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import type { WorkerState, WorkerView } from '@raindrop/node';
+import { InputError } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { showDuration } from '../io/show-number.js';
 import { textTable } from '../io/text-table.js';
@@ -10,10 +12,23 @@ const COLOURS: Readonly<Record<WorkerState, Style>> = {
   ...{ held: 'green', free: 'dim', expired: 'yellow', foreign: 'magenta', 'used-up': 'red', deleted: 'dim' },
 };
 
-/** `raindrop workers`: who holds what. */
+const WATCH_SECONDS = { usual: 2, least: 1, most: 3_600 };
+
+/** `raindrop workers`: who holds what; with `--watch` again and again, until a signal ends it. */
 export async function workers(flags: FlagValues, output: CliOutput): Promise<void> {
+  const everyMs = watchMsOf(flags['watch']);
+  await show(flags, output);
+  while (everyMs !== undefined) {
+    // The signal ends the waiting; nothing is held that would have to be given back.
+    await setTimeout(everyMs, undefined, { signal: output.interruption.signal });
+    await output.clear();
+    await show(flags, output);
+  }
+}
+
+async function show(flags: FlagValues, output: CliOutput): Promise<void> {
   const given = moduleOptions(flags);
-  const resolved = resolveWorkers(given, false);
+  const resolved = resolveWorkers(given);
   const { nowMs, workers: all } = await viewWorkers(given, resolved);
   const shown =
     flags['all'] === true ? all : all.filter(({ state, heartbeat }) => state !== 'free' || heartbeat !== null);
@@ -41,6 +56,14 @@ function linesOf(rows: readonly WorkerView[], output: CliOutput): string[] {
     const { state } = rows[index - 1]!;
     return line.replace(state, output.styled(COLOURS[state], state));
   });
+}
+
+function watchMsOf(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const { usual, least, most } = WATCH_SECONDS;
+  const seconds = given === true ? usual : Number(given);
+  if (seconds >= least && seconds <= most) return seconds * 1_000;
+  throw new InputError(`--watch ${seconds} must be a number of seconds from ${least} to ${most}`);
 }
 
 function summaryOf(counts: Readonly<Record<WorkerState, number>>, hidden: number): string {

@@ -1,5 +1,5 @@
-import { Layout, type ResolvedLayout, type WorkerTable } from '@raindrop/core';
-import { shapeOfFingerprint } from '@raindrop/core/internal';
+import type { Layout, ResolvedLayout, WorkerTable } from '@raindrop/core';
+import { judgeLayouts, LayoutConflictError } from '@raindrop/core/internal';
 import { showNumber } from '../io/show-number.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
@@ -24,18 +24,21 @@ function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts
   return days < 365 ? warn('layout life', detail, remedy) : ok('layout life', detail);
 }
 
-function checkOthers(layout: Layout, { rows, layouts, nowMs }: WorkerTable, graceMs: number): Finding {
-  const live = rows.filter((row) => row.token !== '' && nowMs < row.leaseUntilMs + graceMs).map((row) => row.layout);
-  const overlapping = (fingerprint: string): boolean => {
-    if (fingerprint === '' || fingerprint === layout.fingerprint) return false;
-    const shape = shapeOfFingerprint(fingerprint);
-    return shape === undefined || !layout.disjointFrom(new Layout(shape));
-  };
-  const remedy = 'give this service another value of the end bits, or another --table';
-  const rival = live.find(overlapping);
-  if (rival !== undefined) return fail('other layouts', `${rival} issues here now and could repeat IDs`, remedy);
-  const earlier = layouts.filter(overlapping);
-  if (earlier.length === 0) return ok('other layouts', 'none on this table that could repeat IDs');
-  const detail = `${earlier.join(', ')} issued here earlier: a start goes through only when new IDs are larger`;
-  return warn('other layouts', detail, remedy);
+/** As a start judges them: what it would refuse fails here. */
+function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Finding {
+  try {
+    const floor = judgeLayouts(table, layout, graceMs);
+    if (!Number.isFinite(floor.tick)) return ok('other layouts', 'none on this table that could repeat IDs');
+    const last = new Date(layout.timeline.startOf(floor.tick)).toISOString();
+    return ok('other layouts', `others issued here until ${last}: all new IDs are larger`);
+  } catch (error) {
+    if (!(error instanceof LayoutConflictError)) throw error;
+    const { conflicts, clearsAtMs } = error;
+    const list = conflicts.map(({ layout: other, workerIds }) =>
+      workerIds.length > 0 ? `${other} (held by workers ${workerIds.join(', ')})` : `${other} (past)`,
+    );
+    const detail = `a start is refused: ${layout.fingerprint} could repeat IDs of ${list.join('; ')}`;
+    const wait = clearsAtMs === undefined ? '' : `, or start after ${new Date(clearsAtMs).toISOString()}`;
+    return fail('other layouts', detail, `go back to the layout of before, take another --end-value or --table${wait}`);
+  }
 }

@@ -1,5 +1,6 @@
 import type { WorkerStore, WorkerTable } from '@raindrop/core';
 import { DatabaseRefusedError } from '@raindrop/node';
+import { SqlWorkerStore } from '@raindrop/node/internal';
 import { fail, ok, type Finding } from './finding.js';
 
 /** No row was ever written so: the statement is executed, and changes nothing. */
@@ -16,6 +17,7 @@ export async function checkRights(store: WorkerStore, { rows, layouts }: WorkerT
       ...{ id: rows[0]?.id ?? 0, expected: NOBODY, token: '', holder: '', layout: '', lane: 0, code: '' },
       ...{ odometers: [NOTHING, NOTHING], timeUnit: 0, leaseMs: 0 },
     });
+    if (store instanceof SqlWorkerStore) await store.tryToNote();
     tried.push('UPDATE');
     const known = layouts[0];
     if (known !== undefined) {
@@ -26,7 +28,7 @@ export async function checkRights(store: WorkerStore, { rows, layouts }: WorkerT
     return ok('rights', `the account may ${tried.join(', ')}${untried}`);
   } catch (error) {
     if (!(error instanceof DatabaseRefusedError)) throw error;
-    return fail('rights', error.reason, 'grant the account SELECT, INSERT and UPDATE on both tables');
+    return fail('rights', error.reason, 'grant the account SELECT, INSERT and UPDATE on all three tables');
   }
 }
 

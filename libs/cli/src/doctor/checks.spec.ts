@@ -63,12 +63,27 @@ describe('the check of the layout', () => {
   const options = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 };
   const resolved = resolveLayout(options, now);
   const other = resolveLayout({ ...options, workIdLength: 4 }, now).layout.fingerprint;
+  const smaller = resolveLayout({ ...options, timeStampLength: 34 }, now).layout.fingerprint;
+  const larger = resolveLayout({ ...options, timeStampLength: 32 }, now).layout.fingerprint;
+  const odometers = [1, 2].map(() => ({ ms: now, sequence: 0 })) as unknown as WorkerRow['odometers'];
   const disjoint = resolveLayout({ ...options, workIdLength: 4, endBitsValue: 1 }, now).layout.fingerprint;
 
   it.each([
     { what: 'nobody else', rows: [], layouts: [resolved.layout.fingerprint], state: 'ok' },
-    { what: 'an earlier one', rows: [], layouts: [other], state: 'warn' },
-    { what: 'one that cannot be read', rows: [], layouts: ['?'], state: 'warn' },
+    { what: 'an earlier one that issued nothing', rows: [], layouts: [other], state: 'ok' },
+    {
+      what: 'an earlier one whose IDs were smaller',
+      rows: [rowOf(1, { layout: smaller, odometers })],
+      layouts: [],
+      state: 'ok',
+    },
+    {
+      what: 'an earlier one whose IDs were larger',
+      rows: [rowOf(1, { layout: larger, odometers })],
+      layouts: [],
+      state: 'fail',
+    },
+    { what: 'one that cannot be read', rows: [], layouts: ['?'], state: 'fail' },
     {
       what: 'one with other end bits',
       rows: [rowOf(1, { ...held, layout: disjoint })],

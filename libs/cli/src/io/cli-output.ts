@@ -48,6 +48,11 @@ export class CliOutput {
     await this.write(this.isJson ? `${toJson(value)}\n` : `${this.shown(lines().join('\n'), this.streams.stdout)}\n`);
   }
 
+  /** Takes what was shown off a terminal; elsewhere results follow one another. */
+  async clear(): Promise<void> {
+    if (this.showsResults && !this.isJson) await this.write('\u001b[H\u001b[2J');
+  }
+
   /** For people who watch. */
   note(text: string): void {
     this.tell({ note: text }, text);
@@ -66,6 +71,11 @@ export class CliOutput {
   /** The text in colour where stdout is a terminal that wants it. */
   styled(style: Style, text: string): string {
     return hasColours(this.streams.stdout) && !this.isJson ? inColour(style, text) : text;
+  }
+
+  /** What a command is fed with; undefined when there is nothing. */
+  get stdin(): NodeJS.ReadableStream | undefined {
+    return this.streams.stdin;
   }
 
   /** Where progress can be shown; undefined where a line that changes would be many lines. */

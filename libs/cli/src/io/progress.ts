@@ -1,18 +1,23 @@
 import type { CliOutput } from './cli-output.js';
+import { showDuration, showNumber } from './show-number.js';
 
 const REDRAW_MS = 200;
 const WIDTH = 24;
 
 /** One line on stderr that is drawn anew while long work goes on; nothing where stderr is no terminal. */
 export class Progress {
+  private readonly begunAt = performance.now();
   /** Short work shows nothing. */
-  private drawnAt = performance.now();
+  private drawnAt = this.begunAt;
   private isDrawn = false;
 
   constructor(private readonly output: CliOutput) {}
 
-  /** @param share what is done, 0 to 1 */
-  show(share: number, text: string): void {
+  /**
+   * @param share what is done, 0 to 1
+   * @param text is asked when the line is drawn
+   */
+  show(share: number, text: () => string): void {
     const stream = this.output.progressStream;
     const now = performance.now();
     if (stream === undefined || now - this.drawnAt < REDRAW_MS) return;
@@ -20,7 +25,16 @@ export class Progress {
     this.isDrawn = true;
     const done = Math.round(Math.min(share, 1) * WIDTH);
     const bar = '#'.repeat(done) + '.'.repeat(WIDTH - done);
-    stream.write(`\r[${bar}] ${Math.floor(Math.min(share, 1) * 100)} % ${text}\u001b[K`);
+    stream.write(`\r[${bar}] ${Math.floor(Math.min(share, 1) * 100)} % ${text()}\u001b[K`);
+  }
+
+  /** Shows how many of how many there are, how many come in a second, and how long the others take. */
+  count(done: number, all: number): void {
+    this.show(done / all, () => {
+      const perSecond = (done * 1_000) / (performance.now() - this.begunAt);
+      const left = showDuration(Math.ceil((all - done) / perSecond) * 1_000);
+      return `${showNumber(done)} of ${showNumber(all)}, ${showNumber(Math.round(perSecond))}/s, ${left} left`;
+    });
   }
 
   /** Takes the line away. */

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { InputError } from '../input-error.js';
+import { jsonFault } from './json-fault.js';
 
 /**
  * The options that a file holds: JSON, or a CommonJS or ES module whose default export (or itself) is the object.
@@ -28,9 +30,16 @@ function load(file: string): unknown {
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;
     // A parser quotes what it cannot read, and that may be a password.
-    const why = code === undefined ? name : (REASONS[code] ?? code);
+    const why = code === undefined ? `${name}${placeIn(file)}` : (REASONS[code] ?? code);
     throw new InputError(`--config ${file} cannot be read: ${why}`);
   }
+}
+
+/** Where a JSON file is wrong; nothing of what stands there. */
+function placeIn(file: string): string {
+  if (!file.endsWith('.json')) return '';
+  const place = jsonFault(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+  return place === undefined ? '' : ` at line ${place.line}, column ${place.column}`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

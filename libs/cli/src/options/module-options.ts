@@ -1,7 +1,7 @@
-import { Layout, type LayoutOptions } from '@raindrop/core';
-import { shapeOfFingerprint, BIT_OPTIONS } from '@raindrop/core/internal';
+import type { Layout, LayoutOptions } from '@raindrop/core';
+import { BIT_OPTIONS, layoutOfAnyCopy, OptionReader } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
-import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
+import { LAYOUT_OPTIONS, OPTION_TABLE } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
 import { layoutOfAnyLife } from './layout-of-any-life.js';
@@ -12,8 +12,8 @@ import { presetOf, presetOptionsOf } from './preset-choice.js';
 export type FlagValues = Readonly<Record<string, unknown>>;
 
 /**
- * The module's options: from flags, else variables, else the file. A preset in one of them takes the place of the bits
- * in those after it.
+ * The module's options: from flags, else variables, else the file. A preset, or `--layout number`, in one of them takes
+ * the place of the bits in those after it.
  * @throws InputError, ConfigurationError
  */
 export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
@@ -25,13 +25,26 @@ export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
   const extra = presetOptionsOf((flags['presetOption'] as readonly string[] | undefined) ?? []);
   if (preset === undefined) {
     if (Object.keys(extra).length > 0) throw new InputError('--preset-option needs --preset');
-    return { ...file, ...given, ...(file['layout'] !== undefined && { layout: ownLayout(file['layout']) }) };
+    if (given['layout'] !== undefined) return { ...without(file, [...BIT_OPTIONS, 'layout']), ...given };
+    return { ...file, ...given };
   }
+  if (given['layout'] !== undefined)
+    throw new InputError('give --preset or --layout, not both: each is a whole layout');
   // For a preset, the epoch is an option of its own.
   const { startTimeStamp, ...rest } = given;
   const layout = presetOf(preset, { ...(startTimeStamp !== undefined && { startTimeStamp }), ...extra });
   const kept = chosen === undefined ? file : without(file, [...BIT_OPTIONS, 'layout']);
   return { ...kept, ...rest, layout };
+}
+
+/**
+ * Refuses what is an option of no service, as a service does: it was meant to be one.
+ * @throws ConfigurationError
+ */
+export function refuseUnknown(options: SnowflakeModuleOptions): void {
+  const reader = new OptionReader(options);
+  for (const name of OPTION_TABLE.flatMap((group) => group.options)) reader.value(name);
+  reader.finish();
 }
 
 /** Whether anything says what the IDs look like. */
@@ -50,21 +63,17 @@ export function layoutOptionsOf(options: SnowflakeModuleOptions): LayoutOptions 
  * @throws InputError when nothing names one; ConfigurationError
  */
 export function layoutToRead(options: SnowflakeModuleOptions): Layout {
-  if (options.layout instanceof Layout) return options.layout;
+  const { layout } = options;
+  // A file that imports the application's copy of `@raindrop/core` makes layouts of that copy's class.
+  const ready = layoutOfAnyCopy(layout);
+  if (ready !== undefined) return ready;
   if (!namesLayout(options)) throw new InputError(NO_LAYOUT);
-  return layoutOfAnyLife(layoutOptionsOf(options), Date.now());
+  return layoutOfAnyLife({ ...layoutOptionsOf(options), ...(layout !== undefined && { layout }) }, Date.now());
 }
 
-export const NO_LAYOUT =
-  'which layout? Give --start, --timestamp-bits and --worker-bits, or --preset, or --config with the options of your service';
-
-/** A file that imports the application's copy of `@raindrop/core` makes layouts of that copy's class. */
-function ownLayout(given: unknown): Layout {
-  const { fingerprint } = (given ?? {}) as { readonly fingerprint?: unknown };
-  if (given instanceof Layout || typeof fingerprint !== 'string') return given as Layout;
-  const shape = shapeOfFingerprint(fingerprint);
-  return shape === undefined ? (given as Layout) : new Layout(shape);
-}
+const NO_LAYOUT =
+  'which layout? Give --start, --timestamp-bits and --worker-bits, or --layout number, or --preset, or --config with the ' +
+  'options of your service';
 
 function without(options: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));

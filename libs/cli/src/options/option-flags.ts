@@ -11,6 +11,7 @@ interface OptionFlag {
 }
 
 const LAYOUT_FLAGS: readonly OptionFlag[] = [
+  { flag: '--layout <name>', option: 'layout', about: 'number: the bits of keys that are JavaScript numbers' },
   { flag: '--time-unit <unit>', option: 'timeUnit', about: 'millisecond, second, minute, hour or day' },
   { flag: '--start <date>', option: 'startTimeStamp', about: 'the epoch, such as 2026-01-01 (UTC)' },
   { flag: '--timestamp-bits <bits>', option: 'timeStampLength', about: 'timestamp bits', isNumber: true },
@@ -36,19 +37,24 @@ const ALL = [...LAYOUT_FLAGS, URL_FLAG, TABLE_FLAG].map((each) => ({ ...each, ke
 
 /** Lets a command take a layout: from flags, variables or a file. */
 export function withLayoutFlags(command: Command): Command {
-  for (const each of LAYOUT_FLAGS) command.addOption(optionOf(each));
-  return command
-    .addOption(new Option('--preset <name>', 'the layout of another system, such as twitter').env('RAINDROP_PRESET'))
-    .option('--preset-option <name=value>', 'an option of the preset, such as nodeBits=8 (repeatable)', collect, [])
-    .addOption(
-      new Option('--config <file>', "the module's options: JSON, or a module that exports them").env('RAINDROP_CONFIG'),
-    );
+  const file = "the module's options: JSON, or a module that exports them";
+  const flags = [
+    ...LAYOUT_FLAGS.map(optionOf),
+    new Option('--preset <name>', 'the layout of another system, such as twitter').env('RAINDROP_PRESET'),
+    new Option('--preset-option <name=value>', 'an option of the preset, such as nodeBits=8 (repeatable)')
+      .argParser(collect)
+      .default([]),
+    new Option('--config <file>', file).env('RAINDROP_CONFIG'),
+  ];
+  for (const each of flags) command.addOption(each.helpGroup('Layout:'));
+  return command;
 }
 
 /** Lets a command find a database and, unless it is about another table, its worker table. */
 export function withDatabaseFlags(command: Command, { table }: { readonly table: boolean }): Command {
-  command.addOption(optionOf(URL_FLAG));
-  return table ? command.addOption(optionOf(TABLE_FLAG)) : command;
+  for (const each of [URL_FLAG, ...(table ? [TABLE_FLAG] : [])])
+    command.addOption(optionOf(each).helpGroup('Database:'));
+  return command;
 }
 
 /** What flags and variables say, as options of the module. Numbers that are none stay text, for the reader to refuse. */

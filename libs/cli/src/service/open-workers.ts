@@ -1,33 +1,21 @@
-import { presets, type WorkerStore } from '@raindrop/core';
+import type { WorkerStore } from '@raindrop/core';
 import { readWorkers, type SnowflakeModuleOptions, type WorkersView } from '@raindrop/node';
 import { databaseSettingsOf } from '@raindrop/node';
 import { openWorkerStore, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
-import { namesLayout, NO_LAYOUT } from '../options/module-options.js';
 import { usesDatabase } from './assigners.js';
 import { isMissingTable } from './missing-table.js';
 
 /**
- * Options that name a database, or another place that keeps worker ids, and, when it is needed, a layout.
- * @param needsLayout false for what only looks at rows: any layout stands in for one that is not named
+ * Options that name a database, or another place that keeps worker ids.
  * @throws InputError, ConfigurationError
  */
-export function resolveWorkers(
-  options: SnowflakeModuleOptions,
-  needsLayout: boolean,
-  nowMs = Date.now(),
-): ResolvedSnowflakeOptions {
-  if (!namesLayout(options) && needsLayout) throw new InputError(NO_LAYOUT);
-  const resolved = resolveSnowflakeOptions(withStandInLayout(options), nowMs);
+export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now()): ResolvedSnowflakeOptions {
+  const resolved = resolveSnowflakeOptions(options, nowMs);
   if (options.dbConfig === undefined && usesDatabase(resolved)) {
     throw new InputError('which database? Give --url or DATABASE_URL');
   }
   return resolved;
-}
-
-/** Some layout where none is named, for what asks for one and does not use it. */
-export function withStandInLayout(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
-  return namesLayout(options) ? options : { ...options, layout: presets.twitter() };
 }
 
 /**
@@ -58,9 +46,9 @@ export async function withWorkers<T>(
   }
 }
 
-/** The workers of a table, with any layout. @throws CommandFailedError when there is no such table */
+/** The workers of a table. @throws CommandFailedError when there is no such table */
 export function viewWorkers(given: SnowflakeModuleOptions, resolved: ResolvedSnowflakeOptions): Promise<WorkersView> {
-  return explained(resolved, readWorkers(onExistingFile(withStandInLayout(given))));
+  return explained(resolved, readWorkers(onExistingFile(given)));
 }
 
 /**
@@ -73,7 +61,7 @@ export async function requireReachable(
 ): Promise<void> {
   if (!usesDatabase(resolved)) return;
   try {
-    await withWorkers(resolveWorkers(onExistingFile(given), true), (store) => store.readTable());
+    await withWorkers(resolveWorkers(onExistingFile(given)), (store) => store.readTable());
   } catch (error) {
     if (!(error instanceof CommandFailedError)) throw error;
   }

@@ -23,7 +23,8 @@ export class InvalidIdError extends RaindropError {
   ) {
     const given = showValue(value);
     const where = column === undefined ? '' : `${column}: `;
-    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.`, { retryable: false });
+    const cure = column === undefined ? '' : ' Check IDs where they come in: a route with ParseIdPipe.';
+    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`, { retryable: false });
     this.given = given;
   }
 }

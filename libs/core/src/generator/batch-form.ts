@@ -27,10 +27,13 @@ export const CELLS: BatchForm<BigInt64Array> = {
   follow(mark, _step, batch, from, end) {
     const { cell } = mark;
     mark.sequence += end - from;
+    cell[0] = cell[0]! + cell[1]!;
+    // Written first and counted up after it: the next one is ready when the loop comes round.
     for (let index = from; index < end; index++) {
-      cell[0] = cell[0]! + cell[1]!;
       batch[index] = cell[0]!;
+      cell[0] = cell[0] + cell[1]!;
     }
+    cell[0] = cell[0] - cell[1]!;
   },
   put(batch, index, id) {
     batch[index] = id;

@@ -4,7 +4,7 @@ import { isCode } from './is-code.js';
 /** Every code that is counted apart becomes a series of somebody's: they must stay few. */
 const MAX_CODES = 500;
 
-/** Which codes are counted apart. */
+/** The options say which codes are counted apart. */
 export interface IssuedByCodeOptions {
   /** These in any case, at most 500, from 0 on before their first use. Default none. */
   readonly codes?: readonly string[];

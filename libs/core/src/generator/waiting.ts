@@ -19,7 +19,7 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** How long an async call may take. */
+/** The options say how long an async call may take. */
 export interface WaitOptions {
   /** Milliseconds until the call rejects with `WaitTimeoutError`; default `asyncTimeoutMs`. */
   timeoutMs?: number;

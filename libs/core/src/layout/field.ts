@@ -1,5 +1,5 @@
 /**
- * What a field of an ID holds.
+ * The role of a field says what it holds of an ID.
  *
  * Several `worker` fields (a data centre and a machine, say) make one worker number, the first one highest.
  */

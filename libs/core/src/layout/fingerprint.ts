@@ -15,6 +15,15 @@ const ROLE = Object.fromEntries(Object.entries(LETTER).map(([role, letter]) => [
   FieldRole
 >;
 
+/** What fields are called whose names nobody knows: as those of raindrop's own layouts. */
+const NAME: Readonly<Record<FieldRole, string>> = {
+  time: 'timestamp',
+  worker: 'worker',
+  clockBack: 'clockBack',
+  sequence: 'sequence',
+  fixed: 'end',
+};
+
 /**
  * A layout as a short stable text: `1000@1672531200:t33.w10.b1.s18.e1=0` is the unit in ms, the epoch's tick and the
  * fields from the top with their widths, fixed ones with their value. The fields' names are not part of it.
@@ -40,7 +49,12 @@ export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined
   const fields = match[3]!.split('.').map((text): Field => {
     const [head, value] = text.split('=') as [string, string | undefined];
     const role = ROLE[head.charAt(0)]!;
-    return { name: role, role, bits: Number(head.slice(1)), ...(value !== undefined && { value: Number(value) }) };
+    return {
+      name: NAME[role],
+      role,
+      bits: Number(head.slice(1)),
+      ...(value !== undefined && { value: Number(value) }),
+    };
   });
   const unitMs = Number(match[1]);
   const shape = { fields, unitMs, epochMs: Number(match[2]) * unitMs };

@@ -165,7 +165,8 @@ function readUnit(reader: OptionReader): TimeUnit | undefined {
   return unit;
 }
 
-function readEpoch(reader: OptionReader, nowMs: number): number {
+/** Reads the epoch, which is required; Unix ms, 0 after a problem. */
+export function readEpoch(reader: OptionReader, nowMs: number): number {
   const given = reader.value('startTimeStamp');
   const epochMs = parseEpoch(given);
   const legal = `an ISO date such as '2024-01-01', a Date or Unix ms, not in the future`;

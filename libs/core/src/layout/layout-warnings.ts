@@ -8,7 +8,7 @@ export interface LayoutWarning {
   readonly message: string;
 }
 
-/** What the warnings are judged against. */
+/** The use of a layout, against which its warnings are judged. */
 export interface LayoutUse {
   readonly nowMs: number;
   /** How many worker ids the service's range holds. */

@@ -39,7 +39,7 @@ export async function acquireRow(ctx: LeaseContext): Promise<Acquired> {
   const look = await lookAtTable(ctx);
   const acquired = await tryRows(ctx, look);
   if (acquired !== undefined) return acquired;
-  throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length });
+  throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length }, look.barredForMs);
 }
 
 /** Undefined when others were faster on every row. */
@@ -77,7 +77,7 @@ async function vouchForLayout(
 ): Promise<Position> {
   const { fingerprint } = ctx.resolved.layout;
   try {
-    const { row, floor, isNoted } = await lookAgain(ctx, held.id);
+    const { row, floor, isNoted } = await lookAgain(ctx, held.id, trusted.wallMs);
     if (held.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }

@@ -1,4 +1,5 @@
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
+import { live } from '../testing/live.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 import { NoFreeWorkerError } from './lease-errors.js';
 import type { WorkerRow } from './worker-store.js';
@@ -27,6 +28,27 @@ async function failureOf(bench: KeeperBench): Promise<NoFreeWorkerError> {
 }
 
 describe('a start', () => {
+  it.each([
+    ['refuses a row when the store shows, after the write, that it may have lost others', true],
+    ['keeps its row when the store has lost nothing: the control', false],
+  ])('%s', async (_, isAnother) => {
+    const database = await databaseWith();
+    database.table.term = 'one';
+    const bench = new KeeperBench({ database });
+    const write = bench.store.write.bind(bench.store);
+    const writes = jest.spyOn(bench.store, 'write').mockImplementationOnce(async (each) => {
+      const isWritten = await write(each);
+      if (isAnother) database.table.term = 'two';
+      return isWritten;
+    });
+    void bench.keeper.start();
+    await live(5_000, bench);
+    // It is given back, and another one taken as of then.
+    expect(writes.mock.calls.map(([{ token }]) => token !== '').slice(0, 3)).toEqual(
+      isAnother ? [true, false, true] : [true],
+    );
+  });
+
   it('fills an empty table, takes a row of it and issues', async () => {
     const bench = await KeeperBench.started();
     const { table, time } = bench.database;

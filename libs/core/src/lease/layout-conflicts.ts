@@ -47,6 +47,16 @@ export function areHarmless(known: KnownLayouts, layout: Layout): boolean {
   return [...known.layouts, ...known.layoutsOfRows].every((fingerprint) => isHarmless(fingerprint, layout));
 }
 
+/** @throws LayoutConflictError when there is any other layout, harmless or not */
+export function refuseOthers(known: KnownLayouts, { fingerprint }: Layout): void {
+  const others = new Set([...known.layouts, ...known.layoutsOfRows].filter((each) => each !== fingerprint));
+  if (others.size === 0) return;
+  throw new LayoutConflictError(
+    fingerprint,
+    [...others].map((layout) => ({ layout, workerIds: [] })),
+  );
+}
+
 function laterOf(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }

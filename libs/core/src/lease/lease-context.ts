@@ -18,7 +18,7 @@ export interface LeasePorts {
   readonly processId: () => number;
 }
 
-/** Who holds the row. */
+/** The identity says who holds the row. */
 export interface LeaseIdentity {
   /** The original's code of a worker: address, port, unit and hardware address, or a hash of them. */
   readonly code: string;
@@ -31,6 +31,11 @@ export interface LeaseIdentity {
 /** Everything that stays the same while a lease is kept. */
 export interface LeaseContext {
   readonly resolved: ResolvedLayout;
+  /**
+   * The layout was taken because the store remembers none: until it is remembered, every other one is in the way, also
+   * one whose IDs can never equal ours. Default false.
+   */
+  readonly isFirstLayout?: boolean;
   readonly options: ResolvedLeaseOptions;
   readonly identity: LeaseIdentity;
   readonly session: StoreSession;

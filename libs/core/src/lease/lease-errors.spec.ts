@@ -11,6 +11,7 @@ import {
   StoreUnavailableError,
   type WorkerCensus,
 } from './lease-errors.js';
+import { UnclearLayoutError, type RememberedLayout } from './unclear-layout-error.js';
 
 const CENSUS: WorkerCensus = {
   total: 9,
@@ -24,6 +25,11 @@ const CENSUS: WorkerCensus = {
 const CONFLICTS = [
   { layout: 'theirs', workerIds: [3, 8] },
   { layout: 'an old one', workerIds: [] },
+];
+
+const REMEMBERED: readonly RememberedLayout[] = [
+  { fingerprint: 'one', description: 'ticks', workerIds: [3, 8], lastUsed: undefined },
+  { fingerprint: 'other', description: undefined, workerIds: [], lastUsed: new Date(Date.UTC(2026, 2, 1, 12)) },
 ];
 
 const cause = new Error('connect ECONNREFUSED');
@@ -130,6 +136,27 @@ const ERRORS: readonly Expected[] = [
     retryable: true,
     fields: { clearsAtMs: Date.parse('2026-03-01T12:00:05Z') },
     says: ['an old one (past)', 'From 2026-03-01T12:00:05.000Z on ours are.'],
+  },
+  {
+    error: new UnclearLayoutError('two may still be in use', REMEMBERED),
+    name: 'UnclearLayoutError',
+    errorCode: 'UNCLEAR_LAYOUT',
+    retryable: false,
+    fields: { reason: 'two may still be in use', layouts: REMEMBERED },
+    says: [
+      'The options name no layout, and two may still be in use:\n',
+      '- one: ticks; workers 3, 8 have it now\n',
+      '- other: no layout that this release can read; last used at 2026-03-01T12:00:00.000Z\n',
+      'startTimeStamp, timeUnit, timeStampLength, workIdLength, endBitsLength and endBitsValue',
+    ],
+  },
+  {
+    error: new UnclearLayoutError('nobody knows'),
+    name: 'UnclearLayoutError',
+    errorCode: 'UNCLEAR_LAYOUT',
+    retryable: false,
+    fields: { layouts: [] },
+    says: ['The options name no layout, and nobody knows. Set the options'],
   },
   {
     error: new DatabaseRegressionError(7, 41, 39),

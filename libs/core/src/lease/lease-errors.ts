@@ -66,7 +66,7 @@ export class ClockSkewError extends RaindropError {
   }
 }
 
-/** What stands in the way of acquiring a worker id, counted in rows. */
+/** The census counts the rows that stand in the way of acquiring a worker id. */
 export interface WorkerCensus {
   readonly total: number;
   /** Held by a living lease. */
@@ -85,12 +85,19 @@ export interface WorkerCensus {
 export class NoFreeWorkerError extends RaindropError {
   readonly errorCode = 'NO_FREE_WORKER';
 
-  constructor(readonly census: WorkerCensus) {
+  constructor(
+    readonly census: WorkerCensus,
+    /** How long the rows may not be used since the store may have lost what was granted on them, ms. */
+    readonly barredForMs = 0,
+  ) {
     const { total, live, foreign, poisoned, contended, freeAtMs } = census;
     super(
       `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ` +
         `${poisoned} used up to a time not yet reached, ${contended} taken while trying. ` +
         (freeAtMs === undefined ? '' : `The next can come free at ${new Date(freeAtMs).toISOString()}. `) +
+        (barredForMs === 0
+          ? ''
+          : `The database has failed over and may have lost commits: rows that nobody holds can be used in ${barredForMs} ms. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
       { retryable: true },
     );

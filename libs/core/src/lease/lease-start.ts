@@ -1,9 +1,7 @@
 import type { RaindropError } from '../raindrop-error.js';
+import { insist } from './insist.js';
 import type { LeaseContext } from './lease-context.js';
-import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
-
-/** How often in a row a step of the start is tried. */
-const TRIES = 3;
+import { ClosedError, type NoFreeWorkerError } from './lease-errors.js';
 
 /** How often the start looks whether IDs can be issued, ms. */
 const LOOK_AGAIN_MS = 50;
@@ -23,6 +21,7 @@ export interface Starting {
 export class LeaseStart {
   private isEnded = false;
   private isRunning = false;
+  private toldUntilMs = Number.NEGATIVE_INFINITY;
   private wakeUp: () => void = () => {};
 
   constructor(
@@ -71,22 +70,23 @@ export class LeaseStart {
     for (const problem of await checking.catch(() => [])) this.keeper.warn(problem);
   }
 
-  /** Once more after what may pass by itself: a blip of the database, a crowd of starters, and all taken if so wanted. */
-  private async insist(step: () => Promise<void>): Promise<void> {
+  private insist(step: () => Promise<void>): Promise<void> {
     const { options, ports } = this.ctx;
-    const giveUpAt = ports.monotonic.now() + options.waitForWorkerMs;
-    for (let failures = 0; ; await this.pause(200 + 600 * ports.randomness.fraction())) {
-      if (this.isEnded) throw new ClosedError();
-      try {
-        return await step();
-      } catch (error) {
-        const allTaken = error instanceof NoFreeWorkerError;
-        const passes = allTaken || (error instanceof LayoutConflictError && error.retryable);
-        const mayRetry = allTaken ? error.census.contended > 0 : error instanceof StoreUnavailableError;
-        if (passes && ports.monotonic.now() < giveUpAt) failures = 0;
-        else if (!mayRetry || ++failures >= TRIES) throw error;
-      }
-    }
+    const pause = (ms: number): Promise<void> => this.pause(ms);
+    const { waitForWorkerMs } = options;
+    const barred = (error: NoFreeWorkerError): void => this.tellWaiting(error);
+    return insist(step, { ports, pause, isEnded: () => this.isEnded, waitForWorkerMs, barred });
+  }
+
+  private tellWaiting({ barredForMs }: NoFreeWorkerError): void {
+    const until = this.ctx.ports.monotonic.now() + barredForMs;
+    // Told again when it takes longer.
+    if (until < this.toldUntilMs + 10_000) return;
+    this.toldUntilMs = until;
+    this.keeper.warn(
+      `the database has failed over and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
+        `all that can have been granted before is past; processes that hold a worker id go on`,
+    );
   }
 
   /** Waits, at most until the start is ended. */

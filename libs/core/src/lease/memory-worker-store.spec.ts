@@ -3,8 +3,10 @@ import { MemoryWorkerStore, MemoryWorkerTable } from './memory-worker-store.js';
 
 describeWorkerStore('memory', () => {
   const table = new MemoryWorkerTable();
+  // One process has one clock.
+  const { now } = Date;
   return Promise.resolve({
-    open: () => new MemoryWorkerStore(table, () => Date.now()),
+    open: () => new MemoryWorkerStore(table, now),
     foreignWrite: (id) => {
       const row = table.rows.get(id)!;
       table.rows.set(id, { ...row, version: row.version + 1 });

@@ -1,18 +1,7 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
-import { isHeld } from './liveness.js';
-import { isForeign } from './row-selection.js';
-import {
-  FENCE_LEAP,
-  type Odometer,
-  type SampleRequest,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerStore,
-  type WorkerTable,
-  type WorkerWrite,
-} from './worker-store.js';
-
-const UNUSED: Odometer = { ms: 0, sequence: -1 };
+import { floorOf, isUnseenLoss, mustNote, type StoreTerm } from './store-term.js';
+import { fencedRow, sampleRows, unusedRow, writtenRow } from './worker-rows.js';
+import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerTable, WorkerWrite } from './worker-store.js';
 
 /** Holds the table that several {@link MemoryWorkerStore} share. */
 export class MemoryWorkerTable {
@@ -20,6 +9,10 @@ export class MemoryWorkerTable {
   /** Rows that were marked deleted. */
   readonly deleted = new Map<number, WorkerRow>();
   readonly layouts = new Set<string>();
+  /** That of the server there would be; '' as long as none is ever replaced. */
+  term = '';
+  /** What is known of the server that was there before. */
+  state: Pick<StoreTerm, 'knownTerm' | 'lostAtMs' | 'reachMs'> = { knownTerm: undefined, lostAtMs: 0, reachMs: 0 };
 }
 
 /**
@@ -28,94 +21,58 @@ export class MemoryWorkerTable {
  * It promises uniqueness inside this process and as long as it lives, nothing more.
  */
 export class MemoryWorkerStore implements WorkerStore {
+  private range: WorkerRange | undefined;
+  private term: string | undefined;
+  private readonly seenLayouts = new Set<string>();
+
+  /** @param reachMs how far grants reach past a loss of commits; see reachOf */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,
+    private readonly reachMs = 0,
   ) {}
 
   prepare({ min, max }: WorkerRange): Promise<void> {
+    this.range = { min, max };
     for (let id = min; id <= max; id++) {
       if (this.table.rows.has(id) || this.table.deleted.has(id)) continue;
-      this.table.rows.set(id, {
-        id,
-        version: 0,
-        ownVersion: 0,
-        token: '',
-        holder: '',
-        layout: '',
-        leaseUntilMs: 0,
-        lane: 0,
-        odometers: [UNUSED, UNUSED],
-        code: '',
-        heartbeatMs: 0,
-      });
+      this.table.rows.set(id, unusedRow(id));
     }
     return Promise.resolve();
   }
 
   readTable(): Promise<WorkerTable> {
-    return Promise.resolve({
-      nowMs: this.now(),
-      rows: [...this.table.rows.values()],
-      deleted: [...this.table.deleted.values()],
-      layouts: [...this.table.layouts],
-    });
+    return Promise.resolve(this.lookAtAll());
   }
 
-  readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
-    const nowMs = this.now();
-    const rows = [...this.table.rows.values()].filter(({ id }) => id >= workers.min && id <= workers.max);
-    const expired = rows.filter((row) => !isHeld(row, nowMs, graceMs));
-    const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
-    const turn = ({ id }: WorkerRow): number => (id < from ? 1 : 0);
-    const free = expired
-      .filter((row) => !isForeign(row))
-      .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
-    return Promise.resolve({
-      nowMs,
-      rows: free.slice(0, atMost),
-      total: rows.length,
-      live: rows.length - expired.length,
-      foreign: [...this.table.rows.values()].filter(isForeign).length,
-      layouts: [...this.table.layouts],
-      layoutsOfRows: this.layoutsOfRows,
-    });
+  readSample(request: SampleRequest): Promise<WorkerSample> {
+    return Promise.resolve(sampleRows(this.lookAtAll(), request));
   }
 
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
+    this.look();
     return Promise.resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
   }
 
-  write({ id, expected, token, holder, layout, lane, odometers, code, leaseMs }: WorkerWrite): Promise<boolean> {
-    const row = this.table.rows.get(id);
-    if (row === undefined || row.version !== expected.version || row.token !== expected.token) {
-      return Promise.resolve(false);
-    }
-    const version = expected.version + 1;
-    const now = this.now();
-    const change = { token, holder, layout, lane, odometers, code, leaseUntilMs: now + leaseMs, heartbeatMs: now };
-    this.table.rows.set(id, { id, version, ownVersion: version, ...change });
+  write(write: WorkerWrite): Promise<boolean> {
+    const written = writtenRow(this.table.rows.get(write.id), write, this.now());
+    // On another server a row may only look the same.
+    if (written === undefined || (this.term ?? '') !== this.table.term) return Promise.resolve(false);
+    this.table.rows.set(write.id, written);
     return Promise.resolve(true);
   }
 
   rememberLayout(fingerprint: string): Promise<void> {
+    this.seenLayouts.add(fingerprint);
     this.table.layouts.add(fingerprint);
     return Promise.resolve();
   }
 
   fence(aheadMs: number): Promise<number> {
     const nowMs = this.now();
-    const raised = ({ ms }: Odometer): Odometer => ({
-      ms: Math.max(ms, nowMs + aheadMs),
-      sequence: Number.MAX_SAFE_INTEGER,
-    });
     const { rows, deleted } = this.table;
     for (const each of [rows, deleted]) {
-      for (const [id, row] of each) {
-        const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
-        const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
-        each.set(id, { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers });
-      }
+      for (const [id, row] of each) each.set(id, fencedRow(row, aheadMs, nowMs));
     }
     return Promise.resolve(rows.size + deleted.size);
   }
@@ -131,9 +88,34 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  private get layoutsOfRows(): string[] {
-    const { rows, deleted } = this.table;
-    const used = [...rows.values(), ...deleted.values()].map(({ layout }) => layout).filter((layout) => layout !== '');
-    return [...new Set(used)];
+  private lookAtAll(): WorkerTable {
+    const floorMs = this.look();
+    return {
+      nowMs: this.now(),
+      rows: [...this.table.rows.values()],
+      deleted: [...this.table.deleted.values()],
+      layouts: this.layouts,
+      ...(floorMs > 0 && { barredUntilMs: floorMs, mayLackLayouts: true }),
+    };
+  }
+
+  /** Notes what is new; answers with the floor. */
+  private look(): number {
+    const { table, reachMs } = this;
+    const seen = { nowMs: this.now(), term: table.term, ...table.state };
+    const floorMs = floorOf(seen, reachMs);
+    if (this.range !== undefined && mustNote(seen, reachMs, this.term)) {
+      void this.prepare(this.range);
+      for (const layout of this.seenLayouts) table.layouts.add(layout);
+      const lostAtMs = isUnseenLoss(seen, this.term) ? seen.nowMs : seen.lostAtMs;
+      table.state = { knownTerm: seen.term, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
+    }
+    this.term = seen.term;
+    return floorMs;
+  }
+
+  private get layouts(): string[] {
+    for (const layout of this.table.layouts) this.seenLayouts.add(layout);
+    return [...this.table.layouts];
   }
 }

@@ -1,6 +1,6 @@
 import { thrownBy } from '../testing/generator-bench.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import type { Fault } from '../testing/fault-store.js';
+import type { Fault } from '../testing/fault.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 
 const ONE_ROW: KeeperBenchOptions = { layout: { serviceMaxWorkId: 1 } };

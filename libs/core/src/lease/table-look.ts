@@ -1,11 +1,13 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { BEFORE_ALL, type Position } from '../generator/position.js';
+import type { Layout } from '../layout/layout.js';
 import { glanceAt, type Glance } from './clock-watch.js';
-import { areHarmless, judgeLayouts } from './layout-conflicts.js';
+import { areHarmless, judgeLayouts, refuseOthers } from './layout-conflicts.js';
 import { validatedNow, type LeaseContext } from './lease-context.js';
-import type { WorkerCensus } from './lease-errors.js';
+import { StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { ForeignRowsError } from './foreign-errors.js';
 import { isForeign, selectRows, type Candidate } from './row-selection.js';
+import { raisedTo } from './store-term.js';
 import { checkForeignTimes } from './store-session.js';
 import { HELD_TOO, type WorkerRow, type WorkerTable } from './worker-store.js';
 
@@ -19,6 +21,8 @@ export interface Look {
   readonly candidates: readonly Candidate[];
   /** The rows of our range as they were found. */
   readonly census: WorkerCensus;
+  /** How long the store bars all rows by this host's clock, to the end of the tick, ms. */
+  readonly barredForMs: number;
 }
 
 /** Our own row once more, and what the layouts on the table say now. */
@@ -68,17 +72,30 @@ export async function lookAtTable(ctx: LeaseContext): Promise<Look> {
   await judgeForeignRows(ctx, table);
   const wallMs = validatedNow(ctx, table.nowMs, true);
   refuseShortLifeOfNewTable(ctx, table);
+  // What layouts have issued is judged when the holders that go on have had the time to write it down again.
+  const barred = select(ctx, table, wallMs, BEFORE_ALL);
+  if (barred.barredForMs > 0) return { ...barred, candidates: [] };
   return select(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
-/** @throws LayoutConflictError, StoreUnavailableError */
-export async function lookAgain({ session, resolved, options }: LeaseContext, id: number): Promise<SecondLook> {
+/**
+ * @param wallMs when the row was chosen: by then nothing was barred
+ * @throws LayoutConflictError; StoreUnavailableError, also when the store has lost something meanwhile
+ */
+export async function lookAgain(ctx: LeaseContext, id: number, wallMs: number): Promise<SecondLook> {
+  const { session, resolved, options } = ctx;
   const { layout } = resolved;
   const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: HELD_TOO };
   const seen = await session.run('confirming the layout', (store) => store.readSample(request));
-  if (areHarmless(seen, layout)) {
-    return { row: seen.rows[0], floor: BEFORE_ALL, isNoted: seen.layouts.includes(layout.fingerprint) };
+  if (barredForMs(layout, seen.barredUntilMs, wallMs) > 0) {
+    throw new StoreUnavailableError(
+      'confirming the row',
+      new Error('the store may have lost grants since it was read'),
+    );
   }
+  const isNoted = seen.layouts.includes(layout.fingerprint);
+  if (ctx.isFirstLayout === true && !isNoted) refuseOthers(seen, layout);
+  if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   return {
     row: table.rows.find((row) => row.id === id),
@@ -89,13 +106,22 @@ export async function lookAgain({ session, resolved, options }: LeaseContext, id
 
 function select(
   { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows'>,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs'>,
   wallMs: number,
   floor: Position,
 ): Look {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
-  return { nowMs: found.nowMs, trusted: glanceAt(wallMs, ports), ...selectRows(found, basis) };
+  const { nowMs, barredUntilMs = 0 } = found;
+  const rows = found.rows.map((row) => raisedTo(barredUntilMs, row));
+  const selected = selectRows({ nowMs, rows }, basis);
+  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
+  return { nowMs, trusted: glanceAt(wallMs, ports), ...selected, barredForMs: barredMs };
+}
+
+/** How long nobody may acquire: to the end of the barred moment's tick. */
+function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
+  return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
 }
 
 /** Rows of other programs need somebody's consent, and times that all take for the same moments. */

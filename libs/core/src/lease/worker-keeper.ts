@@ -51,9 +51,8 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
       renewNow: () => this.renewals.now(),
       emit: (event) => tellQuietly(listener, event),
     };
-    const attempt = (): Promise<boolean> => this.attempt();
     const withinMs = (): number => this.held?.renewWithinMs || Number.POSITIVE_INFINITY;
-    this.renewals = new RenewalClock(this.ports, heartbeatIntervalMs, attempt, withinMs);
+    this.renewals = new RenewalClock(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
   }
 
   get lane(): Lane {

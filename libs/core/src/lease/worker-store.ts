@@ -39,6 +39,13 @@ export interface WorkerTable {
   readonly deleted: readonly WorkerRow[];
   /** The fingerprint of every layout that ever issued IDs from this table. */
   readonly layouts: readonly string[];
+  /** Whether others may have, of which the store has no memory any more. Default false. */
+  readonly mayLackLayouts?: boolean;
+  /**
+   * Up to when no odometer is believed, since the store may have lost what it had acknowledged, Unix ms: whoever acquires
+   * a row begins behind that moment's tick. Left out when nothing was lost.
+   */
+  readonly barredUntilMs?: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */
@@ -49,7 +56,7 @@ export interface KnownLayouts {
   readonly layoutsOfRows: readonly string[];
 }
 
-/** Which rows a sample is to be of. */
+/** A request for a sample says which rows it is to be of. */
 export interface SampleRequest {
   readonly workers: WorkerRange;
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
@@ -76,6 +83,8 @@ export interface WorkerSample extends KnownLayouts {
   readonly live: number;
   /** How many rows of the whole table another program wrote last. */
   readonly foreign: number;
+  /** As in {@link WorkerTable}. */
+  readonly barredUntilMs?: number;
 }
 
 /** The one statement that acquires, renews, extends, flips, heals and releases. */
@@ -101,7 +110,7 @@ export const FENCE_LEAP = 1_000_000_000;
 
 /**
  * Keeps worker rows. Every call goes to the primary, outside any transaction of the application, and is settled
- * only when the database has acknowledged it.
+ * only when the database has acknowledged it. How to write one: docs/your-own-store.md.
  */
 export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */

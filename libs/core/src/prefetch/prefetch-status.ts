@@ -1,6 +1,6 @@
 import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
-/** How the IDs of one code stand. */
+/** The status says how the IDs of one code stand. */
 export interface PrefetchStatus extends SupplyStatus {
   /** Undefined for IDs without one. */
   readonly code: string | undefined;

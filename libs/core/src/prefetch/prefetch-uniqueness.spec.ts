@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { Fetcher } from '../supply/fetcher.js';
-import type { Fault } from '../testing/fault-store.js';
+import type { Fault } from '../testing/fault.js';
 import { IdQueue } from './id-queue.js';
 import { IdSupply } from './id-supply.js';
 import { simulate, type Step } from './testing/prefetch-simulation.js';

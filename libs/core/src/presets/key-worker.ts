@@ -17,7 +17,7 @@ const TURNED_EPOCH_MS = ORIGINAL_EPOCH_MS - 3 * 2 ** 42;
 
 const FIELDS = [timestamp(42), worker(5, 'process'), worker(5, 'machine'), sequence(12)];
 
-const ORIGINAL = new Layout({ fields: FIELDS, unitMs: 1, epochMs: TURNED_EPOCH_MS });
+export const KEY_WORKER_ORIGINAL = new Layout({ fields: FIELDS, unitMs: 1, epochMs: TURNED_EPOCH_MS });
 
 /**
  * KeyWorker's bits with the epoch that was meant, Twitter's; of 64 bits: 42 bits of milliseconds, process 5, machine 5,
@@ -38,7 +38,7 @@ export function keyWorker(options: PresetOptions = {}): Layout {
  * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number from 0 to 2^64 - 1
  */
 export function parseKeyWorkerId(id: IdLike): ParsedId {
-  return parseId(ORIGINAL, id);
+  return parseId(KEY_WORKER_ORIGINAL, id);
 }
 
 function epochProblem(epochMs: number): string | undefined {

@@ -3,7 +3,7 @@ import type { Field } from '../layout/field.js';
 import { Layout } from '../layout/layout.js';
 import { parseEpoch } from '../time/epoch.js';
 
-/** What every preset can be told. */
+/** The options that every preset takes. */
 export interface PresetOptions {
   /**
    * Another epoch than the original's: an ISO string (UTC unless it names a zone), a Date or Unix ms. A later one makes

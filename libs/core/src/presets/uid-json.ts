@@ -3,7 +3,7 @@ import type { IdLike } from '../codec/to-id.js';
 import type { Layout } from '../layout/layout.js';
 import { parseId } from '../layout/parse-id.js';
 
-/** How the time is written. */
+/** The options say how the time is written. */
 export interface UidJsonOptions {
   /**
    * The zone of the timestamp, by its IANA name, such as `Asia/Shanghai`. Default `UTC`, the same on every host; the

@@ -7,8 +7,8 @@ import { RingMemory } from './ring-memory.js';
 import type { ResolvedRingOptions } from './ring-options.js';
 
 /**
- * What a thread needs to take from a ring: plain data around a `SharedArrayBuffer`, for `workerData` or `postMessage`. It
- * is of use in the process that made it only.
+ * The handle lets a thread take from a ring: plain data around a `SharedArrayBuffer`, for `workerData` or
+ * `postMessage`. It is of use in the process that made it only.
  */
 export interface SharedIdRingHandle {
   /** Both sides must be of one version of the library. */

@@ -1,7 +1,7 @@
 import type { RaindropError } from '../raindrop-error.js';
 import { RingFailedError } from './ring-errors.js';
 
-/** Whether IDs may be taken. */
+/** The state of a ring says whether IDs may be taken. */
 export type RingState = 'open' | 'failed' | 'closed';
 
 const STATES: readonly RingState[] = ['open', 'failed', 'closed'];

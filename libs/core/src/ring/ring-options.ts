@@ -98,7 +98,7 @@ export function resolveRingOptions(options: SharedIdRingOptions = {}): ResolvedR
   return Object.freeze(resolved);
 }
 
-/** How a thread takes. */
+/** The options say how a thread takes IDs from a ring. */
 export interface SharedIdsOptions {
   /**
    * How long an async call waits when it names no `timeoutMs`.

@@ -17,7 +17,7 @@ import { TakeRejections } from './take-rejections.js';
 /** After so many IDs a batch that waits lets others have a turn of the event loop: under a millisecond, also cold. */
 const SLICE = 1_024;
 
-/** What a thread has taken so far. */
+/** The status says what a thread has taken so far. */
 export interface SharedIdsStatus {
   readonly state: RingState;
   /** IDs in the ring, for all threads. */

@@ -4,7 +4,7 @@ import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
 import { MemorySegmentSource, type SegmentRow } from './memory-segment-source.js';
 import type { SegmentSource, SegmentStore } from './segment-store.js';
 
-/** How unknown codes are treated. */
+/** The options say how unknown codes are treated. */
 export interface MemorySegmentOptions {
   /** Whether they get a row. Default true. */
   readonly autoCreateCode?: boolean;

@@ -1,7 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
 import { readSupplyOptions } from '../supply/supply-options.js';
 
-/** How many numbers a chain keeps at hand. */
+/** The options say how many numbers a chain keeps at hand. */
 export interface ChainOptions {
   /** So many segments, 1-1,000; more while callers starve. Default 2. */
   safeDistance?: number;

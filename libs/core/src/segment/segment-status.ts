@@ -1,6 +1,6 @@
 import { FetchCounters, type SupplyStatus } from '../supply/supply-status.js';
 
-/** How the numbers of one key stand. */
+/** The status says how the numbers of one key stand. */
 export interface SegmentStatus extends SupplyStatus {
   readonly code: string;
   /** How many segments wait behind the one in use. */

@@ -4,13 +4,13 @@ export interface Segment {
   readonly last: bigint;
 }
 
-/** What a reservation answers. */
+/** The segment that a reservation has got. */
 export interface ReservedSegment extends Segment {
   /** The row's own step: how many numbers a reservation takes that says nothing else. */
   readonly step: number;
 }
 
-/** What a reservation is to be like. */
+/** A request says what a reservation is to be like. */
 export interface SegmentRequest {
   /** How many numbers; fewer are answered when the limit is near. The row's own step when left out. */
   readonly count?: number;

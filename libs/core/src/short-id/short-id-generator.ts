@@ -16,7 +16,7 @@ import {
 import { shortIdLayout } from './short-id-layout.js';
 import { ShortIdRepeatError } from './short-id-repeat-error.js';
 
-/** Where the IDs come from that are shortened: an `IdService` or a `SnowflakeGenerator` of {@link shortIdLayout}. */
+/** The source gives the IDs that are shortened: an `IdService` or a `SnowflakeGenerator` of {@link shortIdLayout}. */
 export interface ShortIdSource {
   readonly layout: Layout;
   /** The next ID of the source. */

@@ -25,7 +25,7 @@ export const MAX_EXPIRE_SECONDS = Math.floor(SHORT_ID_CYCLE_MS / 1_000);
 /** A minute less: for clocks that are set forward, and for hosts whose clocks differ by `maxClockSkewMs` both ways. */
 export const DEFAULT_EXPIRE_SECONDS = MAX_EXPIRE_SECONDS - 60;
 
-/** How long a short ID stays unique. */
+/** The options say how long a short ID stays unique. */
 export interface ShortIdOptions {
   /** For how long a number must not come again: 1-2,097 s. Default 2,037, which leaves the clocks a minute. */
   expireSeconds?: number;

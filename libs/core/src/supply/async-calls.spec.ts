@@ -4,7 +4,7 @@ import type { WaitOptions } from '../generator/waiting.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import { PrefetchBench } from '../prefetch/testing/prefetch-bench.js';
 import { SegmentBench } from '../segment/testing/segment-bench.js';
-import type { Fault } from '../testing/fault-store.js';
+import type { Fault } from '../testing/fault.js';
 import type { VirtualTime } from '../testing/virtual-time.js';
 import type { SuppliedIds } from './supplied-ids.js';
 import type { Supply } from './supply.js';

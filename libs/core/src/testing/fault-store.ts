@@ -9,26 +9,11 @@ import {
   type WorkerWrite,
 } from '../lease/worker-store.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
+import { meet, never, passing, type Fault } from './fault.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** The calls of a store that reach the database; `readAgain` is the look at a row that was just acquired. */
 export type StoreCall = 'prepare' | 'readTable' | 'readSample' | 'readAgain' | 'readRow' | 'write' | 'rememberLayout';
-
-/** What may happen to one call on its way. */
-export type Fault =
-  /** Refused before it was executed. */
-  | { readonly kind: 'refused' }
-  /** Executed, and the connection broke before the answer. */
-  | { readonly kind: 'answer-lost' }
-  /** Never executed, never answered: a half-open connection. */
-  | { readonly kind: 'hangs' }
-  /** Never answered, and executed later, after the client has given up. */
-  | { readonly kind: 'ghost'; readonly afterMs: number }
-  /** Takes its time on the way there, and on the way back. */
-  | { readonly kind: 'slow'; readonly thereMs: number; readonly backMs: number };
-
-/** A new one each time: whoever waits for a promise is kept by it, and with him all that he knows. */
-const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A process's connection to a worker table in memory, with faults. The database has a clock and timers of its own. */
 export class FaultStore implements WorkerStore {
@@ -50,6 +35,8 @@ export class FaultStore implements WorkerStore {
     table: MemoryWorkerTable,
     private readonly process: VirtualTime,
     readonly database: VirtualTime,
+    /** See reachOf. */
+    protected readonly reachMs = 0,
   ) {
     this.memory = this.storeOf(table);
   }
@@ -118,7 +105,7 @@ export class FaultStore implements WorkerStore {
 
   /** The table on the other end; a subclass may put a faulty database there. */
   protected storeOf(table: MemoryWorkerTable): MemoryWorkerStore {
-    return new MemoryWorkerStore(table, () => this.database.wall);
+    return new MemoryWorkerStore(table, () => this.database.wall, this.reachMs);
   }
 
   private async through<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
@@ -126,42 +113,14 @@ export class FaultStore implements WorkerStore {
     this.calls.push(call);
     const fault = this.takeFault(call);
     if (fault !== undefined) this.onFault(call, fault);
-    const answer = await this.meet(fault, execute);
+    const answer = await meet(fault, this.database, execute);
     if (this.process.isStopped) return never();
-    if (this.process.isPaused) await this.wait(this.process, 0);
+    if (this.process.isPaused) await passing(this.process, 0);
     return answer;
-  }
-
-  private async meet<T>(fault: Fault | undefined, execute: () => Promise<T>): Promise<T> {
-    switch (fault?.kind) {
-      case undefined:
-        return execute();
-      case 'refused':
-        throw new Error('connect ECONNREFUSED');
-      case 'answer-lost':
-        await execute();
-        throw new Error('read ECONNRESET');
-      case 'hangs':
-        return never();
-      case 'ghost':
-        await this.wait(this.database, fault.afterMs);
-        await execute();
-        return never();
-      case 'slow': {
-        await this.wait(this.database, fault.thereMs);
-        const answer = await execute();
-        await this.wait(this.database, fault.backMs);
-        return answer;
-      }
-    }
   }
 
   private takeFault(call: StoreCall): Fault | undefined {
     const index = this.linedUp.findIndex((each) => each.call === call);
     return index < 0 ? this.faultFor(call) : this.linedUp.splice(index, 1)[0]!.fault;
-  }
-
-  private wait(time: VirtualTime, ms: number): Promise<void> {
-    return new Promise((resolve) => void time.setTimer(resolve, ms));
   }
 }

@@ -21,6 +21,8 @@ export interface KeeperBenchOptions {
   layout?: Partial<LayoutOptions>;
   /** Instead of options. */
   resolved?: ResolvedLayout;
+  /** Whether that layout was chosen because the store remembers none. */
+  isFirstLayout?: boolean;
   lease?: LeaseOptions;
   generator?: GeneratorOptions;
   code?: string;
@@ -66,6 +68,7 @@ export class KeeperBench {
     const clock = options.clock?.(this.time) ?? this.time.clock;
     const context = {
       resolved: this.resolved,
+      isFirstLayout: options.isFirstLayout ?? false,
       options: lease,
       identity: { code: options.code ?? 'a code', holder: 'a host', timeUnit: 1 },
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),

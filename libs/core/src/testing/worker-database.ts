@@ -35,6 +35,7 @@ export class WorkerDatabase {
     to.deleted.clear();
     from.deleted.forEach((row, id) => to.deleted.set(id, row));
     from.layouts.forEach((layout) => to.layouts.add(layout));
+    to.state = from.state;
   }
 
   row(id: number): WorkerRow {

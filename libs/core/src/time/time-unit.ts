@@ -1,7 +1,7 @@
 /** The length of one tick, by name. */
 export type TimeUnit = 'millisecond' | 'second' | 'minute' | 'hour' | 'day';
 
-/** What the design fixes for each unit. */
+/** The values that the design fixes for each unit. */
 export interface TimeUnitRule {
   /** The original's number for the unit. */
   readonly number: number;

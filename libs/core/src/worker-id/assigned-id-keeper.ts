@@ -10,7 +10,7 @@ import { RestartWait } from './restart-wait.js';
 import type { WorkerIdAssigner, WorkerIdRequest } from './worker-id-assigner.js';
 import { NoWorkerIdError } from './worker-id-errors.js';
 
-/** How a worker id without an odometer is kept. */
+/** The set-up says how a worker id without an odometer is kept. */
 export interface AssignedIdSetup {
   readonly assigner: WorkerIdAssigner;
   readonly request: WorkerIdRequest;

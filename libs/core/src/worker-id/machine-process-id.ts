@@ -1,6 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
 
-/** What a worker id can be made of without asking anybody. */
+/** The numbers of machine and process, of which a worker id can be made without asking anybody. */
 export interface MachineAndProcess {
   /** What tells this machine from others; `machineText()` writes it. */
   readonly interfaces: string;

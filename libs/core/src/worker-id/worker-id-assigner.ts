@@ -2,7 +2,7 @@ import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
 
 /**
- * What an assigner vouches for.
+ * The guarantee of a worker id says what its assigner vouches for.
  *
  * - `fresh`: nobody has ever had the id, and nobody will have it again.
  * - `exclusive`: nobody else has it until it is released or its lease ends; somebody may have had it before.
@@ -14,7 +14,7 @@ import type { WorkerRange } from '../layout/layout-usage.js';
  */
 export type WorkerIdGuarantee = 'fresh' | 'exclusive' | 'declared' | 'unsafe';
 
-/** What a worker id is wanted for. */
+/** A request tells an assigner what the worker id is wanted for. */
 export interface WorkerIdRequest {
   readonly layout: Layout;
   /** The ids that may be answered, both ends included. */

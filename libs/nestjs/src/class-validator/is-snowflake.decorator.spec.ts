@@ -178,7 +178,7 @@ describe('@IsSnowflake() behind a ValidationPipe', () => {
   it('does without class-transformer', () => {
     jest.isolateModules(() => {
       jest.doMock('class-transformer', () => {
-        throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+        throw Object.assign(new Error("Cannot find module 'class-transformer'"), { code: 'MODULE_NOT_FOUND' });
       });
       const fresh = jest.requireActual<typeof import('./is-snowflake.decorator.js')>('./is-snowflake.decorator.js');
       expect(() => fresh.IsSnowflake()(class {}.prototype, 'id')).not.toThrow();

@@ -1,7 +1,7 @@
 import { codecs, InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
 import { isCodecName } from '@raindrop/core/internal';
 
-/** Which texts are IDs: where they come in, and where they are described. */
+/** The options say which texts are IDs, where they come in and where they are described. */
 export interface IdTextOptions {
   /** For typed IDs: what stands before the `_`. */
   prefix?: string;

@@ -1,3 +1,5 @@
+import { isMissingPackage } from '@raindrop/node/internal';
+
 /** The parts of class-transformer that are needed here. */
 export interface ClassTransformer {
   readonly Transform: (
@@ -14,7 +16,7 @@ export function loadClassTransformer(): ClassTransformer | undefined {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     return require('class-transformer') as ClassTransformer;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    if (isMissingPackage(error, 'class-transformer')) return undefined;
     throw error;
   }
 }

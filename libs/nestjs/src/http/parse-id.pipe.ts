@@ -13,7 +13,9 @@ import { idText, type IdText, type IdTextOptions } from './id-text.js';
 
 const FORMS = ['decimal', 'bigint', 'text'] as const;
 
-/** What a handler gets: the decimal digits, as entities hold them; a bigint; or the text as it came, checked. */
+/**
+ * The form that a handler gets: the decimal digits, as entities hold them; a bigint; or the text as it came, checked.
+ */
 export type ParsedIdForm = (typeof FORMS)[number];
 
 type Form = ParsedIdForm | undefined;
@@ -33,7 +35,7 @@ export interface ParseIdPipeOptions<
   optional?: IsOptional;
 }
 
-/** What a {@link ParseIdPipe} with these options gives. */
+/** The type that a {@link ParseIdPipe} with these options gives. */
 export type ParsedIdParameter<As extends Form, Prefix extends string | undefined, IsOptional extends boolean> =
   | (As extends 'bigint' ? bigint : As extends 'decimal' ? string : TextOf<Prefix>)
   | (true extends IsOptional ? null | undefined : never);

@@ -136,13 +136,17 @@ async function openService(
   nest: ModuleRef,
 ): Promise<IdService> {
   const [first] = dataSources;
+  const lint = lintOf(options, name);
   const engine = await openEngine(options, {
     name,
     database: first && typeormBridge().dataSourceDatabase(first.options),
     logger: loggerOf(options),
     makeCustom: (assigner) => nest.create(assigner as Type<WorkerIdAssigner>),
+    onLayout: (layout) => {
+      for (const each of dataSources) typeormBridge().refuseColumns(each, { name, layout }, lint);
+    },
   });
-  const service = new IdService(name, engine, lintOf(options, name));
+  const service = new IdService(name, engine, lint);
   try {
     for (const each of dataSources) service.attach(each);
     return service;

@@ -1,9 +1,10 @@
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { dataSourcesIn } from './data-sources-of-app.js';
-import { IdService } from '../id.service.js';
+import type { IdService } from '../id.service.js';
 import type { ColumnLint } from '../orm/snowflake-columns.js';
 import { typeormBridge } from '../orm/typeorm-bridge.js';
+import { isIdService } from './services-of-copies.js';
 
 /**
  * Looks for DataSources that no service was given, with entities that wait for an ID: the first insert would be refused.
@@ -41,7 +42,7 @@ export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
     const found = [...this.modules.values()].flatMap(({ providers }) =>
       [...providers.values()].map(({ instance }: { readonly instance: unknown }) => instance),
     );
-    const services = found.filter((each): each is IdService => each instanceof IdService);
+    const services = found.filter(isIdService);
     // In an order that is the same for all of them.
     return [...new Set([this.service, ...services])].sort((a, b) => a.name.localeCompare(b.name));
   }

@@ -4,7 +4,7 @@ import type { IdService } from '../id.service.js';
 import { defaultMeter } from './default-meter.js';
 import { IdServiceObservation } from './id-service-observation.js';
 
-/** Where a service's metrics go, and which codes have a label of their own. */
+/** The options say where a service's metrics go, and which codes have a label of their own. */
 export interface IdServiceMetricsOptions extends IssuedByCodeOptions {
   /** Default: the meter `@raindrop/nestjs` of the SDK that is registered at the moment. */
   readonly meter?: Meter;
@@ -15,7 +15,7 @@ const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServ
 
 /**
  * Registers a service's metrics with OpenTelemetry: its counters are read when the SDK collects, and issuing IDs pays
- * nothing for it. `docs/metrics.md` lists the instruments.
+ * nothing for it. `docs/operations.md` lists the instruments.
  *
  * Without an SDK nothing happens, also not when one is registered later: register it first. A service that is observed
  * already by the same meter is not observed twice; the options of the first call hold.

@@ -1,6 +1,7 @@
 import type { InjectionToken } from '@nestjs/common';
 import { ConfigurationError } from '@raindrop/core';
 import type { SqlDatabase } from '@raindrop/node';
+import { isMissingPackage } from '@raindrop/node/internal';
 import type { AppDataSource, SnowflakeTarget } from './app-data-source.js';
 import type { SnowflakeColumns, ColumnLint, ColumnSource } from './snowflake-columns.js';
 
@@ -10,6 +11,8 @@ export interface TypeormBridge {
   readonly AttachedSnowflakes: new (source: ColumnSource, lint?: ColumnLint) => SnowflakeColumns<SnowflakeTarget>;
   /** The services that fill the columns of a DataSource. */
   attachedTo(dataSource: AppDataSource): readonly unknown[];
+  /** Throws when entities cannot work with what a service of this name and layout issues. */
+  refuseColumns(dataSource: AppDataSource, service: Pick<ColumnSource, 'name' | 'layout'>, lint: ColumnLint): void;
   lintUnnamed(dataSource: AppDataSource, isMine: (service: string) => boolean): readonly object[];
   report(problems: readonly object[], lint: ColumnLint): void;
 }
@@ -23,7 +26,7 @@ export function typeormBridge(): TypeormBridge {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     return require('@raindrop/typeorm/internal') as TypeormBridge;
   } catch (error) {
-    if (!isMissing(error, 'typeorm')) throw error;
+    if (!isMissingPackage(error, 'typeorm')) throw error;
     const message = 'needs the package typeorm, which is not installed: npm install typeorm @nestjs/typeorm';
     throw new ConfigurationError([{ option: 'dataSource', given: 'a DataSource', message }]);
   }
@@ -36,12 +39,7 @@ export function dataSourceToken(name?: string): InjectionToken | undefined {
     const nestTypeorm = require('@nestjs/typeorm') as { getDataSourceToken(name?: string): InjectionToken };
     return nestTypeorm.getDataSourceToken(name);
   } catch (error) {
-    if (isMissing(error, '@nestjs/typeorm') || isMissing(error, 'typeorm')) return undefined;
+    if (isMissingPackage(error, '@nestjs/typeorm', 'typeorm')) return undefined;
     throw error;
   }
-}
-
-function isMissing(error: unknown, name: string): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) && String(message).includes(`'${name}'`);
 }

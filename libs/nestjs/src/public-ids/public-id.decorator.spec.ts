@@ -221,7 +221,7 @@ describe('@PublicId()', () => {
   it('does without class-transformer', () => {
     jest.isolateModules(() => {
       jest.doMock('class-transformer', () => {
-        throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+        throw Object.assign(new Error("Cannot find module 'class-transformer'"), { code: 'MODULE_NOT_FOUND' });
       });
       const fresh = jest.requireActual<typeof import('./public-id.decorator.js')>('./public-id.decorator.js');
       class Plain {

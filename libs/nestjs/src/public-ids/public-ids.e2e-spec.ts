@@ -29,7 +29,7 @@ process.env['PUBLIC_ID_KEY_1'] = '000102030405060708090a0b0c0d0e0f';
 process.env['PUBLIC_ID_KEY_2'] = '0f0e0d0c0b0a09080706050403020100';
 
 const imported = { ...nest, ...nestTypeorm, ...typeorm, ...core, ...raindrop, ...raindropTypeorm, ...published };
-const [make, shop, view, rotate, numbers] = typescriptBlocks(readDocument('docs/public-ids.md'));
+const [make, shop, view, rotate, numbers] = typescriptBlocks(readDocument('docs/http.md#public-ids'));
 const { orderIds } = runBlock(make!, imported) as { orderIds: published.PublicIdCodec };
 const { rotated } = runBlock(rotate!, imported) as { rotated: published.PublicIdCodec };
 
@@ -44,7 +44,7 @@ describe.each<[string, raindrop.SnowflakeModuleOptions, readonly nest.Type[]]>([
   ['alone', OPTIONS, []],
   // The order that docs/http.md asks for.
   ['with interceptors', SERIALIZED, [raindrop.BigIntInterceptor, nest.ClassSerializerInterceptor]],
-])('The shop of docs/public-ids.md, %s', (_, options, interceptors) => {
+])('The shop of docs/http.md#public-ids, %s', (_, options, interceptors) => {
   const store = useDatabase('sqlite', 'suite');
   const apps: nest.INestApplication[] = [];
 
@@ -117,13 +117,13 @@ describe.each<[string, raindrop.SnowflakeModuleOptions, readonly nest.Type[]]>([
   });
 });
 
-describe('docs/public-ids.md', () => {
+describe('docs/http.md#public-ids', () => {
   it('shows the ID in a view', () => {
     expect(openShop(orderIds).viewOrder({ id: '7', customer: 'Ada' })).toEqual({
       id: orderIds.encode(7n),
       customer: 'Ada',
     });
-    expect(readDocument('docs/public-ids.md')).toContain(orderIds.encode(30077675337940996n));
+    expect(readDocument('docs/http.md#public-ids')).toContain(orderIds.encode(30077675337940996n));
   });
 
   it('shows numbers that JavaScript keeps', () => {

@@ -12,7 +12,7 @@ const DEGRADED_BELOW_DAYS = 365;
 /** A used-up tick that ends within this time is not worth a report, ms. */
 const BRIEF_MS = 1_000;
 
-/** What health says about a service; null where there is nothing to say. */
+/** The details are what health says about a service; null where there is nothing to say. */
 export type RaindropHealthDetails = {
   readonly service: string;
   readonly state: string;

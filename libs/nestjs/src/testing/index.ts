@@ -1,5 +1,5 @@
 /**
- * The real services on a clock and a lease that a test steers.
+ * The real services on a clock and a lease that a test steers; the contract of stores of worker ids.
  *
  * @module @raindrop/nestjs/testing
  */
@@ -10,3 +10,9 @@ export { RaindropTestbed } from './raindrop-testbed.js';
 export { getTestbedToken } from './testing.tokens.js';
 export type { TestIdServiceOptions } from './testing.options.js';
 export type { TestClock } from './manual-clock.js';
+export {
+  workerStoreContract,
+  type WorkerStoreCase,
+  type WorkerStoreFeatures,
+} from './worker-store/worker-store-contract.js';
+export type { WorkerStoreBench } from './worker-store/bench.js';

@@ -103,7 +103,9 @@ describe('A testbed', () => {
   });
 
   it('needs no test runner', () => {
-    const sources = readdirSync(__dirname).filter((file) => !/spec\.ts$/.test(file));
+    const sources = readdirSync(__dirname, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /(?<!spec)\.ts$/.test(file),
+    );
     const imports = sources.flatMap((file) =>
       [...readFileSync(join(__dirname, file), 'utf8').matchAll(/ from '([^.][^']*)'/g)].map((match) => match[1]),
     );
@@ -113,6 +115,7 @@ describe('A testbed', () => {
       '@raindrop/core/internal',
       '@raindrop/node',
       '@raindrop/node/internal',
+      'node:assert/strict',
       'node:worker_threads',
     ]);
   });

@@ -3,6 +3,7 @@ import type { IdService } from '../id.service.js';
 import type { RaindropModuleExtras } from '../raindrop.options.js';
 import { createRaindropProviders } from '../module/raindrop.providers.js';
 import { getIdServiceToken } from '../module/raindrop.tokens.js';
+import { forOtherCopies } from '../module/services-of-copies.js';
 import type { AppDataSource } from '../orm/app-data-source.js';
 import { dataSourceToken } from '../orm/typeorm-bridge.js';
 import { RaindropTestbed } from './raindrop-testbed.js';
@@ -40,12 +41,8 @@ export class RaindropTestingModule {
       useFactory: ({ ids }: RaindropTestbed) => ids,
     };
     const providers = [testbed, service];
-    return {
-      module: RaindropTestingModule,
-      global: isGlobal,
-      providers,
-      exports: providers.map((each) => each.provide),
-    };
+    const definition = { module: RaindropTestingModule, global: isGlobal, providers };
+    return forOtherCopies({ ...definition, exports: providers.map((each) => each.provide) }, name);
   }
 }
 

@@ -6,8 +6,8 @@ import { readApplicationOptions, type ApplicationOptions } from '../raindrop.opt
 import { momentOf } from './moment-of.js';
 
 /**
- * What a test's service takes: the options of `RaindropModule.forRoot`, so that a test can be given those of production.
- * What they say about lease, database and clock is checked and has no effect.
+ * The options that a test's service takes: those of `RaindropModule.forRoot`, so that a test can be given those of
+ * production. What they say about lease, database and clock is checked and has no effect.
  */
 export interface TestIdServiceOptions extends SnowflakeModuleOptions, ApplicationOptions {
   /** The service's name. Default: none. */

@@ -35,8 +35,8 @@ export class ClusterLayoutError extends RaindropError {
     readonly primary: string,
   ) {
     super(
-      `The service '${service}' has the layout ${worker} in the worker and ${primary} in the primary: give both the same ` +
-        `layout options, and restart whichever runs the older ones.`,
+      `The service '${service}' has the layout ${worker} in the worker and ${primary} in the primary: leave the ` +
+        `layout options out in the worker, or give both the same, and restart whichever runs the older ones.`,
       { retryable: false },
     );
   }

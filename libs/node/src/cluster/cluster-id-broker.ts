@@ -8,6 +8,7 @@ import {
   WaitTimeoutError,
   type Layout,
 } from '@raindrop/core';
+import { processWide } from '@raindrop/core/internal';
 import type { IdService } from '../id-service.js';
 import type { WorkerGuarantee } from '../ports/worker.js';
 import { ClusterLayoutError, InvalidClusterMessageError } from './cluster-errors.js';
@@ -21,7 +22,7 @@ import {
 } from './cluster-messages.js';
 import { encodeIds } from './id-runs.js';
 
-/** What a broker needs of the service whose IDs it gives. */
+/** The part of a service that a broker needs, to give its IDs. */
 export type BrokeredIds = Pick<IdService, 'name' | 'layout' | 'workerId' | 'status' | 'nextIdsAsync'>;
 
 /** The part of a worker or child that is used. */
@@ -31,7 +32,7 @@ interface Recipient {
 }
 
 /** The open brokers of this process, by the name of their service: a request names that and no more. */
-const open = new Map<string, ClusterIdBroker>();
+const open = processWide('cluster brokers', () => new Map<string, ClusterIdBroker>());
 
 /**
  * Gives the workers of this process IDs of a service that runs here, so that all of them together need one worker id.
@@ -120,9 +121,11 @@ export class ClusterIdBroker {
   private async answer({ request, count, code, layout, waitMs }: IdRequest): Promise<IdAnswer> {
     try {
       const { fingerprint } = this.layout;
-      if (layout !== fingerprint) throw new ClusterLayoutError(this.ids.name, layout, fingerprint);
+      if (layout !== undefined && layout !== fingerprint)
+        throw new ClusterLayoutError(this.ids.name, layout, fingerprint);
       const ids = await this.take(count, code, waitMs);
-      return taken(request, { workerId: this.ids.workerId, guarantee: this.guarantee }, encodeIds(ids));
+      const { workerId } = this.ids;
+      return taken(request, { workerId, guarantee: this.guarantee, layout: fingerprint }, encodeIds(ids));
     } catch (error) {
       return refused(request, travelling(error));
     }

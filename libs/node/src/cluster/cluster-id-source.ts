@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigurationError, type IdBatchSource, type Timer, type Timers } from '@raindrop/core';
-import { InvalidClusterMessageError, PrimaryGoneError, PrimaryRefusedError } from './cluster-errors.js';
+import { shapeOfFingerprint } from '@raindrop/core/internal';
+import { ConfigurationError, Layout, type IdBatchSource, type Timer, type Timers } from '@raindrop/core';
+import {
+  ClusterLayoutError,
+  InvalidClusterMessageError,
+  PrimaryGoneError,
+  PrimaryRefusedError,
+} from './cluster-errors.js';
 import { answeredRequest, idRequest, MAX_ANSWER, readAnswer, type IdOrigin } from './cluster-messages.js';
 
 /** The part of `process` that is used, in a process that was forked. */
@@ -14,8 +20,8 @@ export interface PrimaryChannel {
 export interface ClusterIdSourceOptions {
   /** The name of the service in the primary. */
   readonly service: string;
-  /** The fingerprint of the layout that both have. */
-  readonly layout: string;
+  /** The one that the IDs must have; undefined takes the primary's, which may not change afterwards. */
+  readonly layout: Layout | undefined;
   /** For so long an answer is of use, ms. */
   readonly opTimeoutMs: number;
   readonly timers: Timers;
@@ -40,12 +46,14 @@ export class ClusterIdSource implements IdBatchSource {
   /** Several services of a process share its channel, and may number their requests alike. */
   private readonly token = randomBytes(12).toString('base64url');
   private requests = 0;
+  private known: Layout | undefined;
 
   /** @throws ConfigurationError when this process was not forked, or by something that has no channel to it */
   constructor(
     private readonly options: ClusterIdSourceOptions,
     private readonly channel: PrimaryChannel = process,
   ) {
+    this.known = options.layout;
     if (channel.send !== undefined) return;
     const message =
       'needs a process that was forked by node:cluster or child_process.fork: this one has no channel to another. Leave ' +
@@ -57,14 +65,19 @@ export class ClusterIdSource implements IdBatchSource {
     return `the primary (which needs a ClusterIdBroker of the service '${this.options.service}')`;
   }
 
+  /** Undefined before the first answer, unless it was given. */
+  get layout(): Layout | undefined {
+    return this.known;
+  }
+
   /** Whether the primary can be asked. */
   get isConnected(): boolean {
     return this.channel.connected === true;
   }
 
-  /** @throws PrimaryGoneError; PrimaryRefusedError; InvalidClusterMessageError */
+  /** @throws PrimaryGoneError; PrimaryRefusedError; InvalidClusterMessageError; ClusterLayoutError */
   take(count: number, code?: string): Promise<bigint[]> {
-    const { service, layout, opTimeoutMs, timers } = this.options;
+    const { service, opTimeoutMs, timers } = this.options;
     const { channel, pending } = this;
     if (!this.isConnected) return Promise.reject(new PrimaryGoneError());
     const request = `${this.token}.${this.requests++}`;
@@ -80,8 +93,8 @@ export class ClusterIdSource implements IdBatchSource {
         service,
         request,
         count: wanted,
-        layout,
         waitMs,
+        ...(this.known !== undefined && { layout: this.known.fingerprint }),
         ...(code !== undefined && { code }),
       });
       channel.send!(message, undefined, undefined, (error) => {
@@ -97,9 +110,22 @@ export class ClusterIdSource implements IdBatchSource {
     const answer = readAnswer(message, asked.count);
     if (answer === undefined) return asked.reject(new InvalidClusterMessageError('the primary'));
     if ('errorCode' in answer) return asked.reject(new PrimaryRefusedError(answer));
+    const error = this.misfit(answer.origin.layout);
+    if (error !== undefined) return asked.reject(error);
     this.origin = answer.origin;
     asked.resolve(answer.ids);
   };
+
+  /** The layout of the first answer is that of all others. */
+  private misfit(fingerprint: string): Error | undefined {
+    const { known, options } = this;
+    if (fingerprint === known?.fingerprint) return undefined;
+    const shape = shapeOfFingerprint(fingerprint);
+    if (shape === undefined) return new InvalidClusterMessageError('the primary');
+    if (known !== undefined) return new ClusterLayoutError(options.service, known.fingerprint, fingerprint);
+    this.known = new Layout(shape);
+    return undefined;
+  }
 
   private readonly onDisconnect = (): void => {
     for (const request of [...this.pending.keys()]) this.settle(request)?.reject(new PrimaryGoneError());

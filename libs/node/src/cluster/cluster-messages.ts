@@ -2,7 +2,7 @@ import type { WorkerGuarantee } from '../ports/worker.js';
 import { decodeIds, type IdRun } from './id-runs.js';
 
 /** Marks our messages on a channel that others use as well; another version of them is a stranger's. */
-const MARK = 'raindrop/ids/1';
+const MARK = 'raindrop/ids/2';
 
 /** The most IDs that one answer has: encoding and decoding them stays under a millisecond. */
 export const MAX_ANSWER = 10_000;
@@ -29,8 +29,8 @@ export interface IdRequest {
   readonly count: number;
   /** Left out for IDs without one. */
   readonly code?: string;
-  /** The fingerprint of the layout that the worker takes them to have. */
-  readonly layout: string;
+  /** The fingerprint of the layout that the worker takes them to have; left out before it knows one. */
+  readonly layout?: string;
   /** For so long an answer is of use, ms. */
   readonly waitMs: number;
 }
@@ -41,6 +41,8 @@ export interface IdOrigin {
   readonly workerId: number | undefined;
   /** What is known of it there. */
   readonly guarantee: WorkerGuarantee;
+  /** The fingerprint of their layout. */
+  readonly layout: string;
 }
 
 /** One of our errors, as it travels. */
@@ -88,7 +90,7 @@ export function readRequest(message: unknown, service: string): IdRequest | { ma
   const isWhole =
     isInteger(count, 1, MAX_ANSWER) &&
     (code === undefined || typeof code === 'string') &&
-    isText(layout, 1_000) &&
+    (layout === undefined || isText(layout, 1_000)) &&
     isInteger(waitMs, 0, MAX_WAIT_MS);
   return isWhole ? (message as unknown as IdRequest) : { malformed: request };
 }
@@ -101,13 +103,13 @@ export function answeredRequest(message: unknown): string | undefined {
 
 /** What an answer to a request for `count` IDs says; undefined when it is malformed. */
 export function readAnswer(answer: unknown, count: number): ReadAnswer | undefined {
-  const { kind, runs, workerId, guarantee, error } = answer as Record<string, unknown>;
+  const { kind, runs, workerId, guarantee, layout, error } = answer as Record<string, unknown>;
   if (kind === 'refused') return isTravellingError(error) ? error : undefined;
   const ids = decodeIds(runs, count);
-  if (ids === undefined || !isGuarantee(guarantee)) return undefined;
+  if (ids === undefined || !isGuarantee(guarantee) || !isText(layout, 1_000)) return undefined;
   return {
     ids,
-    origin: { workerId: isInteger(workerId, 0, Number.MAX_SAFE_INTEGER) ? workerId : undefined, guarantee },
+    origin: { workerId: isInteger(workerId, 0, Number.MAX_SAFE_INTEGER) ? workerId : undefined, guarantee, layout },
   };
 }
 

@@ -1,4 +1,3 @@
-import { ClosedError } from '@raindrop/core';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
@@ -22,10 +21,7 @@ overBothPorts(() => {
       const { port } = server.address() as AddressInfo;
       const options = { type, host: '127.0.0.1', port, username: 'shop', password: 'shop', database: 'shop' };
       // Nothing ends by itself within the test.
-      const database = new OwnDatabase(sqlDatabase(options), {
-        opTimeoutMs: 120_000,
-        closedError: () => new ClosedError(),
-      });
+      const database = new OwnDatabase(sqlDatabase(options), { opTimeoutMs: 120_000 });
       let failed = false;
       database.call((run) => run('SELECT 1')).catch(() => (failed = true));
       await until('the connection', () => sockets.size > 0);

@@ -9,33 +9,92 @@ import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
 
-/** One connection to the database, opened by the first statement and good until the first failure. */
-export class DatabaseConnection {
+/** A session, as the server at an address numbers it. */
+export interface ServerSession {
+  readonly address: SqlDatabase;
+  readonly session: number;
+}
+
+/** A connection to a database, opened by the first statement and good until the first failure. */
+export interface Connection {
+  /** False once the server, or {@link destroy}, has ended it. */
+  readonly isUsable: boolean;
+  /** How long it has been open, ms; undefined before. */
+  readonly ageMs: number | undefined;
+  /** Where it leads to; undefined before that is known. */
+  readonly address: SqlDatabase | undefined;
+  /** The session in which a statement may be under way: sent, and not answered. */
+  readonly unanswered: ServerSession | undefined;
+  /** What was found wrong while it was opened, and did not hinder it. */
+  readonly warnings: readonly string[];
+  /** Connects, in `opTimeoutMs` at most, before the first statement. It is dropped when that fails. */
+  open(): Promise<void>;
+  /** Runs one statement, after those before it. @throws DatabaseCallError; DriverNotInstalledError; UnfitSqliteDriverError */
+  run(sql: string, values?: readonly SqlValue[]): Promise<StatementResult>;
+  /** Drops the connection at once, in whatever state it is. */
+  destroy(reason: Error): void;
+  /** Closes the connection in order, or drops it when that takes longer than `opTimeoutMs`. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** One connection to one address. */
+export class DatabaseConnection implements Connection {
+  readonly warnings = [];
   private readonly sockets = new ConnectionSockets();
   private readonly driver: Driver;
   private opening: Promise<DriverConnection> | undefined;
   /** Settles, never rejects, when the last statement has. */
   private last: Promise<void> = Promise.resolve();
   private isDestroyed = false;
+  /** Statements that were sent, and of which no result came: they may be under way. */
+  private sent = 0;
+  /** The server's number of the session; undefined before it is open. */
+  private session: number | undefined;
+  private openedAt: number | undefined;
 
   constructor(
-    database: SqlDatabase,
+    private readonly database: SqlDatabase,
     private readonly dialect: Dialect,
     private readonly opTimeoutMs: number,
   ) {
     this.driver = database.driver(opTimeoutMs, this.sockets);
   }
 
-  /** False once the server, or {@link destroy}, has ended it. */
   get isUsable(): boolean {
     return !this.isDestroyed && !this.sockets.isLost;
   }
 
+  get address(): SqlDatabase {
+    return this.database;
+  }
+
+  get unanswered(): ServerSession | undefined {
+    const { address, session } = this;
+    return this.sent > 0 && session !== undefined ? { address, session } : undefined;
+  }
+
+  get ageMs(): number | undefined {
+    return this.openedAt && performance.now() - this.openedAt;
+  }
+
+  /** @throws what the driver throws */
+  async open(): Promise<void> {
+    const timer = setTimeout(() => this.destroy(new Error('no session in time')), this.opTimeoutMs).unref();
+    this.sockets.hold();
+    try {
+      await this.opened();
+    } catch (error) {
+      this.destroy(new Error('no session could be had'));
+      throw error;
+    } finally {
+      this.sockets.letGo();
+      clearTimeout(timer);
+    }
+  }
+
   /**
-   * Runs one statement, after those before it. A busy SQLite is asked again every 20 to 50 ms until `opTimeoutMs`, off
-   * the event loop.
-   *
-   * @throws DatabaseCallError; DriverNotInstalledError; UnfitSqliteDriverError
+   * What gave way to others is sent again every 20 to 50 ms until `opTimeoutMs`, off the event loop: a busy SQLite, a
+   * deadlock, a serialization failure.
    */
   async run(sql: string, values: readonly SqlValue[] = []): Promise<StatementResult> {
     this.sockets.hold();
@@ -53,7 +112,6 @@ export class DatabaseConnection {
     }
   }
 
-  /** Drops the connection at once, in whatever state it is. */
   destroy(reason: Error): void {
     if (this.isDestroyed) return;
     this.isDestroyed = true;
@@ -62,7 +120,6 @@ export class DatabaseConnection {
     void this.end();
   }
 
-  /** Closes the connection in order, or drops it when that takes longer than `opTimeoutMs`. Never rejects. */
   async close(): Promise<void> {
     this.sockets.hold();
     const timer = new AbortController();
@@ -76,19 +133,25 @@ export class DatabaseConnection {
   private async query(sql: string, values: readonly SqlValue[]): Promise<StatementResult> {
     const bound = values.map((value) => this.dialect.bind(value));
     const giveUpAt = performance.now() + this.opTimeoutMs;
+    const unanswered = this.sent;
     for (;;) {
       try {
-        const connection = await this.open();
-        return await connection.query(sql, bound);
+        const connection = await this.opened();
+        this.sent++;
+        const result = await connection.query(sql, bound);
+        this.sent = unanswered;
+        return result;
       } catch (error) {
-        const isBusy = this.dialect.isBusy(driverCodeOf(error));
-        if (!isBusy || this.isDestroyed || performance.now() >= giveUpAt) throw error;
+        if (!this.dialect.isBusy(driverCodeOf(error))) throw error;
+        // That was an answer.
+        this.sent = unanswered;
+        if (this.isDestroyed || performance.now() >= giveUpAt) throw error;
       }
       await sleep(BUSY_PAUSE_MS + Math.random() * BUSY_JITTER_MS);
     }
   }
 
-  private open(): Promise<DriverConnection> {
+  private opened(): Promise<DriverConnection> {
     if (this.isDestroyed) return Promise.reject(new Error('the connection was dropped'));
     this.opening ??= this.connect().catch((error: unknown) => {
       // SQLite may only have been busy.
@@ -109,7 +172,17 @@ export class DatabaseConnection {
       connection.onError?.(() => undefined);
       this.sockets.add(connection.stream);
     }
-    for (const statement of this.dialect.session) await connection.query(statement, []);
+    for (const statement of this.dialect.session(connection.session)) await connection.query(statement, []);
+    this.session = connection.session;
+    const { freshReads, termSession } = this.dialect;
+    for (const statement of [freshReads, termSession]) {
+      if (statement === undefined) continue;
+      await connection.query(statement, []).catch((error: unknown) => {
+        // What a server does not know is no reason to do without it.
+        if (!this.dialect.lacksTerm(driverCodeOf(error))) throw error;
+      });
+    }
+    this.openedAt = performance.now();
     return connection;
   }
 

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-/** What a database has against us: who we are, where we want to go, what we want to do. */
+/** The refusal says what a database has against us: who we are, where we want to go, what we want to do. */
 export type DatabaseRefusal = 'account' | 'database' | 'rights';
 
 /**

@@ -30,14 +30,39 @@ export interface Dialect {
   readonly addsColumnsTogether: boolean;
   /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) tells a number that it has written. */
   readonly hasReturning: boolean;
-  /** Sent first on every new connection. */
-  readonly session: readonly string[];
   readonly durability: DurabilityCheck;
+  /**
+   * The term of the server that runs the statement, as text of at most 160 ASCII characters: it differs between a primary
+   * and the one promoted in its place, and stays through restarts. `replica` on a replica; '' where nothing tells.
+   */
+  readonly term: string;
+  /** The same in a statement that writes, where a replica that executes it again must find the same. */
+  readonly termOfWrite: string;
+  /**
+   * Where a session leads, as text: the server or the cluster, and the database. Two servers may look the same, copies of
+   * each other for one; then {@link startedAt} tells.
+   */
+  readonly destination: string;
+  /** When the server began, as text; '' for a node of a cluster, of which another one does as well. */
+  readonly startedAt: string;
+  /** A SELECT of how many `standbys` follow the server, for any account; undefined where a promoted one always tells. */
+  readonly standbys?: string;
+  /** How long ago the server began the session that runs the statement, ms; 0 where sessions lead nowhere else. */
+  readonly sessionAgeMs: string;
+  /** Sent on every new connection; a server that does not know it does without. */
+  readonly freshReads?: string;
+  /** Sent on every new connection before the term is asked for. A server that does not know it has no term. */
+  readonly termSession?: string;
   /**
    * A SELECT of one record with the offsets from UTC, in minutes, that the server's own time zone has: `now`, and the
    * `least` and `most` within a year. Undefined where time columns are moments.
    */
   readonly serverZone: string | undefined;
+
+  /** Sent first on every new connection. @param session the server's number of it, as far as the driver knows */
+  session(session: number | undefined): readonly string[];
+  /** A SELECT of a record while that session goes on with a statement that it had so many ms ago; undefined for SQLite. */
+  underWay(session: number, ms: number): string | undefined;
 
   quote(identifier: string): string;
   /** The placeholder of the n-th value of a statement, from 1. */
@@ -55,8 +80,10 @@ export interface Dialect {
   createIndex(index: string, table: TableName, column: string): string;
   /** A SELECT with one record `{ name }` for each column of the table; none when there is no such table. */
   columnsOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
-  /** Somebody else is writing: worth another try in a moment, on this connection. SQLite only. */
+  /** The statement gave way to others, and was rolled back: worth another try in a moment, on this connection. */
   isBusy(driverCode: string): boolean;
+  /** A server of this family that cannot tell its term has refused to. */
+  lacksTerm(driverCode: string): boolean;
   /** What no second try can mend; undefined for everything else. */
   refusal(driverCode: string): DatabaseRefusal | undefined;
 }

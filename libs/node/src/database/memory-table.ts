@@ -1,7 +1,7 @@
-/** They are the process's, not a service's: two of them, or two copies of this package, share one table. */
-const tables: Map<string, unknown> = ((globalThis as Record<symbol, unknown>)[
-  Symbol.for('@raindrop/node:memory-tables')
-] ??= new Map()) as Map<string, unknown>;
+import { processWide } from '@raindrop/core/internal';
+
+/** They are the process's, not a service's: two of them share one table. */
+const tables = processWide('memory tables', () => new Map<string, unknown>());
 
 /** The table of this kind and name in place of one in an in-memory database. */
 export function memoryTable<Table>(kind: string, name: string, make: () => Table): Table {

@@ -1,7 +1,10 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
+import { gaveWay } from './gave-way.js';
 import { mysqlDurability } from './durability.js';
 import type { ColumnKind, ColumnDefinition } from './column-definition.js';
+import { LONGEST_LOCK_WAIT_S } from './left-session.js';
+import { REPLICA } from './server-term.js';
 import { offsetMs } from './zone-offset.js';
 
 /**
@@ -17,7 +20,7 @@ export function mysqlDialect(zone: string): Dialect {
   const zoneMs = offsetMs(zone);
   return {
     family: 'mysql',
-    nowMs: "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6)) DIV 1000)",
+    nowMs: NOW_MS,
     nowTime: 'CURRENT_TIMESTAMP(6)',
     unusedTime: "'2023-01-01 00:00:00'",
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci',
@@ -25,12 +28,25 @@ export function mysqlDialect(zone: string): Dialect {
     inlineIndexes: true,
     addsColumnsTogether: true,
     hasReturning: false,
-    session: [
+    session: () => [
       // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
       // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
-      `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
+      `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', ` +
+        `innodb_lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}`,
     ],
+    underWay: (session, ms) =>
+      `SELECT id FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
+      `AND time >= ${Math.floor(ms / 1_000)}`,
+    sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
+    termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
     durability: mysqlDurability,
+    // In MariaDB 12 read_only is no number any more.
+    term: `CASE WHEN CAST(@@GLOBAL.read_only AS CHAR) NOT IN ('0', 'OFF') THEN '${REPLICA}' ELSE COALESCE(@raindrop_term, '') END`,
+    termOfWrite: "COALESCE(@raindrop_term, '')",
+    destination: DESTINATION,
+    startedAt: STARTED_AT,
+    // A node of a Galera cluster shows what the others have committed by now. What else its session waits for stays.
+    freshReads: 'SET SESSION wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1',
     serverZone: SERVER_ZONE,
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
     placeholder: () => '?',
@@ -45,10 +61,47 @@ export function mysqlDialect(zone: string): Dialect {
     columnsOf: ({ schema, name }, placeholderOf) =>
       'SELECT column_name AS name FROM information_schema.columns ' +
       `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)}`,
-    isBusy: () => false,
+    lacksTerm: (code) => LACKS_TERM.includes(code),
+    isBusy: gaveWay,
     refusal: (code) => REFUSALS[code],
   };
 }
+
+const NOW_MS = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6)) DIV 1000)";
+
+/** Of servers that speak the language of this family and have no such variables or tables, or do not show them. */
+const LACKS_TERM = [
+  ...['ER_PARSE_ERROR', 'ER_UNKNOWN_SYSTEM_VARIABLE', 'ER_NO_SUCH_TABLE', 'ER_UNKNOWN_TABLE', 'ER_BAD_DB_ERROR'],
+  ...['ER_BAD_FIELD_ERROR', 'ER_TABLEACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR', 'ER_NOT_SUPPORTED_YET'],
+];
+
+const CLUSTER_OF_MARIADB =
+  `(SELECT CONCAT('cluster ', s.VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS s, information_schema.GLOBAL_VARIABLES v ` +
+  `WHERE s.VARIABLE_NAME = 'WSREP_CLUSTER_STATE_UUID' AND v.VARIABLE_NAME = 'WSREP_ON' AND v.VARIABLE_VALUE = 'ON')`;
+const CLUSTER_OF_PERCONA =
+  `(SELECT CONCAT('cluster ', VARIABLE_VALUE) FROM performance_schema.global_status ` +
+  `WHERE VARIABLE_NAME = 'wsrep_cluster_state_uuid' AND LENGTH(VARIABLE_VALUE) = 36)`;
+const GROUP =
+  `(SELECT CONCAT('group ', VARIABLE_VALUE) FROM performance_schema.global_variables ` +
+  `WHERE VARIABLE_NAME = 'group_replication_group_name' AND VARIABLE_VALUE <> '')`;
+
+/**
+ * The server's own id, or that of a cluster which acknowledges no write that another node could lack: there a hop to
+ * another node changes nothing. A variable that a server does not have is looked for in a table, where that is no error.
+ */
+const TERM =
+  `/*M! COALESCE(${CLUSTER_OF_MARIADB}, CONCAT('server ', @@GLOBAL.server_id)) */ ` +
+  `/*!80000 COALESCE(${CLUSTER_OF_PERCONA}, ${GROUP}, CONCAT('server ', @@GLOBAL.server_uuid)) */`;
+
+/** NULL where nothing tells servers apart. The `server_id` of most MariaDBs is the default. */
+const DESTINATION =
+  `CONCAT(@raindrop_term, ' ', COALESCE(DATABASE(), ''), ` +
+  `CASE WHEN @raindrop_term LIKE 'server %' THEN CONCAT_WS(' ', '', @@GLOBAL.hostname, @@GLOBAL.port) ELSE '' END)`;
+
+/** Both are of the moment at which the statement began: to the second their difference is always the same. */
+const STARTED_AT =
+  `CASE WHEN @raindrop_term LIKE 'server %' THEN CONCAT('' /*M! , UNIX_TIMESTAMP() - ` +
+  `(SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME') */) ELSE '' END`;
 
 /** A fortnight apart: the shortest summer time lasts longer. */
 const MOMENTS = Array.from({ length: 27 }, (_, fortnight) => `UTC_TIMESTAMP() + INTERVAL ${14 * fortnight} DAY`);

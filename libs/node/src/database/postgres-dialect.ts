@@ -1,7 +1,13 @@
 import type { DatabaseRefusal } from './database-refused-error.js';
 import type { Dialect } from './dialect.js';
+import { gaveWay } from './gave-way.js';
 import { postgresDurability } from './durability.js';
+import { LONGEST_LOCK_WAIT_S } from './left-session.js';
+import { REPLICA } from './server-term.js';
 import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
+
+// The control file shows the old timeline until a checkpoint; the name of the file that is written now does not.
+const TERM = `CASE WHEN pg_is_in_recovery() THEN '${REPLICA}' ELSE (SELECT system_identifier FROM pg_control_system()) || '.' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;
 
 /** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
 export const postgresDialect: Dialect = {
@@ -15,9 +21,24 @@ export const postgresDialect: Dialect = {
   inlineIndexes: false,
   addsColumnsTogether: true,
   hasReturning: true,
-  // With `off` a server that crashes loses grants it has acknowledged.
-  session: [`SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`],
+  // With `off` a server that crashes loses grants it has acknowledged. A pooler, which tells another number, would lend a
+  // session with our lock_timeout to others.
+  session: (session = 0) => [
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off' ` +
+      `UNION ALL SELECT set_config('lock_timeout', '${LONGEST_LOCK_WAIT_S}s', false) WHERE pg_backend_pid() = ${session}`,
+  ],
+  underWay: (session, ms) =>
+    `SELECT pid FROM pg_stat_activity WHERE pid = ${session} AND usename = session_user AND state = 'active' ` +
+    `AND query_start < clock_timestamp() - interval '${Math.floor(ms)} milliseconds'`,
   durability: postgresDurability,
+  term: TERM,
+  termOfWrite: TERM,
+  destination: `concat_ws(' ', ${TERM}, current_database(), current_schema())`,
+  startedAt: 'EXTRACT(EPOCH FROM pg_postmaster_start_time())::text',
+  standbys: 'SELECT count(*) AS standbys FROM pg_stat_replication',
+  // The server's own: a pooler's session may be older than ours.
+  sessionAgeMs:
+    '(SELECT FLOOR(EXTRACT(EPOCH FROM clock_timestamp() - backend_start)*1000)::bigint FROM pg_stat_get_activity(pg_backend_pid()))',
   serverZone: undefined,
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
@@ -37,9 +58,16 @@ export const postgresDialect: Dialect = {
     // to_regclass follows search_path as every other statement does; information_schema hides what one may not use.
     return `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${path}) AND attnum > 0 AND NOT attisdropped`;
   },
-  isBusy: () => false,
+  isBusy: gaveWay,
+  lacksTerm: (code) => LACKS_TERM.includes(code),
   refusal: (code) => REFUSALS[code],
 };
+
+/**
+ * undefined_function, undefined_table, feature_not_supported, insufficient_privilege, object_not_in_prerequisite_state: of
+ * servers that speak PostgreSQL's language over a storage of their own.
+ */
+const LACKS_TERM = ['42883', '42P01', '0A000', '42501', '55000'];
 
 const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
   // invalid_authorization_specification, invalid_password

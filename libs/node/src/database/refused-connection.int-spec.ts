@@ -3,7 +3,6 @@ import { ENDINGS, RefusingProxy } from '../../../../test/refusals/refusing-proxy
 import { refusalsOf } from '../../../../test/refusals/refusals.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { until } from '../../../../test/waiting/until.js';
-import { ClosedError } from '@raindrop/core';
 import { OwnDatabase } from './own-database.js';
 import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
 
@@ -24,10 +23,7 @@ overBothPorts(() => {
       const { host, port } = server.options as { host: string; port: number };
       proxy = await RefusingProxy.start({ host, port });
       const options = { ...server.options, port: proxy.port } as DataSourceOptions;
-      database = new OwnDatabase(sqlDatabase(options), {
-        opTimeoutMs: 5_000,
-        closedError: () => new ClosedError(),
-      });
+      database = new OwnDatabase(sqlDatabase(options), { opTimeoutMs: 5_000 });
     });
 
     afterEach(async () => {

@@ -1,13 +1,13 @@
 import type { SqlValue } from './dialect.js';
 
-/** What a statement answers. */
+/** The answer of a statement. */
 export interface SqlResult {
   readonly records: readonly Record<string, unknown>[];
   /** Rows written; undefined for statements that write none. */
   readonly affected: number | undefined;
 }
 
-/** What a statement answers on a connection of ours. */
+/** The answer of a statement on a connection of ours. */
 export interface StatementResult extends SqlResult {
   /** MySQL and MariaDB: the argument of the statement's LAST_INSERT_ID(...), from the answer itself. */
   readonly insertId: unknown;

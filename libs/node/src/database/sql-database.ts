@@ -7,6 +7,8 @@ export interface DriverConnection {
   query(sql: string, values: readonly unknown[]): Promise<StatementResult>;
   /** Tells when something was heard from the server that belongs to no statement; the socket's end follows. */
   onError?(listener: () => void): void;
+  /** The server's own number of the session; undefined for SQLite. */
+  readonly session?: number | undefined;
   /** What the driver talks through in the end, such as TLS; undefined for SQLite. */
   readonly stream: Parameters<ConnectionSockets['add']>[0] | undefined;
 }
@@ -34,6 +36,11 @@ export interface SqlDatabase {
   readonly place: string;
   /** Whether it lives and dies with its connection, so that a second connection would see another database. */
   readonly isVolatile: boolean;
+  /**
+   * The ways to it when there are several: each a database of the same kind, with one address. Undefined for one that is
+   * its only address.
+   */
+  readonly addresses?: readonly SqlDatabase[];
   /** What works, and should be looked at before it is relied on. */
   warnings(): readonly string[];
   /**

@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.js';
+import { gaveWay } from './gave-way.js';
 import { sqliteDurability } from './durability.js';
 import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
@@ -17,8 +18,14 @@ export const sqliteDialect: Dialect = {
   hasReturning: true,
   // The application's own hook for new connections may have set a time-out: it would stop the event loop. In a WAL file
   // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
-  session: ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
+  session: () => ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
+  underWay: () => undefined,
   durability: sqliteDurability,
+  term: "''",
+  termOfWrite: "''",
+  destination: "''",
+  startedAt: "''",
+  sessionAgeMs: '0',
   serverZone: undefined,
   quote: (identifier) => quoted(identifier),
   placeholder: () => '?',
@@ -37,7 +44,8 @@ export const sqliteDialect: Dialect = {
     const inSchema = (): string => (schema === undefined ? '' : `, ${placeholderOf(schema)}`);
     return `SELECT name FROM pragma_table_info(${placeholderOf(name)}${inSchema()})`;
   },
-  isBusy: (code) => code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'),
+  lacksTerm: () => false,
+  isBusy: gaveWay,
   refusal: (code) => (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH' ? 'rights' : undefined),
 };
 

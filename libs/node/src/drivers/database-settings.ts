@@ -1,10 +1,13 @@
 /**
- * Where a database is, in the words of TypeORM's options: what stands here means the same there. Everything else that a
- * driver takes goes into `extra`.
+ * The settings say where a database is, in the words of TypeORM's options: what stands here means the same there.
+ * Everything else that a driver takes goes into `extra`.
  */
 export interface DatabaseSettings {
   type: 'mysql' | 'mariadb' | 'postgres' | 'better-sqlite3';
-  /** In place of host, port, username, password and database. */
+  /**
+   * In place of host, port, username, password and database. For `dbConfig` with several hosts, each with its port, as in
+   * `postgres://app@a:5432,b:5433/app`: see there.
+   */
   url?: string;
   /** Default `localhost`. */
   host?: string;
@@ -28,7 +31,7 @@ export interface DatabaseSettings {
 export const DATABASE_SETTINGS_RULE =
   "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', 'postgres', " +
   "'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for more of TypeORM's " +
-  'options give dataSourceDatabase(options) of @raindrop/typeorm';
+  'options give dataSourceDatabase(options) of @raindrop/typeorm; or a list of these, for several addresses of one database';
 
 const NAMES = [
   'type',
@@ -50,6 +53,29 @@ const TYPES: Readonly<Record<string, 'mysql' | 'mariadb' | 'postgres'>> = {
   'postgres:': 'postgres',
   'postgresql:': 'postgres',
 };
+
+/**
+ * The settings that a URL, or settings with one, stand for: one for each host of the URL. Undefined when it is neither, or
+ * a host is missing.
+ */
+export function databaseAddressesOf(config: unknown): DatabaseSettings[] | undefined {
+  const url = typeof config === 'string' ? config : (config as { readonly url?: unknown } | null | undefined)?.url;
+  const found = typeof url === 'string' ? SEVERAL_HOSTS.exec(url)?.groups : undefined;
+  const configs =
+    found === undefined ? [config] : found['hosts']!.split(',').map((host) => withHost(config, host, found));
+  const settings = configs.map(databaseSettingsOf);
+  return settings.every((each) => each !== undefined) ? settings : undefined;
+}
+
+/** In the password a comma may stand; behind the last @ it divides hosts. */
+const SEVERAL_HOSTS =
+  /^(?<begin>(?!sqlite:)[a-z]+:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#@]*,[^/?#@]*)(?<end>(?:[/?#].*)?)$/is;
+
+function withHost(config: unknown, host: string, { begin, end }: Readonly<Record<string, string>>): unknown {
+  if (host === '') return undefined;
+  const url = `${begin}${host}${end}`;
+  return typeof config === 'string' ? url : { ...(config as object), url };
+}
 
 /**
  * Returns the settings that a URL stands for (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's

@@ -1,4 +1,5 @@
 import { DriverNotInstalledError } from '../database/driver-not-installed-error.js';
+import { isMissingPackage } from '../system/missing-package.js';
 
 /**
  * Loads a driver's package, which only those need who use its database.
@@ -11,8 +12,7 @@ export async function loadDriver<T extends object>(type: string, load: () => Pro
     // The packages are CommonJS: what they export is the default, and not always by name as well.
     return 'default' in loaded ? (loaded.default as T) : loaded;
   } catch (error) {
-    const { code } = (error ?? {}) as { code?: unknown };
-    const isMissing = /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code));
-    throw isMissing ? new DriverNotInstalledError(type, error) : error;
+    const missing = new DriverNotInstalledError(type, error);
+    throw isMissingPackage(error, missing.packageName) ? missing : error;
   }
 }

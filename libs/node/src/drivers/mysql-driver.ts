@@ -55,6 +55,7 @@ function configOf(
 
 function connectionOf(connection: Connection): DriverConnection {
   return {
+    session: connection.threadId,
     stream: (connection as unknown as { stream: DriverConnection['stream'] }).stream,
     onError: (listener) => connection.on('error', listener),
     query: (sql, values) =>

@@ -5,6 +5,12 @@ import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
 
+/** What the types leave out. */
+interface OpenedClient {
+  readonly connection: Pick<DriverConnection, 'stream'>;
+  readonly processID?: number;
+}
+
 const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
 
 /** One connection by `pg`. */
@@ -42,9 +48,10 @@ function configOf(
 }
 
 function connectionOf(client: Client): DriverConnection {
-  const { stream } = (client as unknown as { connection: { stream: DriverConnection['stream'] } }).connection;
+  const { connection, processID } = client as unknown as OpenedClient;
   return {
-    stream,
+    session: processID,
+    stream: connection.stream,
     onError: (listener) => client.on('error', listener),
     async query(sql, values): Promise<StatementResult> {
       const { rows, rowCount, command } = await client.query<Record<string, unknown>>(sql, [...values]);

@@ -1,3 +1,4 @@
+import { withAddresses } from '../database/addresses.js';
 import { isInMemory, placeOf } from '../database/database-place.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { sqliteVersions, refuseUnfit } from '../database/sqlite-versions.js';
@@ -6,6 +7,11 @@ import type { DatabaseSettings } from './database-settings.js';
 import { mysqlDriver } from './mysql-driver.js';
 import { postgresDriver } from './postgres-driver.js';
 import { SqliteDriver } from './sqlite-driver.js';
+
+/** A database by its driver, with as many addresses as there are settings, all of one type. */
+export function settingsDatabases(settings: readonly DatabaseSettings[], configuredBy: string): SqlDatabase {
+  return withAddresses(settings.map((each) => settingsDatabase(each, configuredBy)));
+}
 
 /**
  * A database whose driver (`pg`, `mysql2` or `better-sqlite3`) is used directly. The driver is loaded when the first

@@ -8,12 +8,12 @@ function logged(...events: LeaseEvent[]): string[] {
     (level: string) =>
     (message: string, ...rest: unknown[]) =>
       lines.push(`${level} ${String(rest.at(-1))} ${message}`);
-  const logger = { log: write('log'), warn: write('warn'), error: write('error'), debug: write('debug') };
+  const logger = { log: write('log'), warn: write('warn'), error: write('error') };
   events.forEach(logLease(logger, 'orders'));
   return lines;
 }
 
-it('names the service, and says what happened at the level it deserves', () => {
+it('names the service, and says what happened at the level it deserves, a renewal at none', () => {
   expect(
     logged(
       { type: 'lease-acquired', workerId: 3 },
@@ -26,9 +26,7 @@ it('names the service, and says what happened at the level it deserves', () => {
       { type: 'database-regression', workerId: 4, error: new ClosedError() },
       { type: 'lease-released', workerId: 4 },
     ).map((line) => line.split(' ').slice(0, 2).join(' ')),
-  ).toEqual(
-    ['log', 'debug', 'warn', 'warn', 'error', 'log', 'warn', 'error', 'log'].map((level) => `${level} Raindrop:orders`),
-  );
+  ).toEqual(['log', 'warn', 'warn', 'error', 'log', 'warn', 'error', 'log'].map((level) => `${level} Raindrop:orders`));
 });
 
 it('writes once for each trouble, not once for each attempt', () => {

@@ -19,7 +19,8 @@ export function logLease(logger: Logger, service: string): (event: LeaseEvent) =
       case 'lease-released':
         return void logger.log(`Worker ${event.workerId} released`, context);
       case 'lease-renewed':
-        return void logger.debug?.(`Worker ${event.workerId} renewed in ${Math.round(event.tookMs)} ms`, context);
+        // Every few seconds, and Nest shows all levels by default: who wants to see them listens to the event.
+        return;
       case 'lease-lost':
         return void logger.error(
           `Worker ${event.workerId} lost: ${event.reason}. No IDs until it is regained`,

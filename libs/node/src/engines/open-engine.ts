@@ -1,21 +1,10 @@
-import type { SqlDatabase } from '../database/sql-database.js';
 import type { ResolvedServiceOptions } from '../options/service-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
-import { logContext, type Logger } from '../ports/logger.js';
+import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
-import type { MakeCustom } from '../workers/make-assigner.js';
+import { otherVersionWarning } from './other-version-warning.js';
 import { openSegmentEngine } from './open-segment-engine.js';
-import { openSnowflakeEngine } from './open-snowflake-engine.js';
-
-/** What an engine is opened with, besides the options. */
-export interface EngineSurroundings {
-  /** The service's. */
-  readonly name: string;
-  /** The application's, where the options name none. */
-  readonly database: SqlDatabase | undefined;
-  readonly logger: Logger;
-  readonly makeCustom: MakeCustom;
-}
+import { openSnowflakeEngine, type SnowflakeSurroundings } from './open-snowflake-engine.js';
 
 /**
  * What stands behind a service, ready to issue.
@@ -23,14 +12,16 @@ export interface EngineSurroundings {
  */
 export async function openEngine(
   options: ResolvedServiceOptions,
-  { name, database, logger, makeCustom }: EngineSurroundings,
+  surroundings: SnowflakeSurroundings,
 ): Promise<IdEngine> {
+  const { name, database, logger } = surroundings;
   const warn = (message: string): void => void logger.warn(message, logContext(name));
+  otherVersionWarning().forEach(warn);
   if (usesDatabase(options)) (options.dbConfig ?? database)?.warnings().forEach(warn);
   if (options.idMode === 'numberSection') return openSegmentEngine(options, database, systemPorts('exact'), warn);
   const { idSource, sourceLayout, generator } = options;
   if (idSource !== undefined) return idSource.open({ name, layout: sourceLayout, generator });
-  return openSnowflakeEngine(name, options, database, logger, makeCustom);
+  return openSnowflakeEngine(options, surroundings);
 }
 
 function usesDatabase(options: ResolvedServiceOptions): boolean {

@@ -34,9 +34,9 @@ export async function openSegmentStores(
 ): Promise<SegmentStores> {
   const database = databaseOf(options, ofApplication);
   if (database === undefined) return openInMemory(options);
-  const { tableName, autoCreateTable, autoCreateCode, defaultStep, sharded, redis } = options;
+  const { tableName, autoCreateTable, autoCreateCode, defaultStep, skipAfterFailover, sharded, redis } = options;
   const { opTimeoutMs } = options.segments;
-  const common = { autoCreateTable, opTimeoutMs };
+  const common = { autoCreateTable, opTimeoutMs, skipAfterFailover };
   const codes = new SqlSegmentStore(database, { ...common, tableName, autoCreateCode, defaultStep });
   const apps = sharded && new SqlAppSegmentStore(database, { ...common, tableName: sharded.tableName });
   if (redis === undefined) return { codes, apps };

@@ -2,7 +2,7 @@ import type { OptionReader } from '@raindrop/core/internal';
 import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerRange } from '@raindrop/core';
 import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/disposable-limits.js';
 import { forgetsUse, originsOf, readAssignerUse, type AssignerUse } from './assigner-use.js';
-import { FirstOf, readFirstOf, type AssignerPart } from './first-of.js';
+import { isFirstOf, readFirstOf, type FirstOf, type AssignerPart } from './first-of.js';
 import { refuseMisplaced } from './misplaced-options.js';
 
 /** The options that say where worker ids come from. */
@@ -82,7 +82,7 @@ export function readAssignerOptions(
 function readParts(reader: OptionReader, workers: WorkerRange): readonly AssignerPart[] {
   const given = reader.value('workerIdAssigner');
   if (given === undefined) return [{ use: 'database', workers }];
-  if (given instanceof FirstOf) return readFirstOf(reader, given, workers);
+  if (isFirstOf(given)) return readFirstOf(reader, given, workers);
   const others = ', or firstOf([{ use, workers: { min, max } }, ...])';
   return [{ use: readAssignerUse(reader, 'workerIdAssigner', given, others), workers }];
 }

@@ -9,12 +9,12 @@ export type AssignerName = 'database' | 'static' | 'disposable' | 'statefulSet' 
 /** A class of assigners of your own. Nest makes the object, with what it injects; elsewhere it is made with `new`. */
 export type AssignerClass = new (...dependencies: never[]) => WorkerIdAssigner;
 
-/** One assigner: by name, from `redisWorkers()`, or your own, a class or an object. */
+/** One assigner: by name, from `redisWorkers()`, with a store of your own, or your own, a class or an object. */
 export type AssignerUse = AssignerName | ReservingAssigner | WorkerIdAssigner | AssignerClass;
 
 const NAMES: readonly AssignerName[] = ['database', 'static', 'disposable', 'statefulSet', 'ip', 'machine'];
 
-const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, redisWorkers(...), a class or an object with a method acquire()`;
+const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, redisWorkers(...), a class or an object with a method acquire(), or an object with a name and openStore()`;
 
 /** Reads what may stand for one assigner. @param others what else is legal there */
 export function readAssignerUse(reader: OptionReader, option: string, given: unknown, others = ''): AssignerUse {
@@ -25,8 +25,9 @@ export function readAssignerUse(reader: OptionReader, option: string, given: unk
     const { acquire } = (given.prototype ?? {}) as Partial<WorkerIdAssigner>;
     if (typeof acquire === 'function') return given as AssignerClass;
   } else if (typeof given === 'object' && given !== null) {
-    const { acquire, openStore } = given as Record<string, unknown>;
-    if (typeof acquire === 'function' || typeof openStore === 'function') return given as AssignerUse;
+    const { acquire, openStore, name } = given as Record<string, unknown>;
+    const isNamed = typeof name === 'string' && name !== '';
+    if (typeof acquire === 'function' || (typeof openStore === 'function' && isNamed)) return given as AssignerUse;
   }
   // What an object holds may be a password.
   const shown = typeof given === 'object' && given !== null ? '(object)' : given;

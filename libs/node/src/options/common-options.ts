@@ -1,14 +1,8 @@
 import type { OptionReader } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
-import {
-  DATABASE_SETTINGS_RULE,
-  databaseSettingsOf,
-  describeSettings,
-  type DatabaseSettings,
-} from '../drivers/database-settings.js';
-import { settingsDatabase } from '../drivers/settings-database.js';
 import type { Logger } from '../ports/logger.js';
 import { isTableName, TABLE_NAME_RULE } from '../database/table-name.js';
+import { readDbConfig, type DatabaseAddress } from './db-config.js';
 import { readLogger } from './logger-option.js';
 
 /** The options that a service has in either mode. */
@@ -26,12 +20,13 @@ export interface CommonModuleOptions {
    */
   autoCreateTable?: boolean;
   /**
-   * The database of the tables; like `tableName` refused with worker ids that need none.
+   * The database of the tables; like `tableName` refused with worker ids that need none. A list has several addresses of
+   * it: docs/reliability.md
    * @range a `mysql:`, `mariadb:`, `postgres:`, `sqlite:` URL, its settings (`{ type, host, ... }`), or
-   *   `dataSourceDatabase(options)` of `@raindrop/typeorm`
+   *   `dataSourceDatabase(options)` of `@raindrop/typeorm`; or a list
    * @defaultValue in Nest the application's DataSource
    */
-  dbConfig?: string | DatabaseSettings | SqlDatabase | undefined;
+  dbConfig?: DatabaseAddress | readonly DatabaseAddress[] | undefined;
   /**
    * Accept an in-memory database, whose workers only this process (or worker thread) knows.
    * @range true, false
@@ -70,15 +65,4 @@ export function readTableName(reader: OptionReader, option: string, fallback: st
   if (typeof given === 'string' && isTableName(given)) return given;
   reader.problem(option, given, `must be ${TABLE_NAME_RULE}`);
   return fallback;
-}
-
-function readDbConfig(reader: OptionReader): SqlDatabase | undefined {
-  const given = reader.value('dbConfig') as CommonModuleOptions['dbConfig'] | null;
-  if (given === undefined) return undefined;
-  if (typeof given === 'object' && given !== null && 'driver' in given) return given;
-  const settings = databaseSettingsOf(given);
-  if (settings !== undefined) return settingsDatabase(settings, 'dbConfig');
-  // A URL may hold a password, and so may settings: neither belongs into a message.
-  reader.problem('dbConfig', describeSettings(given), `must be ${DATABASE_SETTINGS_RULE}`);
-  return undefined;
 }

@@ -9,9 +9,21 @@ export interface AssignerPart {
   readonly workers: WorkerRange;
 }
 
+/** In every copy of this package. */
+const MARK = Symbol.for('raindrop: firstOf');
+
 /** Holds several assigners, see {@link firstOf}. */
 export class FirstOf {
   constructor(readonly parts: readonly AssignerPart[]) {}
+
+  static {
+    Object.defineProperty(this.prototype, MARK, { value: true });
+  }
+}
+
+/** Knows those of another copy of this package, too. */
+export function isFirstOf(given: unknown): given is FirstOf {
+  return typeof given === 'object' && given !== null && MARK in given;
 }
 
 /**

@@ -42,6 +42,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   ...{ commitLossWindowMs: 7_000, waitForWorkerMs: 7_000, priorityEqualCodeWorkId: true, adoptForeign: true },
   ...{ sharedWithOriginal: true, tableName: 'mine', autoCreateTable: false, dbConfig: 'postgres://host/ids' },
   ...{ allowVolatile: true, codes: ['a'], defaultCode: 'a', autoCreateCode: false, defaultStep: 7, maxStep: 7 },
+  skipAfterFailover: 7,
   ...{ prefetchBelow: 0.5, chain: true, retryBaseMs: 7, retryMaxMs: 7_000, sharded: true },
   redis: { codes: () => undefined },
 };

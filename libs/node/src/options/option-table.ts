@@ -72,7 +72,7 @@ export const OPTION_TABLE: readonly OptionGroup[] = [
   group(
     `idMode: 'numberSection'`,
     ['numberSection'],
-    `codes defaultCode autoCreateCode defaultStep maxStep prefetchBelow chain retryBaseMs retryMaxMs sharded redis`,
+    `codes defaultCode autoCreateCode defaultStep skipAfterFailover maxStep prefetchBelow chain retryBaseMs retryMaxMs sharded redis`,
   ),
 ];
 

@@ -18,6 +18,7 @@ describe('The options of segment mode', () => {
       codes: ['default'],
       autoCreateCode: true,
       defaultStep: 1_000,
+      skipAfterFailover: 10_000_000,
       tableName: 'raindrop_segment',
       sharded: undefined,
       redis: undefined,

@@ -46,6 +46,13 @@ export interface SegmentModuleOptions extends SegmentOptions, CommonModuleOption
    */
   defaultStep?: number;
   /**
+   * How many numbers a code skips after a failover of the database: more than can be reserved in the time whose commits
+   * it may lose. 0 where it loses none.
+   * @range 0-1,000,000,000,000
+   * @defaultValue 10 × `maxStep`
+   */
+  skipAfterFailover?: number;
+  /**
    * Sharded IDs, `ids.nextSharded({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
    * are registered at the start.
    * @range true, false, `{ tableName, apps }`
@@ -66,6 +73,7 @@ export interface ResolvedSegmentModuleOptions extends ResolvedCommonOptions {
   readonly codes: readonly string[];
   readonly autoCreateCode: boolean;
   readonly defaultStep: number;
+  readonly skipAfterFailover: number;
   readonly sharded: { readonly tableName: string; readonly apps: readonly App[] } | undefined;
   readonly redis: SegmentBuffer | undefined;
 }
@@ -94,6 +102,7 @@ export function resolveSegmentModuleOptions<More extends object>(
     codes: [...new Set(readCodes(reader) ?? [segments.defaultCode])],
     autoCreateCode: reader.boolean('autoCreateCode', true),
     defaultStep: reader.integer('defaultStep', { min: 1, max: 100_000_000, default: 1_000 }),
+    skipAfterFailover: reader.integer('skipAfterFailover', { min: 0, max: 1e12, default: 10 * segments.maxStep }),
     sharded: readSharded(reader),
     redis: readRedis(reader),
     ...readCommonOptions(reader, SEGMENT_TABLE.defaultName),

@@ -8,7 +8,8 @@ import type {
   ResolvedLeaseOptions,
 } from '@raindrop/core';
 import {
-  BIT_OPTIONS,
+  LASTING_LAYOUT,
+  namesNoLayout,
   OptionReader,
   readAnyLayout,
   readGeneratorOptions,
@@ -17,7 +18,7 @@ import {
 } from '@raindrop/core/internal';
 import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
 import { refuseNonObject } from './options-object.js';
-import { needsNoRows } from './assigner-use.js';
+import { isReserving, needsNoRows } from './assigner-use.js';
 import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
 import { readAssignerOptions, type AssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
 import type { IdSource } from '../ports/id-source.js';
@@ -27,11 +28,13 @@ import { WORKER_TABLE } from '../worker-table/worker-table.js';
 export interface SnowflakeModuleOptions
   extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, AssignerOptions, CommonModuleOptions {
   /**
-   * A ready layout in place of the bit options.
-   * @range a `Layout`
-   * @defaultValue none
+   * A layout in place of the bit options: `number` for keys that are JavaScript numbers, with `startTimeStamp` and
+   * `endBitsValue` beside it if so wanted; or a ready one.
+   * @range `number`, or a `Layout`
+   * @defaultValue without bit options the one that the worker table remembers; else 33 bits of seconds from 2026-01-01, 10
+   *   worker bits, 1 end bit
    */
-  layout?: Layout;
+  layout?: Layout | 'number';
   /**
    * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
    * @range `snowflake`, `numberSection`, in any case
@@ -64,8 +67,8 @@ export interface SnowflakeModuleOptions
    */
   clock?: 'turn' | 'exact';
   /**
-   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/remote.md); a remote one
-   * brings the layout along.
+   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/service.md). The layout
+   * is that process's.
    * @range `clusterPrimary({ ... })`, `remoteIds({ url })`, `remoteIdsTcp({ host, port })`
    * @defaultValue none
    */
@@ -75,8 +78,14 @@ export interface SnowflakeModuleOptions
 /** The options, checked and complete. Nothing downstream reads raw options. */
 export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
   readonly idMode: 'snowflake';
-  /** Of IDs that are made here; not set when `idSource` brings its own. */
+  /** Of IDs that are made here; not set when `idSource` tells it. */
   readonly layout: ResolvedLayout;
+  /**
+   * Set when the options name no layout and the store of the worker ids knows which it is: the same options with that
+   * one. Until then `layout` is a stand-in.
+   * @throws ConfigurationError when other options do not go with it
+   */
+  readonly withLayout: ((layout: Layout) => ResolvedSnowflakeOptions) | undefined;
   readonly generator: ResolvedGeneratorOptions;
   readonly lease: ResolvedLeaseOptions;
   readonly assigner: ResolvedAssignerOptions;
@@ -108,8 +117,8 @@ export function resolveSnowflakeOptions<More extends object>(
   const idSource = readIdSource(reader);
   // Of a ready layout a row for each worker id would be created; who creates none has them all.
   const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
-  const isLeft = idSource?.bringsLayout === true && namesNoLayout(reader);
-  const layout = isLeft ? undefined : readAnyLayout(reader, nowMs, most);
+  const isUnnamed = namesNoLayout(reader);
+  const layout = isUnnamed && idSource !== undefined ? undefined : readAnyLayout(reader, nowMs, most, LASTING_LAYOUT);
   refuseDeadLayout(reader, layout, nowMs);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
@@ -134,7 +143,11 @@ export function resolveSnowflakeOptions<More extends object>(
     ...readMore(reader),
   } as const;
   reader.finish();
-  return Object.freeze({ layout: layout!, ...resolved });
+  const isRemembered = isUnnamed && idSource === undefined && remembersLayouts(assigner);
+  const withLayout = isRemembered
+    ? (found: Layout) => resolveSnowflakeOptions({ ...options, layout: found }, nowMs, readMore)
+    : undefined;
+  return Object.freeze({ layout: layout!, withLayout, ...resolved });
 }
 
 function readIdSource(reader: OptionReader): IdSource | undefined {
@@ -144,11 +157,6 @@ function readIdSource(reader: OptionReader): IdSource | undefined {
   const legal = 'must be what clusterPrimary(), remoteIds() or remoteIdsTcp() returns';
   reader.problem('idSource', `(${typeof given})`, legal);
   return undefined;
-}
-
-/** Whether the layout is left to the source. */
-function namesNoLayout(reader: OptionReader): boolean {
-  return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
 }
 
 /** One that can only read would refuse every ID. */
@@ -166,6 +174,14 @@ function withDefaultWait(
   const use = parts.at(-1)?.use;
   if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !('openStore' in use)) return lease;
   return Object.freeze({ ...lease, waitForWorkerMs: use.defaultWaitMs?.(lease) ?? lease.waitForWorkerMs });
+}
+
+/**
+ * Whether all worker ids come from one store that knows which layouts it has served. Of several assigners processes may
+ * take different ones, and a state file is known to one host alone.
+ */
+function remembersLayouts({ parts }: ResolvedAssignerOptions): boolean {
+  return parts.length === 1 && isReserving(parts[0]!.use);
 }
 
 function defaultTableOf({ parts }: ResolvedAssignerOptions): string {

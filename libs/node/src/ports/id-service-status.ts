@@ -9,7 +9,10 @@ import type {
 } from '@raindrop/core';
 import type { WorkerGuarantee } from './worker.js';
 
-/** What happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
+/**
+ * The events tell what happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert
+ * on.
+ */
 export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
 
 /** A service at one moment; `idMode` tells which of the two it is. */

@@ -6,8 +6,6 @@ export interface Logger {
   warn(message: string, context?: string): unknown;
   /** Takes what does not work: no IDs are issued, or the database has lost some. */
   error(message: string, stack?: string, context?: string): unknown;
-  /** Takes every renewal. */
-  debug?(message: string, context?: string): unknown;
 }
 
 /** The logger of services that were given none: warnings and errors on standard error, and nothing else. */

@@ -1,6 +1,6 @@
 import type { ResolvedLeaseOptions, Timers, WorkerStore } from '@raindrop/core';
 
-/** What a store of worker rows is opened with. */
+/** The context that a store of worker rows is opened with. */
 export interface StoreContext {
   readonly lease: ResolvedLeaseOptions;
   readonly timers: Timers;

@@ -1,8 +1,8 @@
 import type { LeaseEvent, LeaseStatus, SnowflakeGenerator, Tenure, WorkerIdGuarantee } from '@raindrop/core';
 
 /**
- * What is known of a worker id: `reserved`, that nobody else has it, and how far it was used before; or what its assigner
- * vouches for.
+ * The guarantee says what is known of a worker id: `reserved`, that nobody else has it, and how far it was used before;
+ * or what its assigner vouches for.
  */
 export type WorkerGuarantee = 'reserved' | WorkerIdGuarantee;
 

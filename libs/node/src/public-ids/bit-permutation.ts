@@ -1,6 +1,6 @@
 import { FF1 } from '@noble/ciphers/ff1.js';
 
-/** How many bits a public ID can have: those of a JavaScript number, or those of an ID. */
+/** The number of bits that a public ID can have: those of a JavaScript number, or those of an ID. */
 export type PublicIdBits = 53 | 63;
 
 /**

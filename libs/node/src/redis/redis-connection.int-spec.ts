@@ -1,7 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
 import { Popper, RedisBench } from '../../../../test/redis/redis-bench.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
+import { startRedisCluster } from '../../../../test/redis/volatile-redis.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import { until } from '../../../../test/waiting/until.js';
@@ -12,19 +13,7 @@ describe('The connection to Redis', () => {
   let server: PrivateServer;
   let bench: RedisBench;
 
-  beforeAll(async () => {
-    server = await startVolatileRedis();
-  });
-
-  afterAll(() => server.stop());
-
-  beforeEach(async () => {
-    bench = new RedisBench();
-    // Each bench has a row of its own: what Redis keeps of the one before are the same numbers.
-    await bench.admin(server).flushall();
-  });
-
-  afterEach(() => bench.close());
+  onEmptyRedis(RedisBench, (...given) => ([server, bench] = given));
 
   it('that cannot be made leaves the database to serve, or is an error', async () => {
     const connection = `redis://127.0.0.1:${await freePort()}`;
@@ -121,7 +110,7 @@ describe('The connection to Redis', () => {
   });
 
   it('may be that of a cluster', async () => {
-    const node = await startVolatileRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    const node = await startRedisCluster();
     const cluster = new Cluster([node.url], { lazyConnect: true });
     try {
       const admin = bench.admin(node);

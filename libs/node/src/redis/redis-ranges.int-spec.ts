@@ -1,6 +1,6 @@
 import { PoppedNumbers } from '../../../../test/redis/popped-numbers.js';
 import { weakenScripts } from '../../../../test/redis/weakened-scripts.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
 import { RedisBench } from '../../../../test/redis/redis-bench.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import { until } from '../../../../test/waiting/until.js';
@@ -21,24 +21,17 @@ describe('A range in Redis', () => {
   let popped: PoppedNumbers;
   let tokens = 0;
 
-  beforeAll(async () => {
-    server = await startVolatileRedis();
-  });
+  onEmptyRedis(RedisBench, (...given) => ([server, bench] = given));
 
-  afterAll(() => server.stop());
-
-  beforeEach(async () => {
-    bench = new RedisBench();
-    await bench.admin(server).flushall();
+  beforeEach(() => {
     connection = new RedisConnection(server.url, systemPorts('exact').timers, 1_000);
     ranges = new RedisRanges(connection, RedisKeys.ofShard('id.gen.', 'test', 1, 2));
     popped = new PoppedNumbers();
   });
 
-  afterEach(async () => {
+  afterEach(() => {
     jest.restoreAllMocks();
     connection.close();
-    await bench.close();
   });
 
   async function pop(count: number, options: { lockMs?: number; above?: bigint } = {}): Promise<PoppedRun> {

@@ -1,5 +1,5 @@
 import { RedisBench } from '../../../../test/redis/redis-bench.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import {
   MemoryAppSegmentStore,
@@ -23,19 +23,11 @@ describe('Processes that share their segments in Redis', () => {
   let bench: RedisBench;
   let table: MemoryAppSegmentTable;
 
-  beforeAll(async () => {
-    server = await startVolatileRedis();
-  });
+  onEmptyRedis(RedisBench, (...given) => ([server, bench] = given));
 
-  afterAll(() => server.stop());
-
-  beforeEach(async () => {
-    bench = new RedisBench();
+  beforeEach(() => {
     table = new MemoryAppSegmentTable();
-    await bench.admin(server).flushall();
   });
-
-  afterEach(() => bench.close());
 
   const store = (): RedisAppSegmentStore =>
     new RedisAppSegmentStore(new MemoryAppSegmentStore(table), bench.buffer(server));

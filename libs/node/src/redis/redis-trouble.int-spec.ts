@@ -1,5 +1,5 @@
 import { RedisBench, Popper } from '../../../../test/redis/redis-bench.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
+import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
 import type { RedisBufferOptions } from './redis-options.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 
@@ -13,18 +13,7 @@ describe('Ranges in a Redis that', () => {
   let server: PrivateServer;
   let bench: RedisBench;
 
-  beforeAll(async () => {
-    server = await startVolatileRedis();
-  });
-
-  afterAll(() => server.stop());
-
-  beforeEach(async () => {
-    bench = new RedisBench();
-    await bench.admin(server).flushall();
-  });
-
-  afterEach(() => bench.close());
+  onEmptyRedis(RedisBench, (...given) => ([server, bench] = given));
 
   /** Six poppers at work while something happens. */
   async function during(trouble: () => Promise<unknown>, options: Partial<RedisBufferOptions> = {}): Promise<void> {

@@ -7,7 +7,6 @@
 export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
 export { remoteIdsHeaders } from './http/remote-headers.js';
 export type { RemoteClient, RemoteFetchOptions, RemoteIdSource } from './remote-id-source.js';
-export { RemoteIdService, type RemoteIdServiceOptions } from './remote-id-service.js';
 export {
   InvalidRemoteAnswerError,
   RemoteIdsRefusedError,

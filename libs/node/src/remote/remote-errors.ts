@@ -1,6 +1,6 @@
 import { RaindropError, showValue } from '@raindrop/core';
 
-/** Why a service gave no IDs, in its own words. */
+/** The refusal says why a service gave no IDs, in its own words. */
 export interface RemoteRefusal {
   /** As in HTTP; undefined when none is known. */
   readonly status: number | undefined;

@@ -7,7 +7,10 @@ import { openRemoteEngine } from './open-remote-engine.js';
 import type { SourcedEngine } from '../engines/sourced-engine.js';
 import type { RemoteTransport } from './remote-transport.js';
 
-/** How IDs are fetched from a service, whatever the way there. The rest is among the options of who issues them. */
+/**
+ * The options say how IDs are fetched from a service, whatever the way there. The rest is among the options of who
+ * issues them.
+ */
 export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'> {
   /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 4,000, or `minStep`. */
   maxStep?: number;
@@ -15,17 +18,15 @@ export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | '
   codes?: readonly string[];
 }
 
-/** Who takes the IDs. */
+/** The client that takes the IDs. */
 export interface RemoteClient {
   /** What the IDs have to have; another one is refused. Default: the service's. */
   readonly layout?: Layout | undefined;
   readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
 }
 
-/** An ID service elsewhere, for `RaindropModule.forRoot({ idSource })` or `RemoteIdService.open()`. */
+/** An ID service elsewhere, for `RaindropModule.forRoot({ idSource })` or `openIdService({ idSource })`. */
 export interface RemoteIdSource extends IdSource {
-  /** The layout is the service's: the module needs no layout options. */
-  readonly bringsLayout: true;
   /** @throws ConfigurationError naming every option that is wrong; what keeps the first IDs from coming */
   open(client: RemoteClient): Promise<SourcedEngine>;
 }
@@ -47,7 +48,6 @@ export function remoteIdSource(
 ): RemoteIdSource {
   return {
     name,
-    bringsLayout: true,
     open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
@@ -68,7 +68,7 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
   const reader = new OptionReader({ ...options, maxStep, ...issuing });
   for (const name of ISSUING) {
     if (own.value(name) === undefined) continue;
-    reader.problem(name, own.value(name), 'is an option of the module, or of RemoteIdService.open(): set it there');
+    reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it beside idSource');
   }
   return reader;
 }

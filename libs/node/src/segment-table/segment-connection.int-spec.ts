@@ -41,8 +41,8 @@ overBothPorts(() => {
         await call();
         return proxy.turns - before;
       };
-      // Of a new code: look, insert, look, reserve. Of a known one: look, reserve.
-      expect(await turnsOf(() => source.reserve({ above: 0n }))).toBe(4);
+      // Of the first code: look, look at the server, note it, look again, insert, look, reserve. Of a known one: look, reserve.
+      expect(await turnsOf(() => source.reserve({ above: 0n }))).toBe(7);
       expect(await turnsOf(() => store.source(CODE).reserve({ above: 0n }))).toBe(2);
       for (let turn = 0; turn < 5; turn++) expect(await turnsOf(() => source.reserve({ above: 0n }))).toBe(1);
       expect(await turnsOf(() => source.giveBack({ first: 6_901n, last: 7_000n }))).toBe(1);
@@ -121,7 +121,7 @@ overBothPorts(() => {
       await store.prepare();
       await Promise.all([store.close(), store.close()]);
       await expect(store.source(CODE).reserve({ above: 0n })).rejects.toMatchObject({
-        errorCode: 'SEGMENT_STORE_CLOSED',
+        errorCode: 'CLOSED',
       });
     });
   });

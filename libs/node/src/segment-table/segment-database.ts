@@ -1,11 +1,20 @@
 import { RaindropError } from '@raindrop/core';
 import { SegmentStoreUnavailableError } from '@raindrop/core/internal';
+import { askWithTerm } from '../database/ask-with-term.js';
+import { DatabaseCallError } from '../database/database-call-error.js';
+import { failoverWarnings } from '../database/failover-warnings.js';
 import { OwnDatabase } from '../database/own-database.js';
-import type { RunStatement } from '../database/run-sql.js';
+import type { SqlValue, Statement } from '../database/dialect.js';
+import type { RunStatement, SqlResult } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { parseTableName } from '../database/table-name.js';
+import { parseTableName, type TableName } from '../database/table-name.js';
+import { REPLICA, ReplicaError } from '../database/server-term.js';
+import { safeInteger } from '../database/safe-integer.js';
+import { execute } from '../database/statement.js';
+import { checkFormat, insertState } from '../tables/state-table.js';
 import { prepareTable } from '../tables/prepare-table.js';
 import type { Table, TableKind } from '../tables/table-kind.js';
+import { countServer, insertSegmentRows, selectServers } from './segment-statements.js';
 
 export interface SegmentDatabaseOptions {
   /** `table` or `schema.table`. */
@@ -17,35 +26,44 @@ export interface SegmentDatabaseOptions {
    * as long is given up, with the connection; before that a late answer is still of use.
    */
   readonly opTimeoutMs: number;
+  /** So many numbers of a row are skipped after a failover, which may have lost reservations. */
+  readonly skipAfterFailover: number;
+  /**
+   * How old a session of the server may be that reserves, ms; default 60,000. It leads to the server that was the primary
+   * when it began: one that is no primary any more, and lives on, would go on giving out numbers for as long.
+   */
+  readonly maxSessionAgeMs?: number;
 }
 
-/** The store was closed; it answers no call any more. */
-export class SegmentStoreClosedError extends RaindropError {
-  readonly errorCode = 'SEGMENT_STORE_CLOSED';
+const MAX_SESSION_AGE_MS = 60_000;
 
-  constructor() {
-    super('The segment store is closed.', { retryable: false });
-  }
-}
+/** One look notes what is new, and one may need a younger session. */
+const MOST_LOOKS = 4;
 
 /** The database of a table of segments, over a connection of its own; what may pass is a SegmentStoreUnavailableError. */
 export class SegmentDatabase {
-  readonly table: Table;
   private readonly database: OwnDatabase;
+  private readonly name: TableName;
+  /** Of the server that answered last; undefined before. */
+  private term: string | undefined;
 
   /** @throws UnsupportedDatabaseError, InvalidTableNameError */
   constructor(
     database: SqlDatabase,
-    kind: TableKind,
+    private readonly kind: TableKind,
     private readonly options: SegmentDatabaseOptions,
   ) {
     const { tableName, opTimeoutMs } = options;
-    this.database = new OwnDatabase(database, {
-      opTimeoutMs,
-      statementTimeoutMs: 2 * opTimeoutMs,
-      closedError: () => new SegmentStoreClosedError(),
-    });
-    this.table = { kind, dialect: this.database.dialect, name: parseTableName(tableName, database.schema) };
+    this.database = new OwnDatabase(database, { opTimeoutMs, statementTimeoutMs: 2 * opTimeoutMs });
+    this.name = parseTableName(tableName, database.schema);
+  }
+
+  get table(): Table {
+    return { kind: this.kind, dialect: this.database.dialect, name: this.name };
+  }
+
+  get skipAfterFailover(): number {
+    return this.options.skipAfterFailover;
   }
 
   /** @throws what prepareTable throws, or SegmentStoreUnavailableError for what may pass by itself */
@@ -58,9 +76,68 @@ export class SegmentDatabase {
     return named(what, this.database.call(work));
   }
 
+  /** Runs a statement that asks for the server's term, as part of a {@link call}. */
+  ask(write: (table: Table) => Statement): Promise<SqlResult> {
+    return askWithTerm(this.database, () => write(this.table));
+  }
+
+  /** Adds rows where they are missing, as part of a {@link call}. A row that was there on a server before may be lost. */
+  async addRows(columns: readonly string[], rows: readonly (readonly SqlValue[])[]): Promise<void> {
+    const { epoch } = await this.primary(() => this.ask(({ dialect, name }) => selectServers(dialect, name)));
+    const maxId = epoch * BigInt(this.skipAfterFailover);
+    await this.database.call((run) => execute(run, insertSegmentRows(this.table, columns, rows, { maxId, epoch })));
+  }
+
+  /**
+   * What a statement reads that selects the server, too: of the primary, in a session that is young enough, once its server
+   * is noted.
+   * @throws ReplicaError; TableFormatError
+   */
+  async primary(
+    read: () => Promise<SqlResult>,
+  ): Promise<{ readonly records: SqlResult['records']; readonly epoch: bigint }> {
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+      const { records } = await read();
+      // Without a row there is nobody to ask: whoever adds one asks.
+      if (records.length === 0) return { records, epoch: 0n };
+      const { server_term, known_term, server_epoch, format, session_age_ms } = records[0]!;
+      checkFormat(this.name, format);
+      if (this.database.isSessionTooOld(safeInteger(session_age_ms) ?? 0, this.maxSessionAgeMs)) continue;
+      const term = this.primaryTerm(server_term);
+      if (known_term === term) return { records, epoch: BigInt(String(server_epoch)) };
+      const { dialect } = this.table;
+      const noting =
+        typeof known_term === 'string'
+          ? countServer(dialect, this.name, known_term, term)
+          : insertState(dialect, this.name, { term });
+      await this.database.call((run) => execute(run, noting));
+    }
+    throw new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', '');
+  }
+
+  /** A condition of every reservation, to be added. */
+  get andIsPrimary(): string {
+    return this.database.age.andIsYoung(this.database.dialect, this.maxSessionAgeMs);
+  }
+
+  private primaryTerm(told: unknown): string {
+    const term = String(told);
+    if (term !== REPLICA) return (this.term = term);
+    this.database.reconnect();
+    throw new ReplicaError();
+  }
+
+  private get maxSessionAgeMs(): number {
+    return this.options.maxSessionAgeMs ?? MAX_SESSION_AGE_MS;
+  }
+
   /** @throws SegmentStoreUnavailableError */
-  durabilityWarnings(): Promise<readonly string[]> {
-    return named('reading its settings', this.database.durabilityWarnings());
+  async durabilityWarnings(): Promise<readonly string[]> {
+    const cure = 'raise max_id of every row after one, by more than can have been lost';
+    return [
+      ...(await named('reading its settings', this.database.durabilityWarnings())),
+      ...(await failoverWarnings(this.database, this.term, { maxSessionAgeMs: this.maxSessionAgeMs, cure })),
+    ];
   }
 
   close(): Promise<void> {

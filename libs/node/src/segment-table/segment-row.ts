@@ -7,6 +7,12 @@ export interface SegmentRow {
   readonly step: number;
   /** 0 for none. */
   readonly maxLimitId: bigint;
+  /** How often the server had changed when the row was written last. */
+  readonly epoch: bigint;
+  /** How often it has by now. */
+  readonly serverEpoch: bigint;
+  /** Of the server that answers. */
+  readonly term: string;
 }
 
 /** A row of a segment table holds what Raindrop cannot work with; nothing is guessed. */
@@ -39,6 +45,9 @@ export function readSegmentRow(row: string, record: Readonly<Record<string, unkn
     maxId: integer('max_id', 0n, LARGEST_BIGINT),
     step: Number(integer('step', 1n, LARGEST_INT)),
     maxLimitId: integer('max_limit_id', 0n, LARGEST_BIGINT),
+    epoch: integer('epoch', 0n, LARGEST_BIGINT),
+    serverEpoch: integer('server_epoch', 0n, LARGEST_BIGINT),
+    term: String(record['server_term']),
   };
 }
 

@@ -32,7 +32,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
   });
 
   const address = (): RowAddress => {
-    const dialect = dialectOf(database.options.type);
+    // What tells the server is set for connections of ours alone.
+    const dialect = { ...dialectOf(database.options.type), termOfWrite: `'a server'` };
     return { dialect, name: { schema: undefined, name: 'raindrop_segment' }, key: { code } };
   };
 
@@ -42,6 +43,9 @@ describe.each(databaseKinds)('on %s', (kind) => {
     const answer = result.raw as { insertId?: unknown } | undefined;
     return { records: result.records, affected: result.affected, insertId: answer?.insertId };
   }
+
+  /** As it is on a server that was never replaced. */
+  const ON_SERVER = { epoch: 0n, serverEpoch: 0n, term: 'a server' };
 
   async function rowNow(): Promise<{ maxId: bigint; version: bigint }> {
     const sql = `SELECT CAST(max_id AS char(20)) AS max_id, CAST(version AS char(20)) AS version FROM raindrop_segment`;
@@ -70,7 +74,14 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
     it('would take it back if the statement were run inside: the control', async () => {
       const taking = takeNumbers(address(), {
-        ...{ row: { step: 1_000, maxLimitId: 0n }, above: 0n, count: 10n, ceiling: 1_000_000n, version: 1n },
+        ...{
+          row: { step: 1_000, maxLimitId: 0n, ...ON_SERVER },
+          above: 0n,
+          skip: 0n,
+          count: 10n,
+          ceiling: 1_000_000n,
+          version: 1n,
+        },
       });
       const transaction = others.createQueryRunner();
       await transaction.startTransaction();
@@ -87,7 +98,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       await store.source(code).reserve({ count: 999, above: 0n });
       const { version } = await rowNow();
       const versions = hasVersion ? { expected: version, next: 77n } : undefined;
-      const givingBack = giveNumbersBack(address(), { last: 1_000n, maxId: 500n, versions });
+      const givingBack = giveNumbersBack(address(), { taken: ON_SERVER, last: 1_000n, maxId: 500n, versions });
       await execute(givingBack);
       const other = openSegmentStore(database.options);
       const source = other.source(code);

@@ -1,6 +1,9 @@
 import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
 import type { StatementResult } from '../database/run-sql.js';
 import { statement, type Bind } from '../database/statement.js';
+import { isOnServer } from '../database/server-term.js';
+import { ofState, stateTableOf } from '../tables/state-table.js';
+import type { TableName } from '../database/table-name.js';
 import type { Table } from '../tables/table-kind.js';
 import { wholeNumber, type SegmentRow } from './segment-row.js';
 
@@ -11,17 +14,23 @@ export interface RowAddress extends Pick<Table, 'dialect' | 'name'> {
 }
 
 export interface Taking {
-  /** Settings that the row must still have, since the range was computed with them. */
-  readonly row: Pick<SegmentRow, 'step' | 'maxLimitId'>;
+  /** What the row and its server must still be, since the range was computed with it. */
+  readonly row: Pick<SegmentRow, 'step' | 'maxLimitId' | 'epoch' | 'serverEpoch' | 'term'>;
   readonly above: bigint;
+  /** So many numbers behind `max_id` are left out. */
+  readonly skip: bigint;
   readonly count: bigint;
   /** The highest that `max_id` may become. */
   readonly ceiling: bigint;
   /** The row's new version; undefined in a table that has none. */
   readonly version: bigint | undefined;
+  /** A condition to be added. */
+  readonly and?: string;
 }
 
 export interface GivingBack {
+  /** The server and its number on which they were taken: on another one, which skips, nothing goes back. */
+  readonly taken: Pick<SegmentRow, 'serverEpoch' | 'term'>;
   /** What `max_id` must still be, and what it becomes. */
   readonly last: bigint;
   readonly maxId: bigint;
@@ -29,41 +38,50 @@ export interface GivingBack {
   readonly versions: { readonly expected: bigint; readonly next: bigint } | undefined;
 }
 
-/** The key, the settings and what was reserved. */
+/** The key, the settings, what was reserved, and on which server. */
 export function selectSegmentRow(address: RowAddress): Statement {
   const { dialect, key } = address;
   const integers = ['max_id', 'step', 'max_limit_id'].map((name) => {
     const column = dialect.quote(name);
     return `${dialect.exactInteger(column)} AS ${column}`;
   });
-  const columns = [...Object.keys(key).map((name) => dialect.quote(name)), ...integers].join(', ');
+  const epoch = dialect.quote('epoch');
+  const server = [`${dialect.exactInteger(epoch)} AS ${epoch}`, ...serverColumns(dialect, address.name)];
+  const columns = [...Object.keys(key).map((name) => dialect.quote(name)), ...integers, ...server].join(', ');
   return statement(dialect, (value) => `SELECT ${columns} FROM ${tableOf(address)} WHERE ${isRow(address, value)}`);
 }
 
 /**
- * `max_id` becomes the larger of itself and `above`, plus `count`, in one step; {@link takenUpTo} reads what it became.
- * Nothing is written when the row's settings have changed or the ceiling is too near.
+ * `max_id` becomes the larger of itself, plus `skip`, and `above`, plus `count`, in one step; {@link takenUpTo} reads what it became.
+ * Nothing is written when the row's settings or the server have changed or the ceiling is too near.
  */
-export function takeNumbers(address: RowAddress, { row, above, count, ceiling, version }: Taking): Statement {
+export function takeNumbers(
+  address: RowAddress,
+  { row, above, skip, count, ceiling, version, and = '' }: Taking,
+): Statement {
   const { dialect } = address;
   const maxId = dialect.quote('max_id');
   return statement(dialect, (value) => {
-    const next = `CASE WHEN ${maxId} > ${value(above)} THEN ${maxId} ELSE ${value(above)} END + ${value(count)}`;
+    const from = skip === 0n ? maxId : `${maxId} + ${skip}`;
+    const next = `CASE WHEN ${from} > ${value(above)} THEN ${from} ELSE ${value(above)} END + ${value(count)}`;
     const changes = [
       `${maxId} = ${dialect.hasReturning ? next : `LAST_INSERT_ID(${next})`}`,
       ...(version === undefined ? [] : [`${dialect.quote('version')} = ${value(version)}`]),
       `${dialect.quote('update_time')} = ${dialect.nowTime}`,
+      ...(row.epoch === row.serverEpoch ? [] : [`${dialect.quote('epoch')} = ${value(row.serverEpoch)}`]),
     ];
     const conditions = [
       isRow(address, value),
+      `${dialect.quote('epoch')} = ${value(row.epoch)}`,
+      isOnServer(dialect, value, row.term),
       `${dialect.quote('step')} = ${value(row.step)}`,
       `${dialect.quote('max_limit_id')} = ${value(row.maxLimitId)}`,
       // The sum is never formed where it would overflow.
-      `${maxId} BETWEEN 0 AND ${value(ceiling - count)}`,
+      `${maxId} BETWEEN 0 AND ${value(ceiling - count - skip)}`,
       `${dialect.exactInteger(maxId)} IS NOT NULL`,
     ];
     const returning = dialect.hasReturning ? ` RETURNING ${dialect.exactInteger(maxId)} AS ${maxId}` : '';
-    return `UPDATE ${tableOf(address)} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}${returning}`;
+    return `UPDATE ${tableOf(address)} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}${and}${returning}`;
   });
 }
 
@@ -80,29 +98,66 @@ export function takenUpTo(
   return wholeNumber(dialect.hasReturning ? records[0]!['max_id'] : insertId);
 }
 
-export function giveNumbersBack(address: RowAddress, { last, maxId, versions }: GivingBack): Statement {
+export function giveNumbersBack(address: RowAddress, { taken, last, maxId, versions }: GivingBack): Statement {
   const { dialect } = address;
   const [max, version] = [dialect.quote('max_id'), dialect.quote('version')];
   return statement(dialect, (value) => {
     const changes = [`${max} = ${value(maxId)}`];
     if (versions !== undefined) changes.push(`${version} = ${value(versions.next)}`);
     changes.push(`${dialect.quote('update_time')} = ${dialect.nowTime}`);
-    const conditions = [isRow(address, value), `${max} = ${value(last)}`];
+    const conditions = [
+      isRow(address, value),
+      `${max} = ${value(last)}`,
+      `${dialect.quote('epoch')} = ${value(taken.serverEpoch)}`,
+      isOnServer(dialect, value, taken.term),
+    ];
     if (versions !== undefined) conditions.push(`${version} = ${value(versions.expected)}`);
     return `UPDATE ${tableOf(address)} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`;
   });
 }
 
-/** Adds unused rows where they are missing. Each is a list of values for `columns`; the rest of the row is the same. */
+/** The server that answers, the one that the table was last seen on, how often that was another one, and the session's age. */
+function serverColumns(dialect: Dialect, table: TableName): string[] {
+  const kept = (column: string): string => ofState(dialect, table, column);
+  return [
+    `${dialect.term} AS server_term`,
+    `${kept('term')} AS known_term`,
+    `${kept('epoch')} AS server_epoch`,
+    `${kept('format')} AS format`,
+    `${dialect.sessionAgeMs} AS session_age_ms`,
+  ];
+}
+
+export function selectServers(dialect: Dialect, table: TableName): Statement {
+  return { sql: `SELECT ${serverColumns(dialect, table).join(', ')}`, values: [] };
+}
+
+/** Notes that another server answers than the one that was known. Nothing where somebody has done so. */
+export function countServer(dialect: Dialect, table: TableName, known: string, term: string): Statement {
+  return statement(dialect, (value) => {
+    const [epoch, column] = [dialect.quote('epoch'), dialect.quote('term')];
+    const changes = `${epoch} = ${epoch} + 1, ${column} = ${value(term)}`;
+    const conditions = `${dialect.quote('id')} = 1 AND ${column} = ${value(known)} AND ${isOnServer(dialect, value, term)}`;
+    return `UPDATE ${quoteTable(dialect, stateTableOf(table))} SET ${changes} WHERE ${conditions}`;
+  });
+}
+
+/**
+ * Adds rows where they are missing, of which all numbers above `maxId` are free. Each is a list of values for `columns`;
+ * the rest of the row is the same.
+ */
 export function insertSegmentRows(
   { kind, dialect, name }: Table,
   columns: readonly string[],
   rows: readonly (readonly SqlValue[])[],
+  { maxId, epoch }: { readonly maxId: bigint; readonly epoch: bigint },
 ): Statement {
-  const quoted = (names: readonly string[]): string[] => names.map((name) => dialect.quote(name));
-  const all = quoted([...columns, 'max_id', 'max_limit_id', 'create_time', 'update_time']);
+  const quoted = (names: readonly string[]): string[] => names.map((each) => dialect.quote(each));
+  const all = quoted([...columns, 'epoch', 'max_id', 'max_limit_id', 'create_time', 'update_time']);
   return statement(dialect, (value) => {
-    const records = rows.map((row) => `(${row.map(value).join(', ')}, 0, 0, ${dialect.nowTime}, ${dialect.nowTime})`);
+    const records = rows.map(
+      (row) => `(${row.map(value).join(', ')}, ${epoch}, ${maxId}, 0, ${dialect.nowTime}, ${dialect.nowTime})`,
+    );
     return dialect.insertMissing(quoteTable(dialect, name), all, quoted(kind.key).join(', '), records);
   });
 }

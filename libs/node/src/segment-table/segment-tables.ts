@@ -1,6 +1,7 @@
 import type { ColumnDefinition } from '../database/column-definition.js';
 import type { SupportedDatabase } from '../database/supported-database.js';
 import type { TableKind } from '../tables/table-kind.js';
+import { stateTable } from '../tables/state-table.js';
 import { tableSql } from '../tables/table-sql.js';
 
 /** Numbers taken at once when a row says nothing else. */
@@ -19,6 +20,9 @@ const TIMES: readonly ColumnDefinition[] = [
   { name: 'update_time', kind: 'time', defaultValue: 'touched' },
 ];
 
+/** How often the server had changed when the row was written last. A table of the original service lacks it at first. */
+const EPOCH_COLUMN: ColumnDefinition = { name: 'epoch', kind: 'bigint', defaultValue: '0' };
+
 /** A row for each code. Its `version` is a new random number at every write, so that each write can be told from all others. */
 export const SEGMENT_TABLE: TableKind = {
   name: 'segment',
@@ -31,8 +35,10 @@ export const SEGMENT_TABLE: TableKind = {
     { name: 'version', kind: 'bigint', defaultValue: '0' },
     ...TIMES,
   ],
+  addedColumns: [EPOCH_COLUMN],
   key: ['code'],
   options: 'keyTableOptions',
+  beside: [stateTable('segment')],
 };
 
 /** A row for each shard of each app: the original service's `id_alloc`. */
@@ -48,8 +54,10 @@ export const APP_SEGMENT_TABLE: TableKind = {
     ...LIMITS,
     ...TIMES,
   ],
+  addedColumns: [EPOCH_COLUMN],
   key: ['app_id', 'shard_id'],
   options: 'keyTableOptions',
+  beside: [stateTable('appSegment')],
 };
 
 /**

@@ -11,7 +11,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
   describeAppSegmentStore(kind, () => makeBench(kind));
 
   // The original service's table; for SQLite and PostgreSQL what that would be.
-  it("takes the original service's id_alloc as it is", async () => {
+  it("takes the original service's id_alloc, and adds a column to it", async () => {
     const database = await testDatabase(kind);
     const others = await new DataSource(database.options).initialize();
     const time = kind === 'sqlite' ? 'text' : kind === 'postgres' ? 'timestamp' : 'datetime';
@@ -22,7 +22,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await others.query(
       `INSERT INTO id_alloc VALUES (2, 3, 'old', 41000, 500, 0, NULL, '2024-05-06 07:08:09', '2024-05-06 07:08:09')`,
     );
-    const store = openAppSegmentStore(database.options, { tableName: 'id_alloc', autoCreateTable: false });
+    const store = openAppSegmentStore(database.options, { tableName: 'id_alloc' });
     await store.prepare();
     expect(await store.apps()).toEqual([{ id: 2, name: 'old', description: '' }]);
     expect(await store.source(2, 3).reserve({ above: 0n })).toEqual({ first: 41_001n, last: 41_500n, step: 500 });

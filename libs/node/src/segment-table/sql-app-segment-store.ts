@@ -21,7 +21,6 @@ import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { execute, statement } from '../database/statement.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
-import { insertSegmentRows } from './segment-statements.js';
 import { APP_SEGMENT_TABLE, DEFAULT_STEP } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
@@ -60,7 +59,7 @@ export class SqlAppSegmentStore implements AppSegmentStore {
     checkLengths({ name, description });
     await this.database.call(`registering app ${appId}`, (run) =>
       retried(async () => {
-        await this.addRows(run, { id: appId, name, description });
+        await this.addRows({ id: appId, name, description });
         await this.describeRows(run, { id: appId, name, description });
       }),
     );
@@ -87,7 +86,7 @@ export class SqlAppSegmentStore implements AppSegmentStore {
     const lowest = composeShardedId({ index: 0n, shard, app });
     const distance = composeShardedId({ index: 1n, shard, app }) - lowest;
     return new TableSegmentSource(this.database, {
-      address: { ...this.database.table, key: { app_id: app, shard_id: shard } },
+      key: { app_id: app, shard_id: shard },
       name: `app ${app}, shard ${shard}`,
       hasVersion: false,
       ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) / distance),
@@ -105,10 +104,10 @@ export class SqlAppSegmentStore implements AppSegmentStore {
     return this.database.close();
   }
 
-  private async addRows(run: RunStatement, { id, name, description }: App): Promise<void> {
+  private async addRows({ id, name, description }: App): Promise<void> {
     const columns = ['app_id', 'shard_id', 'app_name', 'step', 'description'];
     const rows = Array.from({ length: SHARDS }, (_, shard) => [id, shard, name, DEFAULT_STEP, description]);
-    await execute(run, insertSegmentRows(this.database.table, columns, rows));
+    await this.database.addRows(columns, rows);
   }
 
   private async describeRows(run: RunStatement, { id, name, description }: App): Promise<void> {

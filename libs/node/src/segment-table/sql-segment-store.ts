@@ -5,7 +5,6 @@ import { quoteTable } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { execute, statement } from '../database/statement.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
-import { insertSegmentRows } from './segment-statements.js';
 import { SEGMENT_TABLE } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
@@ -60,17 +59,16 @@ export class SqlSegmentStore implements SegmentStore {
   /** @throws UnstorableCodeError */
   source(code: string): SegmentSource {
     if (code === '' || [...code].length > 128 || /[\0\p{Surrogate}]/u.test(code)) throw new UnstorableCodeError(code);
-    const { options } = this;
-    const { table } = this.database;
-    return new TableSegmentSource(this.database, {
-      address: { ...table, key: { code } },
+    const { options, database } = this;
+    return new TableSegmentSource(database, {
+      key: { code },
       name: `code ${JSON.stringify(code)}`,
       hasVersion: true,
       ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
       exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
-      create: async (run) => {
+      create: async () => {
         if (!options.autoCreateCode) throw new UnknownCodeError(code);
-        await execute(run, insertSegmentRows(table, ROW_COLUMNS, [[code, options.defaultStep, '', 0]]));
+        await database.addRows(ROW_COLUMNS, [[code, options.defaultStep, '', 0]]);
       },
     });
   }
@@ -84,7 +82,7 @@ export class SqlSegmentStore implements SegmentStore {
     const { dialect, name } = table;
     return this.database.call('reading the identity of the table', async (run) => {
       const drawn = randomBytes(16).toString('base64url');
-      await execute(run, insertSegmentRows(table, ROW_COLUMNS, [[IDENTITY_CODE, 1, drawn, 0]]));
+      await this.database.addRows(ROW_COLUMNS, [[IDENTITY_CODE, 1, drawn, 0]]);
       const select = statement(dialect, (value) => {
         const [code, description] = [dialect.quote('code'), dialect.quote('description')];
         return `SELECT ${description} AS identity_text FROM ${quoteTable(dialect, name)} WHERE ${code} = ${value(IDENTITY_CODE)}`;

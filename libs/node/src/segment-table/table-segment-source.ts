@@ -1,7 +1,7 @@
 import { MAX_ID } from '@raindrop/core/internal';
 import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
-import type { RunStatement } from '../database/run-sql.js';
+import type { RunStatement, SqlResult } from '../database/run-sql.js';
 import { execute } from '../database/statement.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { SegmentDatabase } from './segment-database.js';
@@ -13,11 +13,13 @@ import {
   takeNumbers,
   type GivingBack,
   type RowAddress,
+  type Taking,
 } from './segment-statements.js';
 
 /** A row that numbers come from, and what is particular to its table. */
 export interface SourceRow {
-  readonly address: RowAddress;
+  /** The columns of the primary key, and this row's values. */
+  readonly key: RowAddress['key'];
   /** In words, such as `code 'orders'`. */
   readonly name: string;
   /** Whether writes are told apart by a `version`. */
@@ -31,7 +33,7 @@ export interface SourceRow {
 }
 
 /** What this source has taken, without a gap, by the row's last write. */
-interface Taken extends Segment {
+interface Taken extends Segment, Pick<SegmentRow, 'serverEpoch' | 'term'> {
   readonly version: bigint | undefined;
 }
 
@@ -48,6 +50,11 @@ export class TableSegmentSource implements SegmentSource {
     private readonly database: SegmentDatabase,
     private readonly row: SourceRow,
   ) {}
+
+  private get address(): RowAddress {
+    const { dialect, name } = this.database.table;
+    return { dialect, name, key: this.row.key };
+  }
 
   async reserve(request: SegmentRequest): Promise<ReservedSegment> {
     const { count = 1 } = request;
@@ -72,9 +79,9 @@ export class TableSegmentSource implements SegmentSource {
     const maxId = first - 1n;
     const versions = taken.version === undefined ? undefined : { expected: taken.version, next: randomVersion() };
     return this.database.call(`giving numbers of ${row.name} back`, async (run) => {
-      if (!(await this.putBack(run, { last, maxId, versions }))) return false;
+      if (!(await this.putBack(run, { taken, last, maxId, versions }))) return false;
       if (this.seen !== undefined) this.seen = { ...this.seen, maxId };
-      if (first > taken.first) this.taken = { first: taken.first, last: maxId, version: versions?.next };
+      if (first > taken.first) this.taken = { ...taken, last: maxId, version: versions?.next };
       return true;
     });
   }
@@ -84,31 +91,37 @@ export class TableSegmentSource implements SegmentSource {
     const isFresh = this.seen === undefined;
     const seen = (this.seen ??= await this.read(run));
     const ceiling = this.row.ceiling(seen.maxLimitId);
-    const room = ceiling - larger(seen.maxId, above);
+    // Each other server may lack reservations that were acknowledged.
+    const skip = (seen.serverEpoch - seen.epoch) * BigInt(this.database.skipAfterFailover);
+    const room = ceiling - larger(seen.maxId + skip, above);
     if (room < 1n) {
       if (isFresh) throw this.row.exhausted(seen.maxLimitId);
       return undefined;
     }
     const wanted = BigInt(count ?? seen.step);
-    return this.take(run, seen, { above, count: wanted < room ? wanted : room, ceiling });
+    return this.take(run, seen, { above, skip, count: wanted < room ? wanted : room, ceiling });
   }
 
   private async take(
     run: RunStatement,
     seen: SegmentRow,
-    { above, count, ceiling }: { readonly above: bigint; readonly count: bigint; readonly ceiling: bigint },
+    numbers: Pick<Taking, 'above' | 'skip' | 'count' | 'ceiling'>,
   ): Promise<ReservedSegment | undefined> {
-    const { address, hasVersion, name } = this.row;
+    const { address } = this;
+    const { hasVersion, name } = this.row;
+    const { above, count } = numbers;
     const version = hasVersion ? randomVersion() : undefined;
-    const taking = takeNumbers(address, { row: seen, above, count, ceiling, version });
+    const taking = takeNumbers(address, { ...numbers, row: seen, version, and: this.database.andIsPrimary });
     const last = takenUpTo(address.dialect, await execute(run, taking));
     if (last === 'nothing') return undefined;
     if (last === undefined || last < above + count) {
       throw new DatabaseCallError(`the database did not tell which numbers of ${name} it has reserved`, '');
     }
     const first = last - count + 1n;
-    this.seen = { ...seen, maxId: last };
-    this.taken = { first: this.taken?.last === first - 1n ? this.taken.first : first, last, version };
+    this.seen = { ...seen, maxId: last, epoch: seen.serverEpoch };
+    const { term, serverEpoch } = seen;
+    const begun = this.taken?.last === first - 1n && this.taken.term === term ? this.taken.first : first;
+    this.taken = { first: begun, last, version, term, serverEpoch };
     return { first, last, step: seen.step };
   }
 
@@ -118,20 +131,20 @@ export class TableSegmentSource implements SegmentSource {
    * and those given back by nobody else than us, whatever others reserved and gave back since; and it is sent only once.
    */
   private async putBack(run: RunStatement, request: GivingBack): Promise<boolean> {
-    return (await execute(run, giveNumbersBack(this.row.address, request))).affected === 1;
+    return (await execute(run, giveNumbersBack(this.address, request))).affected === 1;
   }
 
   private async read(run: RunStatement): Promise<SegmentRow> {
-    const { address, name } = this.row;
-    const select = selectSegmentRow(address);
-    let { records } = await execute(run, select);
+    const { key, name } = this.row;
+    const select = (): Promise<SqlResult> => this.database.ask(() => selectSegmentRow(this.address));
+    let { records } = await this.database.primary(select);
     if (records.length === 0) {
       await this.row.create(run);
-      ({ records } = await execute(run, select));
+      ({ records } = await this.database.primary(select));
     }
     const [record, second] = records;
     if (record === undefined) throw new DatabaseCallError(`the row of ${name} was deleted in the same moment`, '');
-    for (const [column, value] of Object.entries(address.key)) {
+    for (const [column, value] of Object.entries(key)) {
       if (second !== undefined) throw new CorruptSegmentRowError(name, column, 'unique: it must have a primary key');
       if (String(record[column]) === String(value)) continue;
       // A table made by hand may compare without case, or without trailing blanks.

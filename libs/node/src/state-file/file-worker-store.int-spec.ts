@@ -9,8 +9,10 @@ import { temporaryDirectory } from '../../../../test/state-file/temporary-direct
 describeWorkerStore('a state file', () => {
   const { directory, drop } = temporaryDirectory();
   const path = join(directory, 'workers');
+  // One machine has one clock.
+  const { now } = Date;
   return Promise.resolve({
-    open: () => new FileWorkerStore({ path }),
+    open: () => new FileWorkerStore({ path, now }),
     foreignWrite: (id) =>
       changeWorkers(path, ({ rows }) => {
         const row = rows.get(id)!;

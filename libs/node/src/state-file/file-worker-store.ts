@@ -1,18 +1,18 @@
 import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
-import type {
-  MonotonicClock,
-  SampleRequest,
-  WorkerRange,
-  WorkerRow,
-  WorkerSample,
-  WorkerStore,
-  WorkerTable,
-  WorkerWrite,
+import {
+  LeaseWatch,
+  type MonotonicClock,
+  type SampleRequest,
+  type WorkerRange,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
 } from '@raindrop/core';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicClock } from '../system/system-clock.js';
 import { fileSystemWarnings } from './file-system-warnings.js';
-import { StandstillWatch } from './standstill-watch.js';
 import { StateDirectory, type StateVersion } from './state-directory.js';
 import { StateFileCorruptError } from './state-file-errors.js';
 import { decodeWorkers, encodeWorkers, UnreadableStateError } from './worker-state.js';
@@ -41,14 +41,14 @@ const NOTHING = encodeWorkers(new MemoryWorkerTable());
 export class FileWorkerStore implements WorkerStore {
   private readonly directory: StateDirectory;
   private readonly now: () => number;
-  private readonly watch: StandstillWatch;
+  private readonly watch: LeaseWatch;
   private last: StateVersion | undefined;
   private abandoned = 0;
 
   constructor({ path, now = Date.now, monotonic = monotonicClock, directory }: FileWorkerStoreOptions) {
     this.directory = directory ?? new StateDirectory(path);
     this.now = now;
-    this.watch = new StandstillWatch(monotonic);
+    this.watch = new LeaseWatch(monotonic);
   }
 
   /** @throws StateFileCorruptError, StateFileUnusableError, as all calls */
@@ -98,7 +98,8 @@ export class FileWorkerStore implements WorkerStore {
     const table = this.decode(await this.read());
     const nowMs = this.now();
     for (const [id, row] of table.rows) {
-      if (row.token !== '') table.rows.set(id, this.watch.look(row, nowMs));
+      // A clock that was set back finds leases that begin in the future, of processes that are gone: for hours.
+      if (row.heartbeatMs > nowMs) table.rows.set(id, this.watch.look(row, nowMs));
     }
     return question(new MemoryWorkerStore(table, () => nowMs));
   }

@@ -1,5 +1,6 @@
+import { unusedRow } from '@raindrop/core';
 import { MemoryWorkerTable } from '@raindrop/core/internal';
-import type { Odometer, WorkerRange, WorkerRow } from '@raindrop/core';
+import type { WorkerRange, WorkerRow } from '@raindrop/core';
 import { createHash } from 'node:crypto';
 
 /** The first line: what it is, its format's number and the digest of the second line, which is JSON. */
@@ -13,22 +14,6 @@ interface Stored {
   readonly deleted: readonly WorkerRow[];
   readonly layouts: readonly string[];
 }
-
-const NOTHING: Odometer = { ms: 0, sequence: -1 };
-
-const UNUSED: WorkerRow = {
-  id: 0,
-  version: 0,
-  ownVersion: 0,
-  token: '',
-  holder: '',
-  layout: '',
-  leaseUntilMs: 0,
-  lane: 0,
-  odometers: [NOTHING, NOTHING],
-  code: '',
-  heartbeatMs: 0,
-};
 
 /** A text that is no state of workers, or not one that this release can read. */
 export class UnreadableStateError extends Error {}
@@ -59,7 +44,7 @@ export function decodeWorkers(text: string): MemoryWorkerTable {
   const { unused, rows, deleted, layouts } = JSON.parse(body) as Stored;
   const table = new MemoryWorkerTable();
   for (const { min, max } of unused) {
-    for (let id = min; id <= max; id++) table.rows.set(id, { ...UNUSED, id });
+    for (let id = min; id <= max; id++) table.rows.set(id, unusedRow(id));
   }
   for (const row of rows) table.rows.set(row.id, row);
   for (const row of deleted) table.deleted.set(row.id, row);

@@ -5,7 +5,7 @@ import { withBeside, type Table } from './table-kind.js';
 import { addColumns, createTable } from './table-sql.js';
 
 /**
- * Looks whether a table, and the one beside it, are there with all their columns. Resolves to undefined when they are.
+ * Looks whether a table, and those beside it, are there with all their columns. Resolves to undefined when they are.
  *
  * @throws NotOurTableError
  */

@@ -14,7 +14,7 @@ export interface PrepareTableOptions {
 }
 
 /**
- * Creates what is missing of a table and the one beside it. Any number of processes may do so at once: where one is
+ * Creates what is missing of a table and those beside it. Any number of processes may do so at once: where one is
  * overtaken by another its statement fails, it waits a little and looks again.
  *
  * @throws what {@link createMissing} throws

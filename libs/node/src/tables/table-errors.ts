@@ -1,7 +1,7 @@
 import { RaindropError } from '@raindrop/core';
 import type { Table, TableKindName } from './table-kind.js';
 
-/** What a database lacks of a table and the one beside it, and the statements that add it. */
+/** What a database lacks of a table and those beside it, and the statements that add it. */
 export interface MissingParts {
   /** `table`, or `table.column`. */
   readonly missing: readonly string[];

@@ -3,7 +3,10 @@ import type { Dialect } from '../database/dialect.js';
 import type { RunSql } from '../database/run-sql.js';
 import type { TableName } from '../database/table-name.js';
 
-/** Which of Raindrop's tables it is: the functions of `worker` are `workerTableSql()` and `workerTableMigration()`. */
+/**
+ * The name says which of Raindrop's tables it is: the functions of `worker` are `workerTableSql()` and
+ * `workerTableMigration()`.
+ */
 export type TableKindName = 'worker' | 'segment' | 'appSegment' | 'workerNode' | 'businessNumber';
 
 /** One of Raindrop's tables as it is in every database. */
@@ -23,8 +26,8 @@ export interface TableKind {
   readonly indexes?: readonly string[];
   /** Which of the dialect's options follow CREATE TABLE (...). */
   readonly options: 'tableOptions' | 'keyTableOptions';
-  /** A second table that is created, and dropped, with this one. */
-  readonly beside?: { readonly kind: TableKind; nameOf(table: TableName): TableName };
+  /** Tables that are created, and dropped, with this one. */
+  readonly beside?: readonly { readonly kind: TableKind; readonly nameOf: (table: TableName) => TableName }[];
   /** A call that creates the table, for messages. */
   readonly preparedBy?: string;
   /** Looks at a table that has all columns. Resolves to the reason why it cannot be used, or to undefined. */
@@ -38,8 +41,8 @@ export interface Table {
   readonly name: TableName;
 }
 
-/** The table and the one beside it. */
+/** The table and those beside it. */
 export function withBeside(table: Table): readonly Table[] {
-  const { beside } = table.kind;
-  return beside === undefined ? [table] : [table, { ...table, kind: beside.kind, name: beside.nameOf(table.name) }];
+  const { beside = [] } = table.kind;
+  return [table, ...beside.map(({ kind, nameOf }) => ({ ...table, kind, name: nameOf(table.name) }))];
 }

@@ -5,7 +5,7 @@ import { indexNameOf, parseTableName } from '../database/table-name.js';
 import { withBeside, type Table, type TableKind } from './table-kind.js';
 
 /**
- * The statements that create a table and the one beside it in a database that has neither.
+ * The statements that create a table and those beside it in a database that has neither.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError
@@ -37,7 +37,7 @@ export function addColumns({ dialect, name }: Table, columns: readonly ColumnDef
   return additions.map((addition) => `${alter} ${addition}`);
 }
 
-/** The statements that drop a table and the one beside it. */
+/** The statements that drop a table and those beside it. */
 export function dropTables(table: Table): string[] {
   const names = withBeside(table).map(({ dialect, name }) => quoteTable(dialect, name));
   return names.reverse().map((name) => `DROP TABLE IF EXISTS ${name}`);

@@ -1,5 +1,4 @@
 import {
-  ClosedError,
   ConfigurationError,
   type AssignedWorkerId,
   type WorkerIdAssigner,
@@ -17,7 +16,7 @@ import { dialectOf } from '../database/supported-database.js';
 import { parseTableName } from '../database/table-name.js';
 import { createMissing } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
-import { safeInteger } from '../worker-table/worker-row-reader.js';
+import { safeInteger } from '../database/safe-integer.js';
 import { isContainer } from './is-container.js';
 import { isScarce, supplyWarning } from './supply-warning.js';
 import { countNodes, insertNode, selectAge, selectHighest, type WorkerNode } from './worker-node-statements.js';
@@ -90,11 +89,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
 
   private open(): OwnDatabase {
     const { opTimeoutMs } = this.options;
-    return new OwnDatabase(this.database, {
-      opTimeoutMs,
-      statementTimeoutMs: opTimeoutMs,
-      closedError: () => new ClosedError(),
-    });
+    return new OwnDatabase(this.database, { opTimeoutMs, statementTimeoutMs: opTimeoutMs });
   }
 
   private async insert(run: Run, { min, max }: WorkerRange, holder: string): Promise<number> {

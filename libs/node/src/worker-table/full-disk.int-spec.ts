@@ -41,7 +41,8 @@ overBothPorts(() => {
     });
 
     it('reserves no number twice', async () => {
-      const table = { tableName: 'numbers', autoCreateTable: true, autoCreateCode: true, defaultStep: 10 };
+      const common = { tableName: 'numbers', autoCreateTable: true, skipAfterFailover: 0 };
+      const table = { ...common, autoCreateCode: true, defaultStep: 10 };
       const store = new SqlSegmentStore(sqlDatabase(options), { ...table, opTimeoutMs: 5_000 });
       await store.prepare();
       const source = store.source('order');

@@ -2,6 +2,7 @@ import type { SampleRequest } from '@raindrop/core';
 import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
 import { bindings } from '../database/statement.js';
 import { type TableName } from '../database/table-name.js';
+import { stateColumns, STATE_FIELDS } from './worker-state.js';
 import { layoutTableOf } from './worker-table.js';
 import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
@@ -9,7 +10,7 @@ import { isUnreadable, WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-
 export const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
 
 /** The columns beside those of a row; a record has NULL where one does not concern it. */
-const BEFORE_ROW = ['now_ms', 'total', 'live', 'foreign_rows'];
+const BEFORE_ROW = [...STATE_FIELDS, 'total', 'live', 'foreign_rows'];
 
 /**
  * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns; every
@@ -27,14 +28,15 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
 
   const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
   const foreign = `SELECT COUNT(*) FROM ${quoteTable(dialect, table)} f WHERE ${isOfOthers(dialect, 'f')}`;
-  const counts = `SELECT ${dialect.nowMs} AS now_ms, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
+  const counts = `SELECT ${stateColumns(dialect, table)}, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
   // Never stricter than the rules of who chooses: what is left out here is looked at only in the whole table.
   const free =
     `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
     ` AND NOT (${isOfOthers(dialect, 'r')})` +
     ` ORDER BY CASE WHEN ${token} = '' THEN 0 ELSE ${leaseUntil} END,` +
     ` CASE WHEN ${id} < ${value(from)} THEN 1 ELSE 0 END, ${id} LIMIT ${value(atMost)}`;
-  const rows = `SELECT ${KIND.row} AS kind, c.now_ms, c.total, c.live, c.foreign_rows, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
+  const before = BEFORE_ROW.map((field) => `c.${field}`).join(', ');
+  const rows = `SELECT ${KIND.row} AS kind, ${before}, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
 
   const unreadable =
     `SELECT ${KIND.unreadable}, ${nulls(BEFORE_ROW)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +

@@ -95,7 +95,7 @@ overBothPorts(() => {
       let isClosed = false;
       void impatient.close().then(() => (isClosed = true));
       await until('it to be closed', () => isClosed);
-      await expect(impatient.readTable()).rejects.toMatchObject({ errorCode: 'WORKER_STORE_CLOSED' });
+      await expect(impatient.readTable()).rejects.toMatchObject({ errorCode: 'CLOSED' });
     });
 
     it('that the server ended while it was idle costs no failed call', async () => {

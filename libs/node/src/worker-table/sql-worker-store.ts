@@ -1,5 +1,4 @@
 import {
-  RaindropError,
   type SampleRequest,
   type WorkerRange,
   type WorkerRow,
@@ -8,21 +7,20 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
+import { failoverWarnings } from '../database/failover-warnings.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
-import type { Dialect, Statement } from '../database/dialect.js';
+import type { Dialect } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
-import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
-import type { SqlResult } from '../database/run-sql.js';
 import { execute } from '../database/statement.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
-import { WORKER_TABLE } from './worker-table.js';
-import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
+import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
+import { fenceRows, selectRow, selectTable, updateRow } from './worker-statements.js';
 
-export interface SqlWorkerStoreOptions extends PrepareOptions {
+export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   /** `table` or `schema.table`. */
   readonly tableName: string;
   /** Whether missing tables and columns are created. Missing rows are added in any case, unless the table is shared. */
@@ -35,26 +33,22 @@ export interface SqlWorkerStoreOptions extends PrepareOptions {
   readonly foreignTimeZone?: string;
 }
 
-/** The store was closed; it answers no call any more. */
-export class WorkerStoreClosedError extends RaindropError {
-  readonly errorCode = 'WORKER_STORE_CLOSED';
-
-  constructor() {
-    super('The worker store is closed.', { retryable: false });
-  }
-}
-
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
+ * A failover may lose commits. When another server answers than the one that the table was last seen on, every odometer
+ * reads as past all that can have been granted before: processes that hold a row whose token is still there go on; those
+ * that want one wait until the clock has got there. A row is written only on the server on which it was read: the store
+ * is one keeper's, one call after the other.
+ *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost
  * rejects with DatabaseCallError; whether its statement is executed is then unknown. What the database refuses rejects
- * with DatabaseRefusedError.
+ * with DatabaseRefusedError, and every call after `close` with ClosedError.
  */
 export class SqlWorkerStore implements WorkerStore {
   private readonly database: OwnDatabase;
-  private readonly dialect: Dialect;
   private readonly table: TableName;
+  private readonly server: WorkerTableServer;
 
   /**
    * @param database where the table is; the store opens one connection of its own
@@ -69,10 +63,13 @@ export class SqlWorkerStore implements WorkerStore {
       opTimeoutMs,
       ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
       ...(foreignTimeZone !== undefined && { timeZone: foreignTimeZone }),
-      closedError: () => new WorkerStoreClosedError(),
     });
-    this.dialect = this.database.dialect;
     this.table = parseTableName(tableName, database.schema);
+    this.server = new WorkerTableServer(this.database, this.table, options);
+  }
+
+  private get dialect(): Dialect {
+    return this.database.dialect;
   }
 
   /**
@@ -81,8 +78,7 @@ export class SqlWorkerStore implements WorkerStore {
    * @throws ForeignRowsError when another program uses it, unless that is expected
    */
   prepare(workers: WorkerRange): Promise<void> {
-    const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
-    return this.database.call((run) => prepareWorkerTable(run, table, workers, this.options));
+    return this.server.prepare(workers);
   }
 
   /** @throws ForeignTimeZoneError */
@@ -94,24 +90,29 @@ export class SqlWorkerStore implements WorkerStore {
     });
   }
 
-  /** @throws CorruptWorkerRowError */
-  readTable(): Promise<WorkerTable> {
-    return this.select(selectTable(this.dialect, this.table), tableOf);
+  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
+  async readTable(): Promise<WorkerTable> {
+    return this.server.withLayouts(await this.server.look((dialect) => selectTable(dialect, this.table), tableOf));
   }
 
-  /** @throws CorruptWorkerRowError */
-  readSample(request: SampleRequest): Promise<WorkerSample> {
-    return this.select(selectSample(this.dialect, this.table, request), sampleOf);
+  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
+  async readSample(request: SampleRequest): Promise<WorkerSample> {
+    return this.server.withLayouts(
+      await this.server.look((dialect) => selectSample(dialect, this.table, request), sampleOf),
+    );
   }
 
-  /** @throws CorruptWorkerRowError */
+  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
-    return this.select(selectRow(this.dialect, this.table, id), rowOf);
+    return this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
   }
 
   write(write: WorkerWrite): Promise<boolean> {
     return this.database.call(async (run) => {
-      const { affected } = await execute(run, updateRow(this.dialect, this.table, write));
+      const { affected } = await execute(
+        run,
+        updateRow(this.dialect, this.table, write, { term: this.server.term ?? '', and: this.server.andIsPrimary }),
+      );
       if (affected !== 0 && affected !== 1) {
         throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
       }
@@ -119,10 +120,13 @@ export class SqlWorkerStore implements WorkerStore {
     });
   }
 
+  /** Whether the account may note another server after a failover, tried by an UPDATE that finds no row. */
+  tryToNote(): Promise<void> {
+    return this.server.tryToNote();
+  }
+
   rememberLayout(fingerprint: string): Promise<void> {
-    return this.database.call(async (run) => {
-      await execute(run, insertLayout(this.dialect, this.table, fingerprint));
-    });
+    return this.server.rememberLayout(fingerprint);
   }
 
   fence(aheadMs: number): Promise<number> {
@@ -131,8 +135,13 @@ export class SqlWorkerStore implements WorkerStore {
     );
   }
 
-  durabilityWarnings(): Promise<readonly string[]> {
-    return this.database.durabilityWarnings(', or commitLossWindowMs to longer than what can be lost');
+  async durabilityWarnings(): Promise<readonly string[]> {
+    const orElse = 'commitLossWindowMs to longer than what can be lost';
+    const { maxSessionAgeMs = 0 } = this.options;
+    return [
+      ...(await this.database.durabilityWarnings(`, or ${orElse}`)),
+      ...(await failoverWarnings(this.database, this.server.term, { maxSessionAgeMs, cure: `set ${orElse}` })),
+    ];
   }
 
   abandon(): void {
@@ -142,9 +151,5 @@ export class SqlWorkerStore implements WorkerStore {
   /** Safe to call more than once. Never rejects: a connection that cannot be closed in time is dropped. */
   close(): Promise<void> {
     return this.database.close();
-  }
-
-  private select<T>(statement: Statement, read: (records: SqlResult['records']) => T): Promise<T> {
-    return this.database.call(async (run) => read((await execute(run, statement)).records));
   }
 }

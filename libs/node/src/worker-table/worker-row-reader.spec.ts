@@ -1,4 +1,5 @@
-import { CorruptWorkerRowError, readWorkerRow, safeInteger } from './worker-row-reader.js';
+import { safeInteger } from '../database/safe-integer.js';
+import { CorruptWorkerRowError, readWorkerRow } from './worker-row-reader.js';
 
 const RECORD = {
   id: '7',

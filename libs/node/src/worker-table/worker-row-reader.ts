@@ -1,5 +1,6 @@
 import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
 import type { Dialect } from '../database/dialect.js';
+import { safeInteger } from '../database/safe-integer.js';
 
 /** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
 export class CorruptWorkerRowError extends RaindropError {
@@ -104,11 +105,4 @@ export function readDeletedRow(record: Readonly<Record<string, unknown>>): Worke
   } catch {
     return [];
   }
-}
-
-/** An integer of at most 2^53 - 1 in whichever form the driver gave it; undefined when it is anything else. */
-export function safeInteger(value: unknown): number | undefined {
-  const isText = typeof value === 'string' && /^-?\d{1,16}$/.test(value);
-  const number = isText || typeof value === 'bigint' ? Number(value) : value;
-  return Number.isSafeInteger(number) ? (number as number) : undefined;
 }

@@ -1,8 +1,10 @@
 import { FENCE_LEAP } from '@raindrop/core/internal';
 import type { WorkerWrite } from '@raindrop/core';
 import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
+import { isOnServer } from '../database/server-term.js';
 import { bindings } from '../database/statement.js';
 import { type TableName } from '../database/table-name.js';
+import { stateColumns, STATE_FIELDS } from './worker-state.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 
@@ -13,7 +15,7 @@ import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
 export function selectTable(dialect: Dialect, table: TableName): Statement {
   const fingerprint = dialect.quote('fingerprint');
   const rows = selectRows(dialect, table, { condition: '1 = 1', more: `, NULL AS ${fingerprint}` });
-  const nothing = ['now_ms', ...WORKER_ROW_FIELDS].map(() => 'NULL').join(', ');
+  const nothing = [...STATE_FIELDS, ...WORKER_ROW_FIELDS].map(() => 'NULL').join(', ');
   const layouts = `SELECT ${nothing}, ${fingerprint} FROM ${quoteTable(dialect, layoutTableOf(table))}`;
   return { sql: `${rows} UNION ALL ${layouts}`, values: [] };
 }
@@ -35,8 +37,17 @@ export function insertLayout(dialect: Dialect, table: TableName, fingerprint: st
   };
 }
 
-/** The one statement by which a row is acquired, renewed, extended, flipped, healed and released. */
-export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite): Statement {
+/**
+ * The one statement by which a row is acquired, renewed, extended, flipped, healed and released.
+ * @param server what was read: the term of the server, since on another one the row may only look the same, and a
+ * condition to be added
+ */
+export function updateRow(
+  dialect: Dialect,
+  table: TableName,
+  write: WorkerWrite,
+  server: { readonly term: string; readonly and: string },
+): Statement {
   const { values, value } = bindings(dialect);
   const [odo0, odo1] = write.odometers;
   // Values, never column expressions: MySQL evaluates assignments from left to right, with what the first ones made.
@@ -65,7 +76,8 @@ export function updateRow(dialect: Dialect, table: TableName, write: WorkerWrite
     ['del_flag', '2'],
   ];
   const equal = ([column, sql]: readonly [string, string]): string => `${dialect.quote(column)} = ${sql}`;
-  const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${conditions.map(equal).join(' AND ')}`;
+  const where = [...conditions.map(equal), isOnServer(dialect, value, server.term)].join(' AND ');
+  const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${where}${server.and}`;
   return { sql, values };
 }
 
@@ -96,15 +108,15 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): 
   return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')}`, values };
 }
 
-/** From the clock, outward to the rows: so there is an answer when there is no row. */
+/** From clock and state, outward to the rows: so there is an answer when there is no row. */
 function selectRows(
   dialect: Dialect,
   table: TableName,
   { condition, more = '' }: { readonly condition: string; readonly more?: string },
 ): string {
-  const now = dialect.quote('now_ms');
+  const state = STATE_FIELDS.map((field) => `c.${field}`).join(', ');
   return (
-    `SELECT c.${now}, ${workerRowColumns(dialect, 'w')}${more} FROM (SELECT ${dialect.nowMs} AS ${now}) c ` +
+    `SELECT ${state}, ${workerRowColumns(dialect, 'w')}${more} FROM (SELECT ${stateColumns(dialect, table)}) c ` +
     `LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`
   );
 }

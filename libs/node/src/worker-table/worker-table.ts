@@ -2,6 +2,7 @@ import type { ColumnDefinition } from '../database/column-definition.js';
 import type { SupportedDatabase } from '../database/supported-database.js';
 import { shortened, type TableName } from '../database/table-name.js';
 import type { TableKind } from '../tables/table-kind.js';
+import { stateTable } from '../tables/state-table.js';
 import { tableSql } from '../tables/table-sql.js';
 
 /** Characters kept of a holder, which is for people only. */
@@ -60,11 +61,11 @@ export const WORKER_TABLE: TableKind = {
   key: ['id'],
   indexes: ['heartbeat_time', 'code'],
   options: 'tableOptions',
-  beside: { kind: LAYOUT_TABLE, nameOf: layoutTableOf },
+  beside: [{ kind: LAYOUT_TABLE, nameOf: layoutTableOf }, stateTable('worker')],
 };
 
 /**
- * The statements that create the worker table and the table of its layouts in a database that has neither: what
+ * The statements that create the worker table and those of its layouts and its state in a database that has none: what
  * Raindrop itself runs at the first start, for those who want to run it by hand.
  *
  * @param tableName `table` or `schema.table`

@@ -7,7 +7,7 @@ import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
  */
 export type WorkerState = 'held' | 'free' | 'expired' | 'foreign' | 'used-up' | 'deleted';
 
-/** How far a lane was granted; `time` is null where nothing ever was. */
+/** The odometer says how far a lane was granted; `time` is null where nothing ever was. */
 export interface WorkerOdometer {
   readonly time: Date | null;
   readonly sequence: number;

@@ -6,7 +6,7 @@ import { openReservingStore } from './open-reserving-store.js';
 import { isOfAnotherProgram } from './describe-worker.js';
 import { reservingOf } from './reserving-of.js';
 
-/** What a fence has done. */
+/** The report says what a fence has done. */
 export interface WorkerFence {
   /** How many rows were freed. */
   readonly rows: number;

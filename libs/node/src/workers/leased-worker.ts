@@ -18,10 +18,12 @@ export class LeasedWorker implements Worker {
     options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
     store: WorkerStore,
     ports: LeasePorts,
+    isFirstLayout = false,
   ) {
     const { unitMs } = options.layout.layout;
     const context = {
       resolved: options.layout,
+      isFirstLayout,
       options: options.lease,
       identity: workerIdentity({ ...options, ...options.lease, unitMs }),
       session: new StoreSession(store, ports.timers, options.lease.opTimeoutMs),

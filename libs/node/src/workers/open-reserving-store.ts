@@ -1,4 +1,4 @@
-import type { LeasePorts, WorkerStore } from '@raindrop/core';
+import { ConfigurationError, type LeasePorts, type WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { openWorkerStore } from './open-worker-store.js';
@@ -6,7 +6,7 @@ import type { ReservingAssigner } from '../ports/reserving-assigner.js';
 
 /**
  * The store of an assigner that keeps odometers.
- * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
+ * @throws ConfigurationError when there is no database, or a store of your own lacks a method; VolatileDatabaseError; UnsupportedDatabaseError
  */
 export function openReservingStore(
   use: 'database' | ReservingAssigner,
@@ -15,7 +15,21 @@ export function openReservingStore(
   if (use === 'database') {
     return openWorkerStore(options, database, () => ports.clock.refresh(), statementTimeoutMs);
   }
-  return use.openStore({ lease: options.lease, timers: ports.timers, warn });
+  return complete(use.name, use.openStore({ lease: options.lease, timers: ports.timers, warn }));
+}
+
+const METHODS = [
+  ...['prepare', 'readTable', 'readSample', 'readRow', 'write', 'rememberLayout'],
+  ...['fence', 'durabilityWarnings', 'abandon', 'close'],
+];
+
+/** What a store of your own lacks is said at the start, not at the shutdown. */
+function complete(name: string, store: unknown): WorkerStore {
+  const given = Object(store) as Record<string, unknown>;
+  const missing = METHODS.filter((method) => typeof given[method] !== 'function');
+  if (missing.length === 0) return store as WorkerStore;
+  const message = `has an openStore() that must return a WorkerStore, and no promise of one; it lacks ${missing.join(', ')}`;
+  throw new ConfigurationError([{ option: 'workerIdAssigner', given: name, message }]);
 }
 
 /** What a store is opened with, whichever it is. */

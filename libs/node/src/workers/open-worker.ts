@@ -61,8 +61,9 @@ function timeLimitOf(use: AssignerUse, { opTimeoutMs }: ResolvedLeaseOptions): n
 }
 
 function openLeased(context: WorkerContext, use: 'database' | ReservingAssigner, workers: WorkerRange): Worker {
-  const { options, ports, onEvent } = context;
-  const store = openReservingStore(use, { ...context, warn: (message) => onEvent({ type: 'warning', message }) });
+  const { options, ports, onEvent, found } = context;
+  const warn = (message: string): void => onEvent({ type: 'warning', message });
+  const store = found?.store ?? openReservingStore(use, { ...context, warn });
   const name = use === 'database' ? use : use.name;
   const worker = new LeasedWorker(
     name,
@@ -70,6 +71,7 @@ function openLeased(context: WorkerContext, use: 'database' | ReservingAssigner,
     { ...options, layout: { ...options.layout, workers } },
     store,
     ports,
+    found?.isFirst,
   );
   worker.onEvent(onEvent);
   return worker;

@@ -12,6 +12,6 @@ export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: str
   const { use } = assigner.parts.at(-1)!;
   if (isReserving(use)) return use;
   const given = typeof use === 'string' ? use : use.name;
-  const message = `${without}: only 'database' and redisWorkers() do`;
+  const message = `${without}: only 'database', redisWorkers() and stores of your own do`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given, message }]);
 }

@@ -35,7 +35,7 @@ describe('names that differ by case or accents only', () => {
     for (const sql of segmentTableSql('mysql')) await dataSource.query(asOldMysql(sql));
     const store = new SqlSegmentStore(sqlDatabase(database.options), {
       ...{ tableName: 'raindrop_segment', autoCreateTable: false, autoCreateCode: true, defaultStep: 10 },
-      opTimeoutMs: 5_000,
+      ...{ opTimeoutMs: 5_000, skipAfterFailover: 0 },
     });
     for (const code of ['order', 'Order']) {
       expect(await store.source(code).reserve({ above: 0n })).toMatchObject({ first: 1n, last: 10n });

@@ -6,10 +6,10 @@ import { isKeyText, KEY_TEXT_RULE } from './key-text.js';
 import type { NumberKey } from './number-key.js';
 import { parseTemplate, TEMPLATE_LENGTH, type DateToken, type NumberTemplate } from './number-template.js';
 
-/** When a series starts anew. */
+/** The period after which a series starts anew. */
 export type ResetBy = 'never' | 'year' | 'month' | 'day';
 
-/** Which sequence a number is of, and when it begins again. */
+/** The options say which sequence a number is of, and when it begins again. */
 export interface BusinessNumberOptions {
   /** The period whose numbers are counted by themselves. The template must show it. Default `never`. */
   readonly resetBy?: ResetBy;

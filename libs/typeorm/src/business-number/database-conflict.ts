@@ -1,23 +1,16 @@
-import { driverCodeOf } from '@raindrop/node/internal';
+import { driverCodeOf, gaveWay } from '@raindrop/node/internal';
 import { BusinessNumberConflictError } from './business-number-errors.js';
-
-const CONFLICTS = new Set([
-  'ER_LOCK_DEADLOCK',
-  'ER_LOCK_WAIT_TIMEOUT',
-  // MariaDB with innodb_snapshot_isolation, its default from 11.6 on.
-  'ER_CHECKREAD',
-  // serialization_failure, deadlock_detected, lock_not_available
-  '40001',
-  '40P01',
-  '55P03',
-]);
 
 /** The typed error when the database gave way to another transaction; undefined for every other error. */
 export function conflictOf(error: unknown): BusinessNumberConflictError | undefined {
   if (error instanceof BusinessNumberConflictError) return error;
   const code = driverCodeOf(error);
-  const isConflict = CONFLICTS.has(code) || /^SQLITE_(BUSY|LOCKED)/.test(code);
-  return isConflict ? new BusinessNumberConflictError(code, error) : undefined;
+  return gaveWay(code) ? new BusinessNumberConflictError(code, error) : undefined;
+}
+
+/** A node of Galera that is not part of its cluster: it has executed nothing. */
+export function isRefusedByNode(error: unknown): boolean {
+  return driverCodeOf(error) === 'ER_UNKNOWN_COM_ERROR';
 }
 
 /** Whether a statement failed because its table, or the table's schema, is not there. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { processWide } from '@raindrop/core/internal';
 import type { Table } from '@raindrop/node/internal';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { BusinessNumberConflictError } from './business-number-errors.js';
@@ -13,7 +14,7 @@ export interface HeldKeys {
   readonly outer: HeldKeys | undefined;
 }
 
-const current = new AsyncLocalStorage<HeldKeys>();
+const current = processWide('held numbers', () => new AsyncLocalStorage<HeldKeys>());
 
 /** In place of a driver's code. */
 const HELD_BY_CALLER = 'HELD_BY_CALLER';

@@ -1,3 +1,4 @@
+import { processWide } from '@raindrop/core/internal';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -17,7 +18,7 @@ export interface Turn {
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
-const current = new AsyncLocalStorage<Turn>();
+const current = processWide('transaction turns', () => new AsyncLocalStorage<Turn>());
 
 /** The transaction that the caller is in, directly or through those of others: of this DataSource, or of any. */
 export function enclosingTurn(dataSource?: DataSource): Turn | undefined {
@@ -51,7 +52,7 @@ export function inside<T>(turn: Turn, work: Work<T>, onceOver: () => Promise<T>)
 }
 
 /** The end of the last transaction of each SQLite DataSource: TypeORM would put two at once into one another. */
-const ends = new WeakMap<DataSource, Promise<unknown>>();
+const ends = processWide('ends of SQLite transactions', () => new WeakMap<DataSource, Promise<unknown>>());
 
 /** In place of a driver's code: the transaction around this one has to end first. */
 export const TURN_TIMEOUT = 'TURN_TIMEOUT';

@@ -3,12 +3,13 @@ import { OptionReader } from '@raindrop/core/internal';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
-import { conflictOf } from './database-conflict.js';
+import { conflictOf, isRefusedByNode } from './database-conflict.js';
+import { EndedSession, transactionOrEnd } from './ended-session.js';
 import { asTurn, enclosingTurn, inside, inTurn, TURN_TIMEOUT, type Turn } from './transaction-turns.js';
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
-/** How a transaction runs, and how often it is tried. */
+/** The options say how a transaction runs, and how often it is tried. */
 export interface RetryOptions {
   /** Default the database's own. */
   readonly isolationLevel?: (typeof ISOLATION_LEVELS)[number];
@@ -21,8 +22,9 @@ const LONGEST_PAUSE_MS = 500;
 
 /**
  * Runs a transaction, and all of it again after a deadlock, a serialization failure, a busy SQLite or a lock that was not
- * to be had in time, whichever statement met it, COMMIT included. Pauses grow, and are random. Other errors, a lost
- * connection among them, are passed on at once: then nobody knows whether the transaction was committed.
+ * to be had in time, whichever statement met it, COMMIT included, and after a node of Galera that has lost its cluster
+ * refused one. Pauses grow, and are random. Other errors, a lost connection among them, are passed on at once: then nobody
+ * knows whether the transaction was committed.
  *
  * `work` must do nothing outside the transaction that may not be done twice. On SQLite, where a DataSource has one
  * connection, such transactions wait for each other.
@@ -45,17 +47,18 @@ export async function transactionWithRetries<T>(
     return inside(outer, work, () => transactionWithRetries(dataSource, work, options));
   }
   const turn = (manager: EntityManager): Promise<T> => asTurn({ dataSource, isolationLevel }, manager, work);
-  const transaction = (): Promise<T> =>
-    isolationLevel === undefined ? dataSource.transaction(turn) : dataSource.transaction(isolationLevel, turn);
+  const transaction = (): Promise<T> => transactionOrEnd(dataSource, isolationLevel, turn);
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTurn(dataSource, transaction);
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof EndedSession ? thrown.error : thrown;
       const conflict = conflictOf(error);
-      if (conflict === undefined) throw error;
+      const isRefused = thrown instanceof EndedSession && isRefusedByNode(error);
+      if (conflict === undefined && (!isRefused || attempt === attempts)) throw error;
       // Inside one of another DataSource, which has to end before this one can have its turn.
-      const isBlocked = conflict.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
-      if (attempt === attempts || isBlocked) throw conflict;
+      const isBlocked = conflict?.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
+      if (conflict !== undefined && (attempt === attempts || isBlocked)) throw conflict;
     }
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
   }

@@ -4,10 +4,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { dataSourceDatabase } from './data-source-database.js';
 
 function open(options: object): OwnDatabase {
-  const closedError = (): never => {
-    throw new Error('not asked for');
-  };
-  return new OwnDatabase(dataSourceDatabase(options as DataSourceOptions), { opTimeoutMs: 3_000, closedError });
+  return new OwnDatabase(dataSourceDatabase(options as DataSourceOptions), { opTimeoutMs: 3_000 });
 }
 
 describe('the database of a DataSource', () => {

@@ -14,6 +14,9 @@ const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not a
 /** The drivers' connections, as far as they are needed here. */
 interface OpenedConnection {
   on?(event: 'error', listener: () => void): unknown;
+  /** mysql2's, and pg's. */
+  readonly threadId?: number;
+  readonly processID?: number;
   /** mysql2's; pg has it one level down. */
   readonly stream?: DriverConnection['stream'];
   readonly connection?: { readonly stream?: DriverConnection['stream'] };
@@ -71,6 +74,7 @@ class DataSourceDriver implements Driver {
     const runner = this.dataSource.createQueryRunner('master');
     const opened = (await runner.connect()) as OpenedConnection;
     return {
+      session: opened.threadId ?? opened.processID,
       stream: opened.connection?.stream ?? opened.stream,
       onError: (listener) => opened.on?.('error', listener),
       query: (sql, values) => this.query(runner, sql, values),

@@ -11,7 +11,7 @@ import { checkWrittenValues } from './patches/written-values.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
-import { SnowflakeSubscriber } from './snowflake-subscriber.js';
+import { isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { TypedParameters } from './typed-parameters.js';
 
 /**
@@ -77,7 +77,7 @@ function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
 
 /** The services that fill a DataSource's columns. */
 export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
-  return subscribers.filter((each): each is SnowflakeSubscriber => each instanceof SnowflakeSubscriber);
+  return subscribers.filter(isSnowflakeSubscriber);
 }
 
 /** The connection is open already: what TypeORM prepared on it so far is prepared anew. */

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-/** What is wrong, or will be, with one `@GeneratedSnowflake()` column. */
+/** A problem says what is wrong, or will be, with one `@GeneratedSnowflake()` column. */
 export interface EntityProblem {
   /** A `warning` is logged and never stops a start. */
   readonly severity: 'error' | 'warning';
@@ -12,7 +12,7 @@ export interface EntityProblem {
   readonly cure: string;
 }
 
-/** What is done about problems, and where they are logged. */
+/** The options say what is done about problems, and where they are logged. */
 export interface EntityLint {
   readonly mode: 'error' | 'warn' | 'off';
   /** Called with each warning, and in mode `warn` with each error. */

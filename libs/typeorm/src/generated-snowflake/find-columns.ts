@@ -11,7 +11,10 @@ export interface FoundColumns {
 }
 
 /** Finds the columns that a service is to fill, and those that point at them. */
-export function findColumns({ entityMetadatas }: DataSource, { name, layout }: SnowflakeSource): FoundColumns {
+export function findColumns(
+  { entityMetadatas }: DataSource,
+  { name, layout }: Pick<SnowflakeSource, 'name' | 'layout'>,
+): FoundColumns {
   const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
   const generated = new Map<ColumnMetadata, GeneratedColumn>();
   for (const column of columns) {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Column } from 'typeorm';
+import { Column, getMetadataArgsStorage } from 'typeorm';
 import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowflake-column-options.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import type { SnowflakeProperty } from './snowflake-form.js';
@@ -17,15 +17,27 @@ import type { SnowflakeProperty } from './snowflake-form.js';
  * ID that is not in the database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the
  * row's key).
  *
- * @throws UnsupportedColumnError for options that cannot work
+ * @throws UnsupportedColumnError for options that cannot work, and where another column decorator stands below this one
  */
 export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): PropertyDecorator {
   return (target, property) => {
     const place = `${target.constructor.name}.${String(property)}`;
+    refuseSecondColumn(target, property, place);
     const declared = declaredProperty(target, property, place);
     const isTypeLost = !Reflect.hasMetadata('design:type', target, property);
     Column(snowflakeColumnOptions(options, place, declared, isTypeLost))(target, property);
   };
+}
+
+/** TypeORM takes the first of two, which is the lower one, and says nothing. */
+function refuseSecondColumn(target: object, property: string | symbol, place: string): void {
+  const { columns } = getMetadataArgsStorage();
+  if (!columns.some((each) => each.target === target.constructor && each.propertyName === property)) return;
+  throw new UnsupportedColumnError(
+    place,
+    'another column decorator stands below it, and TypeORM would take that one. Take it away: @GeneratedSnowflake() makes the ' +
+      'column, and the primary key, by itself',
+  );
 }
 
 /** What the compiler noted about the property's type; undefined for unions, aliases of brands and `any`. */

@@ -7,6 +7,9 @@ import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 
 const YEAR_MS = 365 * 86_400_000;
 
+/** IDs of so many bits are exact numbers, all of them. */
+const EXACT_BITS = 53;
+
 /** What would fail or lose digits later, of the columns that a service is about to fill. */
 export function lintColumns(
   dataSource: DataSource,
@@ -69,6 +72,15 @@ function columnFaults({ column }: GeneratedColumn): Fault[] {
   if (column.isGenerated) {
     faults.push(fault('the database generates this column as well', 'Take one of the two decorators away'));
   }
+  const other = column.isPrimary ? column.entityMetadata.primaryColumns.find((each) => each.isGenerated) : undefined;
+  if (other !== undefined && other !== column) {
+    faults.push(
+      fault(
+        `'${other.propertyPath}', which the database generates, is a primary key as well`,
+        `Take @PrimaryGeneratedColumn() away from ${other.propertyPath}, or say primary: false here`,
+      ),
+    );
+  }
   if (column.referencedColumn !== undefined) {
     faults.push(
       fault('it is a foreign key, whose value comes from the relation', 'Give the entity a key of its own, or no mark'),
@@ -92,7 +104,9 @@ function lostType(generated: readonly GeneratedColumn[]): Fault {
 function numberFaults({ mark, layout }: GeneratedColumn, nowMs: number): Fault[] {
   const safeUntil = layout?.safeUntil ?? null;
   if (mark.as !== 'number' || safeUntil === null || safeUntil.getTime() - nowMs > YEAR_MS) return [];
-  const cure = 'Make the property a string';
+  // It ends there, and says so itself.
+  if (layout!.bits <= EXACT_BITS) return [];
+  const cure = `Make the property a string, or import RaindropModule with layout: 'number', for new tables`;
   if (safeUntil.getTime() <= nowMs) {
     return [fault(`it is a number, and the layout's IDs passed 2^53 - 1 at ${safeUntil.toISOString()}`, cure)];
   }

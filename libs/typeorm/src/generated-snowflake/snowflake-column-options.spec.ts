@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { getMetadataArgsStorage } from 'typeorm';
+import { Column, getMetadataArgsStorage, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { snowflakeColumn } from './snowflake-column.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
@@ -42,8 +42,32 @@ describe('@GeneratedSnowflake() options', () => {
 
   it('hands TypeORM its own options, and keeps service and code', () => {
     expect(column('number')).toMatchObject({ primary: false, nullable: true, name: 'n', unique: true });
-    expect(markOf(column('big').transformer)).toEqual({ service: 'orders', code: 'invoice', as: 'bigint' });
-    expect(markOf(column('text').transformer)).toEqual({ service: 'default', code: undefined, as: 'string' });
+    expect(markOf(column('big').transformer)).toMatchObject({
+      place: 'Sample.big',
+      service: 'orders',
+      code: 'invoice',
+      as: 'bigint',
+    });
+    expect(markOf(column('text').transformer)).toMatchObject({ service: 'default', code: undefined, as: 'string' });
+  });
+
+  it.each([
+    ['PrimaryGeneratedColumn', PrimaryGeneratedColumn],
+    ['PrimaryColumn', () => PrimaryColumn('bigint')],
+    ['Column', () => Column('bigint')],
+  ])('refuses @%s below it, which TypeORM would take in its place', (_, Other: () => PropertyDecorator) => {
+    class Twice {}
+    Other()(Twice.prototype, 'id');
+    expect(() => GeneratedSnowflake()(Twice.prototype, 'id')).toThrow(
+      /on Twice\.id: another column decorator stands below it, .* Take it away/,
+    );
+  });
+
+  it('may stand anew on a property of a derived class', () => {
+    class Base {}
+    class Derived extends Base {}
+    GeneratedSnowflake({ as: 'string' })(Base.prototype, 'id');
+    expect(() => GeneratedSnowflake({ as: 'string' })(Derived.prototype, 'id')).not.toThrow();
   });
 
   it.each<[string, object, RegExp]>([

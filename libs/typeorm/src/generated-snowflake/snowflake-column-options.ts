@@ -17,7 +17,7 @@ const COLUMN_OPTIONS = [
 
 type FreeOptions = Pick<ColumnOptions, (typeof COLUMN_OPTIONS)[number]>;
 
-/** Which IDs a column gets, and in which form; the rest is of TypeORM. */
+/** The options say which IDs a column gets, and in which form; the rest is of TypeORM. */
 export interface GeneratedSnowflakeOptions extends FreeOptions {
   /** Whether the column is (part of) the primary key. Default true. */
   primary?: boolean;
@@ -69,7 +69,14 @@ export function snowflakeColumnOptions(
   if (primary && column.nullable) refuse('a primary key cannot be nullable');
 
   const isLost = isTypeLost && options.as === undefined && prefix === undefined;
-  const transformer = new SnowflakeTransformer({ service, code, as, prefix, ...(isLost && { isTypeLost: true }) });
+  const transformer = new SnowflakeTransformer({
+    place,
+    service,
+    code,
+    as,
+    prefix,
+    ...(isLost && { isTypeLost: true }),
+  });
   return { ...column, primary, type: 'bigint', update: false, transformer };
 }
 

@@ -9,5 +9,5 @@ import { snowflakeColumnOptions, type GeneratedSnowflakeOptions } from './snowfl
  * @throws UnsupportedColumnError for options that cannot work
  */
 export function snowflakeColumn(options: GeneratedSnowflakeOptions = {}): EntitySchemaColumnOptions {
-  return snowflakeColumnOptions(options, 'a column of an EntitySchema');
+  return snowflakeColumnOptions(options, 'A column of an EntitySchema');
 }

@@ -13,7 +13,7 @@ export class UnsupportedColumnError extends RaindropError {
   }
 }
 
-/** Why an insert came without an ID. */
+/** The cause says why an insert came without an ID. */
 export type NotAssignedCause = 'unattached' | 'silent' | 'column-list';
 
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
@@ -22,26 +22,22 @@ export class SnowflakeNotAssignedError extends RaindropError {
 
   constructor(
     readonly service: string,
-    /** `Entity.property`; undefined when no service was ever attached to the DataSource. */
-    readonly column: string | undefined,
+    /** `Entity.property`. */
+    readonly column: string,
     /**
      * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
      * `column-list`: the statement names its columns, and not this one.
      */
     readonly why: NotAssignedCause,
   ) {
-    super(
-      `${column ?? 'A @GeneratedSnowflake() column'} was inserted without an ID` +
-        WAY_OUT[why](service, column ?? 'it'),
-      { retryable: false },
-    );
+    super(`${column} was inserted without an ID` + WAY_OUT[why](service, column), { retryable: false });
   }
 }
 
 const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: string) => string>> = {
   unattached: (service) =>
     `, because service '${service}' is not attached to its DataSource. Import ` +
-    `RaindropModule${service === 'default' ? '' : ` with name '${service}'`} and save after it is up; for a DataSource ` +
+    `RaindropModule.forRoot(${service === 'default' ? '' : `{ name: '${service}' }`}) and save after it is up; for a DataSource ` +
     `made outside Nest, or initialised anew, call ids.attach(dataSource). Migrations that TypeORM runs by itself ` +
     `(migrationsRun) come before any service: with Nest run them when it is up (app.get(DataSource).runMigrations()), ` +
     `or give their rows IDs of your own (docs/typeorm.md).`,

@@ -2,7 +2,7 @@ import { decimal, InvalidIdError, typedId, type TypedIdCodec } from '@raindrop/c
 import { parseDecimal } from '@raindrop/core/internal';
 import { UnsafeSnowflakeError } from './snowflake-errors.js';
 
-/** What a property holds: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */
+/** The form in which a property holds an ID: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */
 export type SnowflakeProperty = 'string' | 'number' | 'bigint';
 
 export type SnowflakeValue = string | number | bigint;

@@ -4,6 +4,9 @@ import type { InsertGuard } from './insert-guard.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import type { TypedParameters } from './typed-parameters.js';
 
+/** In every copy of this package. */
+const MARK = Symbol.for('@raindrop/typeorm:subscriber');
+
 /** Sets the IDs of one service's columns before an insert. */
 export class SnowflakeSubscriber implements EntitySubscriberInterface {
   /** Inserts that wait for an ID. */
@@ -15,6 +18,10 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     private readonly statements: { readonly guard: InsertGuard; readonly typed: TypedParameters },
     readonly detach: () => void,
   ) {}
+
+  static {
+    Object.defineProperty(this.prototype, MARK, { value: true });
+  }
 
   /** Synchronous; a promise, for which TypeORM waits, only when the service has no ID right now. */
   beforeInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void | Promise<void> {
@@ -75,4 +82,9 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 /** By its shape: the error may come from another copy of the core. */
 function isRetryable(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === true;
+}
+
+/** Knows those of another copy of this package, too. */
+export function isSnowflakeSubscriber(subscriber: object): subscriber is SnowflakeSubscriber {
+  return MARK in subscriber;
 }

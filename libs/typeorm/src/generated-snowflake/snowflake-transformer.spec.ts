@@ -5,7 +5,7 @@ import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
 import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 
 const transformer = (as: SnowflakeProperty = 'string', prefix?: string): SnowflakeTransformer =>
-  new SnowflakeTransformer({ service: 'default', code: undefined, as, prefix });
+  new SnowflakeTransformer({ place: 'Order.id', service: 'default', code: undefined, as, prefix });
 const id = 9_007_199_254_740_993n;
 
 describe('SnowflakeTransformer', () => {

@@ -5,6 +5,8 @@ import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
 
 /** What a column says about the IDs it wants. */
 export interface SnowflakeMark {
+  /** `Entity.property`, as far as it is known where the column is declared. */
+  readonly place: string;
   readonly service: string;
   readonly code: string | undefined;
   readonly as: SnowflakeProperty;
@@ -40,7 +42,8 @@ export class SnowflakeTransformer extends IdTransformer {
   }
 
   private refuse(): never {
-    throw new SnowflakeNotAssignedError(this[MARK].service, undefined, 'unattached');
+    const { service, place } = this[MARK];
+    throw new SnowflakeNotAssignedError(service, place, 'unattached');
   }
 }
 

@@ -8,10 +8,10 @@ import {
 import { tableMigration, type TableMigration, type TableMigrationOptions } from './table-migration.js';
 
 /**
- * A TypeORM migration that creates the worker table and its layout table, or adds Raindrop's columns to a table of the
+ * A TypeORM migration that creates the worker table and those beside it, or adds Raindrop's columns to a table of the
  * Go original. Rows are added by the service itself.
  *
- * Its `down` drops both tables, and with them the memory of what was issued: only when no process runs, and not to be
+ * Its `down` drops them, and with them the memory of what was issued: only when no process runs, and not to be
  * undone within the next minutes, or IDs could repeat.
  *
  * @example migrations: [workerTableMigration(), ...]

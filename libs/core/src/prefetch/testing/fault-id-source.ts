@@ -1,4 +1,4 @@
-import type { Fault } from '../../testing/fault-store.js';
+import { meet, type Fault } from '../../testing/fault.js';
 import type { VirtualTime } from '../../testing/virtual-time.js';
 import type { IdBatchSource } from '../id-batch-source.js';
 
@@ -34,7 +34,8 @@ export class FaultIdSource implements IdBatchSource {
     const request: Request = { count, code, askedAt, isUnderWay: true, ids: undefined, isAnswered: false };
     this.requests.push(request);
     try {
-      const ids = await this.meet(this.next.length > 0 ? this.next.shift() : this.faultFor(), request);
+      const fault = this.next.length > 0 ? this.next.shift() : this.faultFor();
+      const ids = await meet(fault, this.network, () => this.issue(request));
       request.isAnswered = true;
       return ids;
     } finally {
@@ -47,37 +48,10 @@ export class FaultIdSource implements IdBatchSource {
     return this.requests.filter((each) => each.code === code).map(({ count }) => count);
   }
 
-  private async meet(fault: Fault | undefined, request: Request): Promise<readonly bigint[]> {
-    switch (fault?.kind) {
-      case undefined:
-        return this.issue(request);
-      case 'refused':
-        throw new Error('connect ECONNREFUSED');
-      case 'answer-lost':
-        this.issue(request);
-        throw new Error('read ECONNRESET');
-      case 'hangs':
-        return new Promise(() => undefined);
-      case 'ghost':
-        await this.wait(fault.afterMs);
-        this.issue(request);
-        return new Promise(() => undefined);
-      case 'slow':
-        await this.wait(fault.thereMs);
-        this.issue(request);
-        await this.wait(fault.backMs);
-        return request.ids!;
-    }
-  }
-
   private issue(request: Request): readonly bigint[] {
     const from = this.highest.get(request.code) ?? 0n;
     const length = Math.min(request.count, this.most);
     this.highest.set(request.code, from + BigInt(length));
     return (request.ids = Array.from({ length }, (_, index) => from + 1n + BigInt(index)));
-  }
-
-  private wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.network.setTimer(resolve, ms));
   }
 }

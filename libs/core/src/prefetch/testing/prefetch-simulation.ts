@@ -1,4 +1,4 @@
-import type { Fault } from '../../testing/fault-store.js';
+import type { Fault } from '../../testing/fault.js';
 import { settle, VirtualTime } from '../../testing/virtual-time.js';
 import { PrefetchedIds } from '../prefetched-ids.js';
 import { FaultIdSource, type Request } from './fault-id-source.js';

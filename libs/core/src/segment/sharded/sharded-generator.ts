@@ -24,7 +24,7 @@ export interface ShardedIdRequest {
   readonly gatePass: string;
 }
 
-/** How the sharded IDs are doing. */
+/** The status says how the sharded IDs are doing. */
 export interface ShardedIdsStatus {
   /** Whether the apps have been read. */
   readonly isReady: boolean;

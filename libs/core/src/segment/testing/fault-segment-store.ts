@@ -1,12 +1,10 @@
-import type { Fault } from '../../testing/fault-store.js';
+import { meet, never, type Fault } from '../../testing/fault.js';
 import type { VirtualTime } from '../../testing/virtual-time.js';
 import { MemorySegmentStore, type MemorySegmentOptions, type MemorySegmentTable } from '../memory-segment-store.js';
 import type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from '../segment-store.js';
 
 /** The calls of a store that reach the database. */
 export type SegmentCall = 'prepare' | 'reserve' | 'giveBack';
-
-const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A process's connection to a segment table in memory, with faults. The database has a clock of its own. */
 export class FaultSegmentStore implements SegmentStore {
@@ -96,40 +94,12 @@ export class FaultSegmentStore implements SegmentStore {
 
   private async through<T>(call: SegmentCall, execute: () => Promise<T>): Promise<T> {
     if (this.process.isStopped) return never();
-    const answer = await this.meet(this.takeFault(call), execute);
+    const answer = await meet(this.takeFault(call), this.database, execute);
     return this.process.isStopped ? never() : answer;
-  }
-
-  private async meet<T>(fault: Fault | undefined, execute: () => Promise<T>): Promise<T> {
-    switch (fault?.kind) {
-      case undefined:
-        return execute();
-      case 'refused':
-        throw new Error('connect ECONNREFUSED');
-      case 'answer-lost':
-        await execute();
-        throw new Error('read ECONNRESET');
-      case 'hangs':
-        return never();
-      case 'ghost':
-        await this.wait(fault.afterMs);
-        await execute();
-        return never();
-      case 'slow': {
-        await this.wait(fault.thereMs);
-        const answer = await execute();
-        await this.wait(fault.backMs);
-        return answer;
-      }
-    }
   }
 
   private takeFault(call: SegmentCall): Fault | undefined {
     const index = this.linedUp.findIndex((each) => each.call === call);
     return index < 0 ? this.faultFor(call) : this.linedUp.splice(index, 1)[0]!.fault;
-  }
-
-  private wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.database.setTimer(resolve, ms));
   }
 }

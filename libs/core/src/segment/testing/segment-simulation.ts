@@ -1,4 +1,4 @@
-import type { Fault } from '../../testing/fault-store.js';
+import type { Fault } from '../../testing/fault.js';
 import { settle, VirtualTime } from '../../testing/virtual-time.js';
 import { sizeOf } from '../segment-buffer.js';
 import { SegmentGenerator } from '../segment-generator.js';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../testing/fault-store.js';
+import type { Fault } from '../../testing/fault.js';
 import { SeededRandom } from '../../testing/seeded-random.js';
 import { VirtualTime } from '../../testing/virtual-time.js';
 import { MemorySegmentTable } from '../memory-segment-store.js';

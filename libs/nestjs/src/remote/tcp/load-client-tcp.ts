@@ -1,5 +1,6 @@
 import type { ClientTCP } from '@nestjs/microservices';
 import { ConfigurationError } from '@raindrop/core';
+import { isMissingPackage } from '@raindrop/node/internal';
 
 type Options = ConstructorParameters<typeof ClientTCP>[0];
 
@@ -20,9 +21,7 @@ async function load(): Promise<Pick<typeof import('@nestjs/microservices'), 'Cli
   try {
     return await import('@nestjs/microservices');
   } catch (error) {
-    const { code, message } = error as { code?: string; message?: string };
-    const isMissing = /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) && message?.includes('@nestjs/microservices');
-    if (isMissing !== true) throw error;
+    if (!isMissingPackage(error, '@nestjs/microservices')) throw error;
     const problem = 'needs the package @nestjs/microservices: npm install @nestjs/microservices, or use remoteIds()';
     throw new ConfigurationError([{ option: 'idSource', given: 'remoteIdsTcp()', message: problem }]);
   }

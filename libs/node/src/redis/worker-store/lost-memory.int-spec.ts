@@ -1,7 +1,6 @@
-import { resolveLeaseOptions } from '@raindrop/core/internal';
+import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
-import { reachOf } from './redis-workers.js';
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { until } from '../../../../../test/waiting/until.js';

@@ -76,7 +76,8 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, floorMs));
       else deleted.push(...this.deletedRowOf(name, text, floorMs));
     }
-    return { nowMs, rows, deleted, layouts: this.noted(layouts) };
+    // A floor tells that the memory was lost once, or that nobody knows how it began.
+    return { nowMs, rows, deleted, layouts: this.noted(layouts), ...(floorMs > 0 && { mayLackLayouts: true }) };
   }
 
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { FlakyProxy } from '../../../../../test/contract/flaky-proxy.js';
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
+import { onEmptyRedis } from '../../../../../test/redis/empty-redis.js';
+import { startRedisCluster, startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { KEY, WorkerBench } from '../../../../../test/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/servers/private-server.js';
 import { until } from '../../../../../test/waiting/until.js';
@@ -20,21 +21,12 @@ describe('A worker store on Redis', () => {
   let bench: WorkerBench;
   const stores: RedisWorkerStore[] = [];
 
-  beforeAll(async () => {
-    server = await startVolatileRedis();
-  });
+  onEmptyRedis(WorkerBench, (...given) => ([server, bench] = given));
 
-  afterAll(() => server.stop());
-
-  beforeEach(async () => {
-    bench = new WorkerBench();
-    await bench.admin(server).flushall();
-    await bench.init(server);
-  });
+  beforeEach(() => bench.init(server));
 
   afterEach(async () => {
     await Promise.all(stores.splice(0).map((store) => store.close()));
-    await bench.close();
   });
 
   function open(connection: RedisTarget = server.url, opTimeoutMs = 2_000): RedisWorkerStore {
@@ -116,7 +108,7 @@ describe('A worker store on Redis', () => {
   });
 
   it('may be on a cluster: it has one key', async () => {
-    const node = await startVolatileRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    const node = await startRedisCluster();
     const cluster = new Cluster([node.url], { lazyConnect: true });
     try {
       const admin = bench.admin(node);

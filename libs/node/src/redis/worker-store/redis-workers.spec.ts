@@ -1,12 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
-import { resolveLeaseOptions } from '@raindrop/core/internal';
-import {
-  reachOf,
-  redisWorkers,
-  redisWorkersOf,
-  resolveRedisWorkersOptions,
-  type RedisWorkersOptions,
-} from './redis-workers.js';
+import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
+import { redisWorkers, redisWorkersOf, resolveRedisWorkersOptions, type RedisWorkersOptions } from './redis-workers.js';
 
 const connection = 'redis://127.0.0.1:6379';
 

@@ -1,5 +1,4 @@
-import { OptionReader } from '@raindrop/core/internal';
-import type { ResolvedLeaseOptions } from '@raindrop/core';
+import { OptionReader, reachOf } from '@raindrop/core/internal';
 import type { ReservingAssigner } from '../../ports/reserving-assigner.js';
 import type { RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';
@@ -46,20 +45,6 @@ export function redisWorkersOf(
     },
     defaultWaitMs: (lease) => Math.max(reachOf(lease), leastReachMs) + WAIT_LONGER_MS,
   };
-}
-
-/**
- * How far from the moment when Redis lost its memory what was granted before can reach, ms: the horizon, from a clock that
- * is ahead of the old server's by the permitted skew, which is ahead of the true time by as much, and the new one's behind
- * it. No less than a lease and its grace with the horizon, so that whoever held a row has stopped.
- */
-export function reachOf({
-  leaseMs,
-  graceMs,
-  horizonMs,
-  maxClockSkewMs,
-}: Pick<ResolvedLeaseOptions, 'leaseMs' | 'graceMs' | 'horizonMs' | 'maxClockSkewMs'>): number {
-  return horizonMs + Math.max(leaseMs + graceMs, 3 * maxClockSkewMs);
 }
 
 /** @throws ConfigurationError naming every option that is wrong */

@@ -1,4 +1,5 @@
 import { RaindropError, type Lane, type Odometer, type WorkerRow, type WorkerWrite } from '@raindrop/core';
+import { raisedTo } from '@raindrop/core/internal';
 
 /** A worker's field in Redis holds what Raindrop cannot have written; nothing is guessed. */
 export class CorruptRedisWorkerError extends RaindropError {
@@ -39,11 +40,11 @@ export function readWorkerText(key: string, id: string, text: string, floorMs: n
     if (!Number.isSafeInteger(value)) throw new CorruptRedisWorkerError(key, id);
     return value;
   };
-  const odometer = (ms: string | undefined, sequence: string | undefined): Odometer => {
-    const read = { ms: number(ms), sequence: number(sequence) };
-    return floorMs > 0 && read.ms <= floorMs ? { ms: floorMs, sequence: Number.MAX_SAFE_INTEGER } : read;
-  };
-  return {
+  const odometer = (ms: string | undefined, sequence: string | undefined): Odometer => ({
+    ms: number(ms),
+    sequence: number(sequence),
+  });
+  return raisedTo(floorMs, {
     id: number(id),
     version: number(version),
     ownVersion: number(own),
@@ -55,7 +56,7 @@ export function readWorkerText(key: string, id: string, text: string, floorMs: n
     odometers: [odometer(ms0, seq0), odometer(ms1, seq1)],
     code: code!,
     heartbeatMs: number(heartbeat),
-  };
+  });
 }
 
 /** What follows the times, which the script writes. */

@@ -1,0 +1,4 @@
+import './first-theme.js';
+import { main } from './main.js';
+
+document.addEventListener('DOMContentLoaded', main);

@@ -1,0 +1,20 @@
+/** In backticks, whatever quotes are in it. */
+export function template(sql: string): string {
+  return `\`${sql.replace(/[\\`]|\$\{/g, '\\$&')}\``;
+}
+
+export function literal(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
+}
+
+/** A name must not end the comment that it stands in. */
+export function comment(text: string): string {
+  return text.replaceAll('*/', '* /').replace(/\s+/g, ' ');
+}
+
+export function pascal(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+}

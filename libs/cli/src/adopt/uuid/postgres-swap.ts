@@ -1,0 +1,158 @@
+import { literal, quoted } from './postgres-names.js';
+import { ownName, type Phase, type Replaced } from './uuid-key.js';
+import type { PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
+
+/** So many pages of 8 KiB at a time: some thousand rows. */
+const PAGES = 50;
+
+/**
+ * Fills the new columns, and makes what the old ones have: NOT NULL and indexes. Writers wait for no more than a batch.
+ * @param kept the column that is kept, and needs an index of its own for that
+ */
+export function prepared(facts: PostgresUuid, replaced: readonly Replaced[], kept: string | undefined): Phase[] {
+  const { key } = facts;
+  const tables = [...new Set(replaced.map(({ path }) => path))];
+  const keptIndex = ownName(key.table, 'kept_');
+  const extra = `CREATE UNIQUE INDEX CONCURRENTLY ${quoted(keptIndex)} ON ${key.path} (${quoted(kept ?? '')})`;
+  return [
+    ...tables.flatMap((path) =>
+      fill(
+        path,
+        replaced.filter((each) => each.path === path && each.source !== undefined),
+      ),
+    ),
+    ...replaced.filter(({ isNullable, source }) => !isNullable && source !== undefined).map(notNull),
+    ...facts.indexes.map((index, at) => indexPhase(index.path, freshName(index, at), indexOf(index, at, replaced))),
+    ...(kept === undefined ? [] : [indexPhase(key.path, keptIndex, extra)]),
+  ];
+}
+
+function fill(path: string, columns: readonly Replaced[]): Phase[] {
+  if (columns.length === 0) return [];
+  const { table } = columns[0]!;
+  const value = ({ column, source }: Replaced): string =>
+    `(SELECT s.${quoted(source!.take)} FROM ${source!.path} s WHERE s.${quoted(source!.at)} = t.${quoted(column)})`;
+  const isEmpty = columns.map(({ column, fresh }) => `t.${quoted(fresh)} IS NULL AND t.${quoted(column)} IS NOT NULL`);
+  const sets = columns.map((each) => `${quoted(each.fresh)} = ${value(each)}`);
+  const update = `UPDATE ${path} t SET ${sets.join(', ')} WHERE (${isEmpty.join(' OR ')})`;
+  return [
+    {
+      name: `rows of ${table}`,
+      last: `SELECT pg_relation_size(${literal(path)}::regclass) / current_setting('block_size')::int AS last`,
+      each: `${update} AND t.ctid >= '({from},0)'::tid AND t.ctid < '({to},0)'::tid`,
+      size: PAGES,
+      // Rows that another transaction has moved meanwhile.
+      run: [update],
+    },
+  ];
+}
+
+function notNull({ path, table, fresh }: Replaced): Phase {
+  const check = quoted(ownName(fresh, 'nn_'));
+  const alter = `ALTER TABLE ${path}`;
+  return {
+    name: `${table}.${fresh} is never NULL`,
+    unless: `SELECT 1 FROM pg_attribute WHERE attrelid = ${literal(path)}::regclass AND attname = ${literal(fresh)} AND attnotnull`,
+    run: [
+      `${alter} DROP CONSTRAINT IF EXISTS ${check}`,
+      `${alter} ADD CONSTRAINT ${check} CHECK (${quoted(fresh)} IS NOT NULL) NOT VALID`,
+      `${alter} VALIDATE CONSTRAINT ${check}`,
+      // It does not read the table again, for the constraint says it. Both or neither: this is one transaction.
+      `${alter} ALTER COLUMN ${quoted(fresh)} SET NOT NULL; ${alter} DROP CONSTRAINT ${check}`,
+    ],
+  };
+}
+
+function indexPhase(path: string, name: string, create: string): Phase {
+  return {
+    name: `index ${name}`,
+    unless:
+      'SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid ' +
+      `WHERE i.indrelid = ${literal(path)}::regclass AND c.relname = ${literal(name)} AND i.indisvalid`,
+    run: [`DROP INDEX CONCURRENTLY IF EXISTS ${schemaOf(path)}${quoted(name)}`, create],
+  };
+}
+
+/** `shop.` of `shop.orders`: an index stands where its table does. */
+function schemaOf(path: string): string {
+  const match = /^("(?:[^"]|"")+"|[^".]+)\./.exec(path);
+  return match === null ? '' : `${match[1]!}.`;
+}
+
+function freshName({ name }: PostgresIndex, at: number): string {
+  return ownName(name, `${at}_`);
+}
+
+const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|./gsu;
+
+/** The same index over the new columns. */
+function indexOf(index: PostgresIndex, at: number, replaced: readonly Replaced[]): string {
+  const mine = replaced.filter(({ path }) => path === index.path);
+  const [head, ...rest] = index.definition.split(' USING ');
+  const isUnique = head!.startsWith('CREATE UNIQUE');
+  const tokens = rest.join(' USING ').match(TOKEN) ?? [];
+  const body = tokens.map((token) => {
+    const name = token.startsWith('"') ? token.slice(1, -1).replaceAll('""', '"') : token;
+    const found = mine.find(({ column }) => column === name);
+    return found === undefined ? token : quoted(found.fresh);
+  });
+  return `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${quoted(freshName(index, at))} ON ${index.path} USING ${body.join('')}`;
+}
+
+interface SwapOptions {
+  /** SQL that finds a record when the new columns have their names. */
+  readonly isDone: string;
+  /** What has to go first. */
+  readonly drops: readonly string[];
+  /** What is to be done at the end. */
+  readonly more: readonly string[];
+}
+
+/** Gives the new columns the names of the old ones: one transaction, which changes the catalogue alone. */
+export function postgresSwap(facts: PostgresUuid, replaced: readonly Replaced[], options: SwapOptions): Phase[] {
+  const { foreignKeys, indexes } = facts;
+  const tables = [...new Set([...replaced, ...foreignKeys].map(({ path }) => path))];
+  const isValid = (definition: string): boolean => !definition.endsWith(' NOT VALID');
+  const statements = [
+    `LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`,
+    ...options.drops,
+    ...foreignKeys.map(({ path, name }) => `ALTER TABLE ${path} DROP CONSTRAINT ${quoted(name)}`),
+    ...indexes.map(({ path, schema, name, constraint }) =>
+      constraint === null
+        ? `DROP INDEX ${schema}${quoted(name)}`
+        : `ALTER TABLE ${path} DROP CONSTRAINT ${quoted(name)}`,
+    ),
+    ...replaced.flatMap(renamed),
+    ...indexes.map((index, at) => {
+      const { path, schema, name, constraint } = index;
+      if (constraint === null) return `ALTER INDEX ${schema}${quoted(freshName(index, at))} RENAME TO ${quoted(name)}`;
+      const [kind, deferrable] = constraint.split('|');
+      return `ALTER TABLE ${path} ADD CONSTRAINT ${quoted(name)} ${kind!} USING INDEX ${quoted(freshName(index, at))}${deferrable!}`;
+    }),
+    ...options.more,
+    ...foreignKeys.map(
+      ({ path, name, definition }) =>
+        `ALTER TABLE ${path} ADD CONSTRAINT ${quoted(name)} ${definition}${isValid(definition) ? ' NOT VALID' : ''}`,
+    ),
+  ];
+  return [
+    { name: 'swap', unless: options.isDone, run: [statements.join(';\n')] },
+    ...foreignKeys
+      .filter(({ definition }) => isValid(definition))
+      .map(({ path, name }) => ({
+        name: `foreign key ${name}`,
+        unless: `SELECT 1 FROM pg_constraint WHERE conrelid = ${literal(path)}::regclass AND conname = ${literal(name)} AND convalidated`,
+        run: [`ALTER TABLE ${path} VALIDATE CONSTRAINT ${quoted(name)}`],
+      })),
+  ];
+}
+
+function renamed({ path, column, fresh, keep }: Replaced): string[] {
+  const alter = `ALTER TABLE ${path}`;
+  return [
+    keep === undefined
+      ? `${alter} DROP COLUMN ${quoted(column)}`
+      : `${alter} RENAME COLUMN ${quoted(column)} TO ${quoted(keep)}`,
+    `${alter} RENAME COLUMN ${quoted(fresh)} TO ${quoted(column)}`,
+  ];
+}

@@ -1,0 +1,118 @@
+import { missingColumn, refersElsewhere, refersTwice, refuseWorkerTable } from '../refusals.js';
+import type { KeyPath, Query } from '../old-key.js';
+import { quoted } from './postgres-names.js';
+import { postgresPhases } from './postgres-uuid-phases.js';
+import { refusePostgres } from './postgres-obstacles.js';
+import { notAUuid, notUniqueAlone } from './uuid-refusals.js';
+import type { UuidKey } from './uuid-key.js';
+import type { PostgresColumn, PostgresForeignKey, PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
+
+const TYPE = /^(?:uuid|text|character(?: varying)?(?:\((?:32|36)\))?)$/;
+
+/** Looks at a key of UUIDs and at what refers to it. */
+export async function readPostgresUuid(query: Query, { schema, name, column }: KeyPath): Promise<UuidKey> {
+  const given = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
+  const key = await readColumn(query, given, column);
+  if (key === undefined) throw missingColumn({ schema, name }, column);
+  refuseWorkerTable(name, key.siblings);
+  if (!TYPE.test(key.type)) throw notAUuid(name, column, key.type);
+  if (!key.isUnique || key.isNullable) throw notUniqueAlone(name, column);
+  const links = await readLinks(query);
+  const columns: PostgresColumn[] = [key];
+  const isAmong = (path: string, each: string): boolean =>
+    columns.some((one) => one.path === path && one.column === each);
+  for (const target of columns) {
+    for (const { path, child, to, parent } of links) {
+      if (to !== target.path || parent !== target.column || isAmong(path, child)) continue;
+      columns.push((await readColumn(query, path, child))!);
+    }
+  }
+  for (const { path, child, to, parent } of links) {
+    if (!isAmong(path, child) || isAmong(to, parent)) continue;
+    if (path === key.path && child === key.column) throw refersElsewhere(key.table, key.column, to);
+    throw refersTwice(path, child, `${to}.${parent}`);
+  }
+  await refusePostgres(query, key, columns);
+  const used = links.filter(({ path, child }) => isAmong(path, child));
+  const foreignKeys = used.filter((each, at) => used.findIndex((one) => one.oid === each.oid) === at);
+  const facts: PostgresUuid = { key, columns, foreignKeys, indexes: await readIndexes(query, columns) };
+  return {
+    ...{ database: 'postgres', path: key.path, quoted, key, references: columns.slice(1) },
+    hex: `LOWER(REPLACE(t.${quoted(column)}::text, '-', ''))`,
+    first: 1n,
+    phases: (numbers) => postgresPhases(facts, numbers),
+  };
+}
+
+type FoundColumn = PostgresColumn & { readonly siblings: readonly string[]; readonly isUnique: boolean };
+
+async function readColumn(query: Query, path: string, column: string): Promise<FoundColumn | undefined> {
+  const [found] = await query(
+    'SELECT a.attrelid::regclass::text AS path, c.relname AS name, format_type(a.atttypid, a.atttypmod) AS type, ' +
+      'NOT a.attnotnull AS nullable, pg_get_expr(d.adbin, d.adrelid) AS fallback, EXISTS (SELECT FROM pg_index i WHERE ' +
+      'i.indrelid = a.attrelid AND i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum) ' +
+      'AS alone, ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0 AND NOT ' +
+      "n.attisdropped) AS siblings FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') " +
+      'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
+      'WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped',
+    [path, column],
+  );
+  if (found === undefined) return undefined;
+  return {
+    ...{ path: String(found['path']), table: String(found['name']), column, type: String(found['type']) },
+    ...{ isNullable: found['nullable'] === true, fallback: found['fallback'] as string | null },
+    ...{ siblings: found['siblings'] as string[], isUnique: found['alone'] === true },
+  };
+}
+
+interface Link extends PostgresForeignKey {
+  readonly oid: string;
+  readonly child: string;
+  readonly to: string;
+  readonly parent: string;
+}
+
+async function readLinks(query: Query): Promise<Link[]> {
+  const records = await query(
+    'SELECT k.oid::text AS oid, k.conname AS name, k.conrelid::regclass::text AS path, a.attname AS child, ' +
+      'k.confrelid::regclass::text AS target, p.attname AS parent, pg_get_constraintdef(k.oid) AS definition ' +
+      'FROM pg_constraint k CROSS JOIN LATERAL unnest(k.conkey, k.confkey) AS u(child, parent) ' +
+      'JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.child ' +
+      'JOIN pg_attribute p ON p.attrelid = k.confrelid AND p.attnum = u.parent ' +
+      "WHERE k.contype = 'f' ORDER BY k.conrelid::regclass::text, k.conname",
+  );
+  return records.map((each) => ({
+    ...{
+      oid: String(each['oid']),
+      name: String(each['name']),
+      path: String(each['path']),
+      child: String(each['child']),
+    },
+    ...{ to: String(each['target']), parent: String(each['parent']), definition: String(each['definition']) },
+  }));
+}
+
+/** The indexes in which one of the columns stands. */
+async function readIndexes(query: Query, columns: readonly PostgresColumn[]): Promise<PostgresIndex[]> {
+  const indexes = new Map<string, PostgresIndex>();
+  for (const { path, column } of columns) {
+    const records = await query(
+      "SELECT i.indexrelid::text AS oid, quote_ident(n.nspname) || '.' AS schema, c.relname AS name, " +
+        'pg_get_indexdef(i.indexrelid) AS definition, CASE k.contype ' +
+        "WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' END || '|' || " +
+        "CASE WHEN k.condeferrable THEN ' DEFERRABLE' ELSE '' END || CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' " +
+        "ELSE '' END AS held FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = " +
+        'c.relnamespace JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = $2 AND a.attnum = ANY (i.indkey) ' +
+        "LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype IN ('p', 'u') AND k.conrelid = i.indrelid " +
+        'WHERE i.indrelid = to_regclass($1) ORDER BY c.relname',
+      [path, column],
+    );
+    for (const each of records) {
+      indexes.set(String(each['oid']), {
+        ...{ path, schema: String(each['schema']), name: String(each['name']), definition: String(each['definition']) },
+        constraint: each['held'] as string | null,
+      });
+    }
+  }
+  return [...indexes.values()];
+}

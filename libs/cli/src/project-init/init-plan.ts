@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { SupportedDatabase } from '@raindrop/node';
+import { InputError } from '../input-error.js';
+import { readModule } from './module-edit.js';
+import type { NestProject } from './nest-project.js';
+import { ENTITY, migrationText, typeormElement } from './written-files.js';
+
+/** What `init --project` does to an application, before it does anything. */
+export interface InitPlan {
+  /** New files, named from the folder of the project. */
+  readonly files: readonly { readonly file: string; readonly text: string }[];
+  /** The module's file and what will stand in it; undefined when RaindropModule is imported already. */
+  readonly module: { readonly file: string; readonly text: string } | undefined;
+  /** What is left for people to do, in the order in which it is done. */
+  readonly remaining: readonly string[];
+}
+
+/** TypeORM's own peer would bring 12, which Node 24.19 and later cannot bear (docs/versions.md). */
+const SQLITE = Number(process.versions.node.split('.')[0]) >= 22 ? '13' : '12';
+
+const DRIVERS: Readonly<Record<SupportedDatabase, string>> = {
+  'better-sqlite3': 'better-sqlite3',
+  mysql: 'mysql2',
+  mariadb: 'mysql2',
+  postgres: 'pg',
+};
+
+/**
+ * @param type of the database, where one is named; SQLite otherwise
+ * @throws InputError when a file is in the way, or the module is not written so that something can be added
+ */
+export function planInit(project: NestProject, type: SupportedDatabase | undefined, nowMs: number): InitPlan {
+  const { folder, moduleFile, packages, typeormModule } = project;
+  const module = readModule(project);
+  const named = relative(folder, moduleFile);
+  if (module.imported.includes('RaindropModule')) return { files: [], module: undefined, remaining: [] };
+  const hasOrm = module.imported.some((each) => /^TypeOrmModule\.forRoot(Async)?$/.test(each));
+  const taken = ['Order', 'RaindropModule', ...(hasOrm ? [] : ['migrations'])].filter((each) =>
+    module.names.includes(each),
+  );
+  if (taken.length > 0) {
+    throw new InputError(`${named} imports another ${taken.join(', ')} already. Import RaindropModule by hand`);
+  }
+
+  const place = dirname(moduleFile);
+  const migration = `./migrations/${nowMs}-create-orders`;
+  const files = [
+    { file: relative(folder, join(place, 'orders/order.entity.ts')), text: ENTITY },
+    { file: relative(folder, join(place, `${migration}.ts`)), text: migrationText(nowMs) },
+  ];
+  const there = files.filter(({ file }) => existsSync(join(folder, file))).map(({ file }) => file);
+  if (there.length > 0) throw new InputError(`${there.join(', ')} is there already: move it away first`);
+
+  const end = module.hasExtensions ? '.js' : '';
+  const imports = [
+    ...(module.names.includes('TypeOrmModule') ? [] : [`import { TypeOrmModule } from '@nestjs/typeorm';`]),
+    `import { RaindropModule } from '@raindrop/nestjs';`,
+    ...(hasOrm ? [] : [`import * as migrations from '${migration}${end}';`]),
+    `import { Order } from './orders/order.entity${end}';`,
+  ];
+  const elements = [
+    ...(hasOrm ? [] : [typeormElement(type, 'migrations')]),
+    'TypeOrmModule.forFeature([Order])',
+    'RaindropModule.forRoot()',
+  ];
+  const needed = [
+    '@raindrop/nestjs',
+    '@nestjs/typeorm',
+    'typeorm',
+    ...(hasOrm ? [] : [DRIVERS[type ?? 'better-sqlite3']]),
+  ];
+  const missing = needed.filter((each) => !packages.includes(each)).map((each) => releaseOf(each, typeormModule));
+  const isOnServer = !hasOrm && type !== undefined && type !== 'better-sqlite3';
+  return {
+    files,
+    module: { file: named, text: module.with(imports, elements) },
+    remaining: [
+      ...(missing.includes('better-sqlite3@13')
+        ? [`npm pkg set 'overrides.typeorm.better-sqlite3=$better-sqlite3'`]
+        : []),
+      ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
+      ...(isOnServer ? ['set DATABASE_URL wherever the application starts: it is read there'] : []),
+      ...(hasOrm ? [`list Order and what ${files[1]!.file} exports in the options of your TypeOrmModule`] : []),
+      'call app.enableShutdownHooks() in main.ts: the worker id is given back when the application ends',
+    ],
+  };
+}
+
+/** A package as npm is asked for it. */
+function releaseOf(name: string, typeormModule: string | undefined): string {
+  if (name === 'better-sqlite3') return `${name}@${SQLITE}`;
+  return name === '@nestjs/typeorm' && typeormModule !== undefined ? `${name}@${typeormModule}` : name;
+}

@@ -1,0 +1,88 @@
+import type * as TypeScript from 'typescript';
+import type { KeyNames } from './key-names.js';
+import type { Project } from './open-project.js';
+
+/** Tells whether an expression is a key. */
+export class KeyReader {
+  readonly ts: typeof TypeScript;
+  private readonly checker: TypeScript.TypeChecker;
+
+  constructor(
+    { ts, checker }: Project,
+    readonly names: KeyNames,
+  ) {
+    this.ts = ts;
+    this.checker = checker;
+  }
+
+  isKey(node: TypeScript.Expression): boolean {
+    const found = this.named(node);
+    return found !== undefined && this.names.isKey(found.text) && !this.isOfAnotherTable(found);
+  }
+
+  /** Whether it is an array of keys, or one that is spread. */
+  isKeys(node: TypeScript.Expression): boolean {
+    const { ts } = this;
+    const found = this.named(ts.isSpreadElement(node) ? node.expression : node);
+    return found !== undefined && this.names.isKeys(found.text);
+  }
+
+  /** A key that the compiler does not know to be a text already. */
+  isNumericKey(node: TypeScript.Expression): boolean {
+    return this.isKey(node) && this.mayBeNumber(node);
+  }
+
+  mayBeNumber(node: TypeScript.Expression): boolean {
+    const { Any, Unknown, NumberLike, BigIntLike, TypeParameter } = this.ts.TypeFlags;
+    const type = this.checker.getTypeAtLocation(node);
+    const parts = type.isUnion() ? type.types : [type];
+    return parts.some(({ flags }) => (flags & (Any | Unknown | NumberLike | BigIntLike | TypeParameter)) !== 0);
+  }
+
+  isNumber(node: TypeScript.Expression): boolean {
+    return (this.checker.getTypeAtLocation(node).flags & this.ts.TypeFlags.NumberLike) !== 0;
+  }
+
+  /** The last name of `order.id`, `order?.id!`, `row['id']`, `id as number`. */
+  private named(node: TypeScript.Expression): TypeScript.Identifier | TypeScript.StringLiteral | undefined {
+    const { ts } = this;
+    if (ts.isIdentifier(node)) return node;
+    if (ts.isPropertyAccessExpression(node)) return ts.isIdentifier(node.name) ? node.name : undefined;
+    if (ts.isElementAccessExpression(node)) {
+      return ts.isStringLiteral(node.argumentExpression) ? node.argumentExpression : undefined;
+    }
+    const isWrapped = ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node);
+    return isWrapped ? this.named(node.expression) : undefined;
+  }
+
+  /** `id` of an entity whose table keeps its keys. */
+  private isOfAnotherTable(name: TypeScript.Node): boolean {
+    const declared = this.checker.getSymbolAtLocation(name)?.declarations ?? [];
+    return declared.some(({ parent }) => this.ts.isClassLike(parent) && this.isOtherEntity(parent, name.getText()));
+  }
+
+  /** Whether it is the entity of a table whose keys stay, and the name that of a key and not of a reference. */
+  isOtherEntity(node: TypeScript.ClassLikeDeclaration, name: string): boolean {
+    const table = this.tableOf(node);
+    return table !== undefined && name.toLowerCase().replace(/\W/g, '') === 'id' && !this.names.isTable(table);
+  }
+
+  /** The table that `@Entity()` names, or else the class itself; undefined where it is no entity. */
+  tableOf(node: TypeScript.ClassLikeDeclaration): string | undefined {
+    const { ts } = this;
+    for (const { expression } of ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : []) {
+      if (!ts.isCallExpression(expression) || expression.expression.getText() !== 'Entity') continue;
+      const named = expression.arguments
+        .flatMap((each): TypeScript.Node[] => (ts.isObjectLiteralExpression(each) ? [...each.properties] : [each]))
+
+        .map((each): TypeScript.Node | undefined => (ts.isPropertyAssignment(each) ? nameIn(ts, each) : each))
+        .find((each) => each !== undefined && ts.isStringLiteralLike(each));
+      return (named as TypeScript.StringLiteral | undefined)?.text ?? node.name?.text;
+    }
+    return undefined;
+  }
+}
+
+function nameIn(ts: typeof TypeScript, property: TypeScript.PropertyAssignment): TypeScript.Node | undefined {
+  return ts.isIdentifier(property.name) && property.name.text === 'name' ? property.initializer : undefined;
+}

@@ -1,0 +1,52 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type * as TypeScript from 'typescript';
+import { InputError } from '../input-error.js';
+import { projectTypescript } from './project-typescript.js';
+
+/** An application's sources, read by its own compiler. */
+export interface Project {
+  readonly ts: typeof TypeScript;
+  /** Where its configuration stands; files are named from here. */
+  readonly folder: string;
+  readonly checker: TypeScript.TypeChecker;
+  /** Its own files, without declarations and packages. */
+  readonly files: readonly TypeScript.SourceFile[];
+}
+
+/**
+ * Reads an application with the TypeScript that is installed in it.
+ * @param path a folder with a `tsconfig.json`, or such a file of any name
+ * @throws InputError when it is not there, names no files, or has no TypeScript that can be asked
+ */
+export function openProject(path: string): Project {
+  const config = configOf(path);
+  const folder = dirname(config);
+  const ts = projectTypescript(folder);
+  const broken = (diagnostics: readonly TypeScript.Diagnostic[], cure = ''): InputError =>
+    new InputError(
+      `--project ${path}: ${diagnostics.map((each) => ts.flattenDiagnosticMessageText(each.messageText, ' ')).join('; ')}${cure}`,
+    );
+  const host: TypeScript.ParseConfigFileHost = {
+    ...ts.sys,
+    onUnRecoverableConfigFileDiagnostic: (diagnostic) => {
+      throw broken([diagnostic]);
+    },
+  };
+  const parsed = ts.getParsedCommandLineOfConfigFile(config, { noEmit: true }, host)!;
+  // What is wrong with an option does not keep the sources from being read; without files there is nothing to read.
+  if (parsed.fileNames.length === 0) {
+    throw broken(parsed.errors, ' It names no files: give the tsconfig.json of the application');
+  }
+  const program = ts.createProgram(parsed.fileNames, parsed.options);
+  const isOwn = (file: TypeScript.SourceFile): boolean =>
+    !file.isDeclarationFile && !program.isSourceFileFromExternalLibrary(file);
+  return { ts, folder, checker: program.getTypeChecker(), files: program.getSourceFiles().filter(isOwn) };
+}
+
+function configOf(path: string): string {
+  const full = resolve(path);
+  const file = existsSync(full) && statSync(full).isDirectory() ? join(full, 'tsconfig.json') : full;
+  if (!existsSync(file)) throw new InputError(`--project ${path}: there is no ${file}`);
+  return file;
+}

@@ -1,0 +1,109 @@
+import { InvalidIdError } from '@raindrop/core';
+import { OptionReader } from '@raindrop/core/internal';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { idText, type IdText, type IdTextOptions } from '../http/id-text.js';
+
+const FORMS = ['decimal', 'bigint', 'text'] as const;
+
+/** What a scalar is called, and which texts are its IDs. */
+export interface SnowflakeScalarOptions extends IdTextOptions {
+  /** The scalar's name in the schema. Default `Snowflake`. */
+  name?: string;
+  /** What the schema says of it. Default: what is accepted. */
+  description?: string;
+  /**
+   * What resolvers get: decimal digits, as entities hold them; a bigint; or the text as it came, checked. Default
+   * `decimal`; with a prefix `text`, as typed columns hold it.
+   */
+  as?: (typeof FORMS)[number];
+}
+
+/**
+ * Makes a scalar for IDs, which are texts on the wire. From clients it takes the one text that the codec writes, and a
+ * whole number that stands in the query itself, where every digit is kept. A number in JSON variables is refused: it may
+ * have lost digits. From resolvers it takes bigints and texts, and no numbers.
+ *
+ * @throws ConfigurationError when an option is not legal
+ */
+export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLScalarType<bigint | string, string> {
+  const { name, description, as, text, isDecimal } = read(options);
+  const refused = (node?: ValueNode): GraphQLError =>
+    new GraphQLError(`${name} must be ${text.legal}`, { nodes: node, extensions: { code: 'INVALID_ID' } });
+  const parse = (given: unknown, node?: ValueNode): bigint | string => {
+    const id = typeof given === 'bigint' ? legal(given, text) : decoded(given, text);
+    if (id === undefined) throw refused(node);
+    if (as === 'bigint') return id;
+    return as === 'decimal' ? id.toString() : text.codec.encode(id);
+  };
+  return new GraphQLScalarType<bigint | string, string>({
+    name,
+    description: description ?? `An ID, as text: ${text.legal}`,
+    parseValue: (given) => parse(given),
+    parseLiteral: (node) => {
+      const isText = node.kind === Kind.STRING || (node.kind === Kind.INT && isDecimal);
+      if (!isText) throw refused(node);
+      return parse(node.value, node);
+    },
+    serialize: (given) => {
+      // As the resolver holds it: digits, or the text of the codec.
+      const digits = typeof given === 'string' && as !== 'text' && /^(0|[1-9]\d{0,18})$/.test(given);
+      const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : decoded(given, text);
+      if (id === undefined) throw new GraphQLError(`${name} cannot be made of a ${typeof given} that is no ID`);
+      return text.codec.encode(id);
+    },
+  });
+}
+
+/** {@link snowflakeScalar} for decimal texts, under the name `Snowflake`. */
+export const SnowflakeScalar: GraphQLScalarType<bigint | string, string> = snowflakeScalar();
+
+interface Resolved {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly as: (typeof FORMS)[number];
+  readonly text: IdText;
+  readonly isDecimal: boolean;
+}
+
+function read(options: SnowflakeScalarOptions): Resolved {
+  const reader = new OptionReader(options);
+  const [prefix, codec] = [reader.value('prefix'), reader.value('codec')];
+  const description = reader.value('description');
+  if (description !== undefined && typeof description !== 'string') {
+    reader.problem('description', description, 'must be a text');
+  }
+  const resolved = {
+    name: reader.string('name', {
+      ...{ fallback: 'Snowflake', pattern: /^(?!__)[A-Za-z_]\w*$/ },
+      legal: 'a name of GraphQL: letters, digits and _, without a digit or __ at its beginning',
+    }),
+    as: reader.oneOf('as', FORMS, prefix === undefined ? 'decimal' : 'text'),
+  };
+  reader.finish();
+  return {
+    ...resolved,
+    description: description as string | undefined,
+    text: idText(options),
+    isDecimal: prefix === undefined && (codec === undefined || codec === 'decimal'),
+  };
+}
+
+function decoded(given: unknown, { codec }: IdText): bigint | undefined {
+  if (typeof given !== 'string') return undefined;
+  try {
+    return codec.decode(given);
+  } catch (error) {
+    if (error instanceof InvalidIdError) return undefined;
+    throw error;
+  }
+}
+
+function legal(id: bigint, { codec }: IdText): bigint | undefined {
+  try {
+    codec.encode(id);
+    return id;
+  } catch (error) {
+    if (error instanceof InvalidIdError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
+
+/** One empty place for worker rows, made for one case, and what others may do to it. */
+export interface WorkerStoreBench {
+  /** Opens one more store of the same rows, as another process would. The bench closes it. */
+  open(): WorkerStore;
+  /** Another program writes the row: it counts `version` up, and knows no `ownVersion`. For `foreignWriters`. */
+  foreignWrite?(id: number): Promise<void>;
+  /** Somebody marks the row deleted. For `deletedRows`. */
+  markDeleted?(id: number): Promise<void>;
+  /** Closes every store and removes the place. */
+  dispose(): Promise<void>;
+}
+
+export const LARGEST = Number.MAX_SAFE_INTEGER;
+export const LAYOUTS = ['1@1704067200000:t41.w10.b1.s11', '1000@1672531200:t33.w10.b1.s18.e1=0'] as const;
+
+/** Columns of times may be that much coarser than a clock, ms. */
+export const COARSE_MS = 1_000;
+
+/** A write that takes the row as it was read. */
+export function writeTo(row: WorkerRow, change: Partial<WorkerWrite> = {}): WorkerWrite {
+  return {
+    id: row.id,
+    expected: { version: row.version, token: row.token },
+    token: 'a1',
+    holder: 'host-1 pid 42',
+    layout: '1@1704067200000:t41.w10.b1.s10.e1=0',
+    lane: 0,
+    odometers: row.odometers,
+    code: '10.0.0.1#8080#1#aa-bb',
+    timeUnit: 1,
+    leaseMs: 60_000,
+    ...change,
+  };
+}
+
+/** A row without the end of its lease: who has no clock but his own sees that end elsewhere. */
+export function storedOf(row: WorkerRow): object {
+  return { ...row, leaseUntilMs: 'not compared' };
+}
+
+export const byId = (rows: readonly WorkerRow[]): WorkerRow[] => [...rows].sort((a, b) => a.id - b.id);
+
+export const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+/** Lets others run: a store may answer without waiting for anything. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** What the cases do with one bench. */
+export class Rows {
+  constructor(private readonly bench: WorkerStoreBench) {}
+
+  open(): WorkerStore {
+    return this.bench.open();
+  }
+
+  /** A store whose table has the rows 1 to `max`. */
+  async prepared(max = 3): Promise<WorkerStore> {
+    const store = this.bench.open();
+    await store.prepare({ min: 1, max });
+    return store;
+  }
+
+  /** The row as it is. @throws AssertionError when it is missing */
+  async of(store: WorkerStore, id: number): Promise<WorkerRow> {
+    const { row } = await store.readRow(id);
+    assert.ok(row !== undefined, `row ${id} is missing`);
+    return row;
+  }
+
+  /** Takes the row as it is. @returns the row afterwards */
+  async take(store: WorkerStore, id: number, change: Partial<WorkerWrite> = {}): Promise<WorkerRow> {
+    assert.equal(await store.write(writeTo(await this.of(store, id), change)), true, `row ${id} could not be written`);
+    return this.of(store, id);
+  }
+
+  async ids(store: WorkerStore): Promise<number[]> {
+    return byId((await store.readTable()).rows).map(({ id }) => id);
+  }
+
+  sample(store: WorkerStore, request: Partial<SampleRequest> = {}): Promise<WorkerSample> {
+    return store.readSample({ workers: { min: 1, max: 9 }, from: 1, atMost: 9, graceMs: 0, ...request });
+  }
+
+  foreignWrite(id: number): Promise<void> {
+    assert.ok(this.bench.foreignWrite !== undefined, 'foreignWriters needs a bench with foreignWrite()');
+    return this.bench.foreignWrite(id);
+  }
+
+  markDeleted(id: number): Promise<void> {
+    assert.ok(this.bench.markDeleted !== undefined, 'deletedRows needs a bench with markDeleted()');
+    return this.bench.markDeleted(id);
+  }
+}
+
+/** The cases of one topic: what holds, and how that is shown. */
+export type Cases = Readonly<Record<string, (rows: Rows) => Promise<void>>>;

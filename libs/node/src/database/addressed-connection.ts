@@ -1,0 +1,187 @@
+import { RaindropError } from '@raindrop/core';
+import { AddressConflictError } from './address-conflict-error.js';
+import { DatabaseCallError } from './database-call-error.js';
+import { DatabaseConnection, type Connection, type ServerSession } from './database-connection.js';
+import type { Dialect, SqlValue } from './dialect.js';
+import type { StatementResult } from './run-sql.js';
+import { REPLICA, ReplicaError } from './server-term.js';
+import type { SqlDatabase } from './sql-database.js';
+
+/** One address, and what came of it. */
+interface Trial {
+  readonly address: SqlDatabase;
+  /** Without account and password. */
+  readonly name: string;
+  readonly connection: DatabaseConnection;
+  failure?: RaindropError;
+  /** See Dialect, as what follows; undefined where the server cannot tell. */
+  term?: string;
+  destination?: string;
+  startedAt?: string;
+}
+
+/** An address that serves, or has served. */
+export type Served = Omit<Trial, 'connection' | 'failure'>;
+
+/**
+ * One connection to the first of several addresses whose server takes writes.
+ *
+ * All are asked at once, and all answers are waited for, each for half of `opTimeoutMs`: one that is silent costs no more
+ * than that, however many there are. Two that take writes and are not the same are refused: each would have a worker table
+ * of its own, or a primary that was replaced lives on.
+ */
+export class AddressedConnection implements Connection {
+  private readonly trials: readonly Trial[];
+  private opening: Promise<Trial> | undefined;
+  private found: Trial | undefined;
+  private isDestroyed = false;
+
+  /**
+   * @param addresses in the order in which they are preferred; `all` in the order in which they were given
+   * @param last what has served before
+   */
+  constructor(
+    addresses: readonly SqlDatabase[],
+    private readonly all: readonly SqlDatabase[],
+    private readonly last: Served | undefined,
+    private readonly dialect: Dialect,
+    private readonly opTimeoutMs: number,
+  ) {
+    this.trials = addresses.map((address) => ({
+      address,
+      name: `${all.indexOf(address) + 1}. ${address.place.replace(/ +/g, ' ').trim()}`,
+      connection: new DatabaseConnection(address, dialect, opTimeoutMs / 2),
+    }));
+  }
+
+  get isUsable(): boolean {
+    return !this.isDestroyed && (this.found === undefined || this.found.connection.isUsable);
+  }
+
+  get address(): SqlDatabase | undefined {
+    return this.found?.address;
+  }
+
+  get unanswered(): ServerSession | undefined {
+    return this.found?.connection.unanswered;
+  }
+
+  get ageMs(): number | undefined {
+    return this.found?.connection.ageMs;
+  }
+
+  /** The address that serves; undefined before it is known. */
+  get served(): Served | undefined {
+    return this.found;
+  }
+
+  get warnings(): readonly string[] {
+    const isTrouble = ({ failure }: Trial): boolean => failure !== undefined && !(failure instanceof ReplicaError);
+    return this.trials.filter(isTrouble).map((trial) => `one of several addresses does not serve: ${wordsOf(trial)}`);
+  }
+
+  async open(): Promise<void> {
+    await this.opened();
+  }
+
+  async run(sql: string, values?: readonly SqlValue[]): Promise<StatementResult> {
+    return (await this.opened()).connection.run(sql, values);
+  }
+
+  destroy(reason: Error): void {
+    this.isDestroyed = true;
+    for (const { connection } of this.trials) connection.destroy(reason);
+  }
+
+  async close(): Promise<void> {
+    this.isDestroyed = true;
+    const open = this.found === undefined ? this.trials : [this.found];
+    await Promise.all(open.map(({ connection }) => connection.close()));
+  }
+
+  private opened(): Promise<Trial> {
+    this.opening ??= this.choose();
+    return this.opening;
+  }
+
+  /** @throws AddressConflictError; DatabaseCallError naming every address, and what is wrong with it */
+  private async choose(): Promise<Trial> {
+    await Promise.all(this.trials.map((trial) => this.ask(trial)));
+    const serving = this.trials.filter(({ failure }) => failure === undefined);
+    const [first] = serving;
+    try {
+      if (this.isDestroyed) throw new DatabaseCallError('the connection was dropped', '');
+      if (first === undefined) throw noneServes(this.trials);
+      this.refuseOthers(serving);
+    } catch (error) {
+      this.destroy(new Error('no address was chosen'));
+      throw error;
+    }
+    this.found = first;
+    for (const { connection } of this.trials) if (connection !== first.connection) void connection.close();
+    return first;
+  }
+
+  private async ask(trial: Trial): Promise<void> {
+    const { connection } = trial;
+    const withinMs = this.opTimeoutMs / 2;
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new DatabaseCallError(`no answer within ${withinMs} ms`, '')), withinMs).unref();
+    });
+    try {
+      await Promise.race([silence, this.look(trial)]);
+    } catch (error) {
+      trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
+      connection.destroy(new Error('this address does not serve'));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async look(trial: Trial): Promise<void> {
+    const { dialect } = this;
+    const { connection } = trial;
+    await connection.open();
+    try {
+      const { term: asked, destination: where, startedAt } = dialect;
+      const sql = `SELECT ${asked} AS term, ${where} AS destination, ${startedAt} AS started_at`;
+      const { term, destination, started_at } = (await connection.run(sql)).records[0] ?? {};
+      if (term === REPLICA) throw new ReplicaError();
+      if (typeof destination !== 'string' || destination === '') return;
+      Object.assign(trial, { term: String(term), destination, startedAt: String(started_at) });
+    } catch (error) {
+      if (!(error instanceof DatabaseCallError) || !dialect.lacksTerm(error.driverCode)) throw error;
+    }
+  }
+
+  private refuseOthers(serving: readonly Trial[]): void {
+    const [first, ...others] = serving;
+    const isThere = ({ destination }: Served): boolean =>
+      destination !== undefined && destination === first!.destination;
+    if (!others.every((each) => isThere(each) && each.startedAt === first!.startedAt)) throw this.conflict(serving);
+    const { last } = this;
+    if (last === undefined || serving.some(({ address }) => address === last.address)) return;
+    // Promoted in its place it would have another term, and started anew it is where it was.
+    if (first!.term === last.term && !isThere(last)) throw this.conflict([last, first!]);
+  }
+
+  private conflict(addresses: readonly Served[]): AddressConflictError {
+    const names = addresses.map(({ name }) => name);
+    return new AddressConflictError(names, this.all[0]!.configuredBy);
+  }
+}
+
+function noneServes(trials: readonly Trial[]): RaindropError {
+  const failures = trials.map(({ failure }) => failure!);
+  // Of what has nothing to do with an address one is as good as another.
+  const other = failures.find((failure) => !(failure instanceof DatabaseCallError || failure instanceof ReplicaError));
+  if (other !== undefined) return other;
+  const codes = new Set(failures.map((failure) => (failure instanceof DatabaseCallError ? failure.driverCode : '')));
+  const code = codes.size === 1 ? [...codes][0]! : '';
+  return new DatabaseCallError(`no address serves: ${trials.map(wordsOf).join('; ')}`, code);
+}
+
+function wordsOf({ name, failure }: Trial): string {
+  return `${name}: ${failure instanceof ReplicaError ? 'a replica, which takes no writes' : failure!.message}`;
+}

@@ -1,0 +1,26 @@
+import { RaindropError } from '@raindrop/core';
+import type { Dialect } from './dialect.js';
+import type { Bind } from './statement.js';
+
+/** What a server that is a replica gives for its term. */
+export const REPLICA = 'replica';
+
+/** The database answered from a replica, whose rows may be older than what the primary has acknowledged. */
+export class ReplicaError extends RaindropError {
+  readonly errorCode = 'REPLICA';
+
+  constructor() {
+    super(
+      'The database answered from a replica (pg_is_in_recovery() or @@read_only): it may lag, and it takes no writes. Give ' +
+        'the address of the primary. Behind a proxy that sends reads to replicas, give an account or a port of it that ' +
+        'goes to the primary alone (pgpool: load_balance_mode = off or disable_load_balance_on_write; ProxySQL: a user ' +
+        'without query rules; MaxScale: a readconnroute service with router_options=master).',
+      { retryable: true },
+    );
+  }
+}
+
+/** The condition that a statement is executed by the server whose term that is. */
+export function isOnServer(dialect: Dialect, value: Bind, term: string): string {
+  return `${dialect.termOfWrite} = ${value(term)}`;
+}

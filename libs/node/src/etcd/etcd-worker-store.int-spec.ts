@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
+import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
+import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
+import { EtcdWorkerStore } from './etcd-worker-store.js';
+
+jest.setTimeout(60_000);
+
+let etcd: EtcdServers;
+
+beforeAll(async () => {
+  etcd = await EtcdServers.start();
+});
+
+afterAll(() => etcd?.stop());
+
+/** A prefix that is nobody else's. */
+function makeBench(): { open(): EtcdWorkerStore; dispose(): Promise<void> } {
+  const prefix = `test/${randomBytes(8).toString('hex')}/`;
+  const stores: EtcdWorkerStore[] = [];
+  return {
+    open: () => {
+      const endpoints = etcd.endpoints.map((url) => new URL(url));
+      const address = { endpoints, account: undefined, ca: undefined };
+      const store = new EtcdWorkerStore({ address, prefix, opTimeoutMs: 5_000, graceMs: 0, reachMs: 185_000 });
+      stores.push(store);
+      return store;
+    },
+    dispose: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+    },
+  };
+}
+
+describeWorkerStore('etcd', makeBench, {});
+
+describeConcurrentAcquirers('etcd', () => Promise.resolve(makeBench()), { acquirers: 32, rows: 20 });

@@ -1,0 +1,46 @@
+import { OptionReader, reachOf } from '@raindrop/core/internal';
+import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-options.js';
+import { EtcdWorkerStore } from './etcd-worker-store.js';
+
+/** An etcd, from version 3.4, as the memory of worker ids. */
+export interface EtcdWorkersOptions extends EtcdAddress {
+  /** Begins every key. Services with one prefix share worker ids. Default `raindrop/worker/`. */
+  prefix?: string;
+}
+
+/** Past lease and grace, for the next attempt to come. */
+const WAIT_LONGER_MS = 10_000;
+
+/**
+ * Leases worker ids from an etcd instead of the database, by the same protocol, over its JSON gateway.
+ *
+ * Every read is linearizable, and every write compares what was read. A cluster that was restored from a snapshot is
+ * another one: whoever holds a worker id goes on if its row is still there, and starts wait until all that can have been
+ * granted before is past, 185 s by default. etcd tells no time, so nothing refuses a host whose clock is wrong.
+ *
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function etcdWorkers(options: EtcdWorkersOptions): ReservingAssigner {
+  const { address, prefix } = resolveEtcdWorkersOptions(options);
+  return {
+    name: 'etcd',
+    openStore: ({ lease }) => {
+      const { opTimeoutMs, graceMs } = lease;
+      return new EtcdWorkerStore({ address, prefix, opTimeoutMs, graceMs, reachMs: reachOf(lease) });
+    },
+    defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
+  };
+}
+
+function resolveEtcdWorkersOptions(options: EtcdWorkersOptions): { address: ResolvedEtcdAddress; prefix: string } {
+  const reader = new OptionReader(options);
+  const address = readEtcdAddress(reader);
+  const prefix = reader.string('prefix', {
+    fallback: 'raindrop/worker/',
+    pattern: /^[\w.:-]{1,64}(\/[\w.:-]{1,64}){0,7}\/$/,
+    legal: 'names of letters, digits or any of . : _ -, each with a / behind it',
+  });
+  reader.finish();
+  return { address, prefix };
+}

@@ -1,0 +1,91 @@
+import { fencedRow, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import { FENCE_LEAP } from '@raindrop/core/internal';
+import { CorruptEtcdWorkerError } from './etcd-errors.js';
+
+/** Every fence there was, in one value: it changes all rows at one moment. */
+export interface Fences {
+  readonly count: number;
+  /** When the last one was made, Unix ms. */
+  readonly atMs: number;
+  /** How far the highest one reaches, Unix ms. */
+  readonly untilMs: number;
+}
+
+export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
+
+/** What the table knows of the cluster that keeps it. */
+export interface EtcdState {
+  readonly format: number;
+  readonly term: string;
+  readonly lostAtMs: number;
+  readonly reachMs: number;
+}
+
+export const FORMAT = 1;
+
+/** A row as it is stored. @param fences how many there were when it was written */
+export function recordOf(row: WorkerRow, fences: number): string {
+  const { id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs } = row;
+  return JSON.stringify({
+    ...{ id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs, fences },
+  });
+}
+
+/** The row that is stored, with the fences there were since. @throws CorruptEtcdWorkerError */
+export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
+  const read = objectOf(key, text);
+  const number = (name: string): number => numberOf(key, read[name]);
+  const string = (name: string): string => {
+    const value = read[name];
+    if (typeof value !== 'string') throw new CorruptEtcdWorkerError(key);
+    return value;
+  };
+  const { odometers } = read;
+  if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptEtcdWorkerError(key);
+  const [first, second] = (odometers as unknown[]).map((each): Odometer => {
+    const { ms, sequence } = Object(each) as Record<string, unknown>;
+    return { ms: numberOf(key, ms), sequence: numberOf(key, sequence) };
+  });
+  const lane = number('lane');
+  if (lane !== 0 && lane !== 1) throw new CorruptEtcdWorkerError(key);
+  const row: WorkerRow = {
+    ...{ id: number('id'), version: number('version'), ownVersion: number('ownVersion') },
+    ...{ token: string('token'), holder: string('holder'), layout: string('layout'), code: string('code') },
+    ...{ leaseUntilMs: number('leaseUntilMs'), heartbeatMs: number('heartbeatMs') },
+    ...{ lane: lane satisfies Lane, odometers: [first!, second!] },
+  };
+  const since = fences.count - number('fences');
+  if (since <= 0) return row;
+  const fenced = fencedRow(row, fences.untilMs - fences.atMs, fences.atMs);
+  const leap = (since - 1) * FENCE_LEAP;
+  return { ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap };
+}
+
+/** @throws CorruptEtcdWorkerError */
+export function fencesOf(key: string, text: string | undefined): Fences {
+  if (text === undefined) return NO_FENCES;
+  const { count, atMs, untilMs } = objectOf(key, text);
+  return { count: numberOf(key, count), atMs: numberOf(key, atMs), untilMs: numberOf(key, untilMs) };
+}
+
+/** @throws CorruptEtcdWorkerError */
+export function stateOf(key: string, text: string | undefined): EtcdState | undefined {
+  if (text === undefined) return undefined;
+  const { format, term, lostAtMs, reachMs } = objectOf(key, text);
+  if (typeof term !== 'string') throw new CorruptEtcdWorkerError(key);
+  const numbers = { format: numberOf(key, format), lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) };
+  return { ...numbers, term };
+}
+
+function objectOf(key: string, text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    throw new CorruptEtcdWorkerError(key);
+  }
+}
+
+function numberOf(key: string, value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new CorruptEtcdWorkerError(key);
+  return value as number;
+}

@@ -1,0 +1,86 @@
+import { RaindropError } from '@raindrop/core';
+import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
+import { bindings } from '../database/statement.js';
+import { shortened, type TableName } from '../database/table-name.js';
+import { safeInteger } from '../database/safe-integer.js';
+import type { TableKind, TableKindName } from './table-kind.js';
+
+/**
+ * The only one there is. Whoever changes what a table means to others writes a higher one, and raises the epoch of every
+ * row of segments with it, so that nobody goes on with a row that was read before.
+ */
+const FORMAT = 1;
+
+/** A later release has changed the tables so that this one could not read them right. */
+export class TableFormatError extends RaindropError {
+  readonly errorCode = 'TABLE_FORMAT';
+
+  constructor(
+    readonly table: string,
+    readonly format: number,
+    /** The highest that this release knows. */
+    readonly known: number,
+  ) {
+    super(
+      `The table ${table} says that its format is ${format}, and this release of Raindrop knows none after ${known}: a ` +
+        `later release has changed it. Update Raindrop in this process.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** Where one row tells of the server that the table beside it was last seen on, and how often that was another one. */
+export function stateTableOf({ schema, name }: TableName): TableName {
+  return { schema, name: shortened(`${name}_state`) };
+}
+
+/** The table of the state, to stand beside one of that kind. */
+export function stateTable(name: TableKindName): NonNullable<TableKind['beside']>[number] {
+  const kind: TableKind = {
+    name,
+    title: 'table of the state',
+    defaultName: '',
+    columns: [
+      { name: 'id', kind: 'int' },
+      { name: 'format', kind: 'int', defaultValue: String(FORMAT) },
+      { name: 'term', kind: { exact: 160 }, defaultValue: "''" },
+      { name: 'epoch', kind: 'bigint', defaultValue: '0' },
+      { name: 'lost_at_ms', kind: 'bigint', defaultValue: '0' },
+      { name: 'reach_ms', kind: 'bigint', defaultValue: '0' },
+    ],
+    key: ['id'],
+    options: 'tableOptions',
+  };
+  return { kind, nameOf: stateTableOf };
+}
+
+/** A column of the state as an expression; NULL as long as there is no row. */
+export function ofState(dialect: Dialect, table: TableName, column: string): string {
+  const state = quoteTable(dialect, stateTableOf(table));
+  return `(SELECT s.${dialect.quote(column)} FROM ${state} s WHERE s.${dialect.quote('id')} = 1)`;
+}
+
+/** @throws TableFormatError when that is what `ofState` says of `format`, and it is not known here */
+export function checkFormat(table: TableName, format: unknown): void {
+  const found = safeInteger(format) ?? FORMAT;
+  if (found > FORMAT) throw new TableFormatError(table.name, found, FORMAT);
+}
+
+/**
+ * Writes down the server that was found first; nothing where that is done.
+ * @param first `isLost` for who knows that another one was there before
+ */
+export function insertState(
+  dialect: Dialect,
+  table: TableName,
+  first: { readonly term: string; readonly reachMs?: number; readonly isLost?: boolean },
+): Statement {
+  const { values, value } = bindings(dialect);
+  const { term, reachMs = 0, isLost = false } = first;
+  const columns = ['id', 'format', 'term', 'lost_at_ms', 'reach_ms'].map((column) => dialect.quote(column));
+  const row = `(1, ${FORMAT}, ${value(term)}, ${isLost ? dialect.nowMs : '0'}, ${value(reachMs)})`;
+  return {
+    sql: dialect.insertMissing(quoteTable(dialect, stateTableOf(table)), columns, dialect.quote('id'), [row]),
+    values,
+  };
+}

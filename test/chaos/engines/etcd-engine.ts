@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
+import { startPair } from '../../failover/failover-rounds.js';
+import { EtcdServers, type EtcdMember } from '../../servers/etcd-servers.js';
+import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
+import { NetworkHosts } from '../../servers/network-hosts.js';
+import type { ServerPair } from '../../servers/server-pair.js';
+import { until } from '../../waiting/until.js';
+import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
+
+const MEMBERS = 3;
+const QUOTA_BYTES = 24 * 1_048_576;
+const FILLING_BYTES = 1_048_576;
+const PAUSE_MS = 6_000;
+const DOWN_MS = 2_000;
+const FULL_MS = 3_000;
+const FULL_WITHIN_MS = 20_000;
+const COMER_MS = 15_000;
+const LOSS_MS = 800;
+
+/** Three members of an etcd, which keep the worker ids; the numbers are in a MariaDB. */
+export class EtcdEngine implements Engine {
+  readonly faults: Readonly<Record<string, Fault>> = {
+    killMember: () => this.kill(),
+    pauseMember: () => this.pause(),
+    splitLeader: () => this.split(),
+    compact: () => this.compact(),
+    fillUp: () => this.fillUp(),
+    restore: (scene) => this.restore(scene),
+  };
+  private readonly random = new SeededRandom(7);
+
+  private constructor(
+    private readonly etcd: EtcdServers,
+    private readonly hosts: NetworkHosts,
+    private readonly database: ServerPair,
+  ) {}
+
+  static async start(): Promise<EtcdEngine> {
+    const hosts = await NetworkHosts.start(MEMBERS);
+    let etcd: EtcdServers | undefined;
+    try {
+      etcd = await EtcdServers.start({ count: MEMBERS, hosts, quotaBytes: QUOTA_BYTES });
+      return new EtcdEngine(etcd, hosts, await startPair('mariadb'));
+    } catch (error) {
+      await etcd?.stop();
+      await hosts.stop();
+      throw error;
+    }
+  }
+
+  get versions(): string {
+    return `etcd ${this.etcd.version}, MariaDB ${this.database.primary.version}`;
+  }
+
+  get numbers(): Way {
+    const { port } = this.database.primary;
+    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+  }
+
+  /** The side asks the members in another order. */
+  wayTo(side: Side): Way {
+    const { endpoints } = this.etcd;
+    return { type: 'etcd', endpoints: side === 'main' ? endpoints : [...endpoints].reverse() };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.etcd.stop(), this.database.stop()]);
+    await this.hosts.stop();
+  }
+
+  private get anyone(): EtcdMember {
+    return this.random.pick(this.etcd.members);
+  }
+
+  private async kill(): Promise<void> {
+    const member = this.anyone;
+    await this.etcd.kill(member);
+    await sleep(DOWN_MS);
+    await this.etcd.start(member);
+  }
+
+  private async pause(): Promise<void> {
+    const member = await this.etcd.leader();
+    member.child.signal('SIGSTOP');
+    await sleep(PAUSE_MS).finally(() => member.child.signal('SIGCONT'));
+    await this.etcd.untilReady(member);
+  }
+
+  /** Its clients reach it all the time, and must get nothing from it. */
+  private async split(): Promise<void> {
+    const { etcd, hosts } = this;
+    const member = await etcd.leader();
+    const host = etcd.members.indexOf(member) + 1;
+    await hosts.cut(host, true);
+    await sleep(PAUSE_MS).finally(() => hosts.cut(host, false));
+    await etcd.untilReady(member);
+  }
+
+  private async compact(): Promise<void> {
+    const { header } = await this.etcd.ask('/v3/kv/range', { key: 'eA==' });
+    const { revision } = header as { revision: string };
+    await this.etcd.ask('/v3/kv/compaction', { revision, physical: true }).catch((error: unknown) => {
+      if (!String(error).includes('compacted')) throw error;
+    });
+    for (const member of this.etcd.members) await this.etcd.ask('/v3/maintenance/defragment', {}, member);
+  }
+
+  private async fillUp(): Promise<void> {
+    const { etcd } = this;
+    const value = Buffer.alloc(FILLING_BYTES).toString('base64');
+    const isFull = (): Promise<boolean> =>
+      etcd.ask('/v3/kv/put', { key: 'eA==', value }).then(
+        () => false,
+        (error: unknown) => String(error).includes('space exceeded'),
+      );
+    await until('etcd to be full', isFull, { withinMs: FULL_WITHIN_MS });
+    await sleep(FULL_MS);
+    await this.compact();
+    const { alarms = [] } = await etcd.ask('/v3/maintenance/alarm', { action: 'GET' });
+    for (const alarm of alarms as object[]) await etcd.ask('/v3/maintenance/alarm', { ...alarm, action: 'DEACTIVATE' });
+  }
+
+  /** A snapshot, after which somebody acquires, is put back as another cluster while processes live. */
+  private readonly restore: Fault = async ({ comer, taker, issues }) => {
+    await without(taker, async () => {
+      await without(comer, () => this.etcd.snapshot());
+      await issues(comer, COMER_MS);
+      await sleep(LOSS_MS);
+      await this.etcd.restoreSnapshot();
+    });
+  };
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { openSegmentStore } from '../contract/open-segment-store.js';
+import { openStore, takeRow } from '../contract/open-store.js';
+import { PostgresPair } from '../servers/postgres-pair.js';
+import type { TestDatabase } from '../servers/test-databases.js';
+import { onFreshDatabase } from '../tables/fresh-database.js';
+
+const UNKNOWN = expect.stringMatching(/^nothing tells this server from one that is promoted in its place: /) as string;
+
+/** As servers are that speak PostgreSQL's language over a storage of their own. */
+describe('A PostgreSQL that does not tell which server it is', () => {
+  let database: TestDatabase;
+  let admin: DataSource;
+  let user: string;
+  let account: DataSourceOptions;
+  const opened = onFreshDatabase('postgres', (given, by) => ([database, admin] = [given, by]));
+
+  beforeEach(async () => {
+    user = `plain_${randomBytes(6).toString('hex')}`;
+    const { database: name } = database.options as { database: string };
+    for (const sql of [
+      `CREATE ROLE ${user} LOGIN PASSWORD 'x'`,
+      `GRANT ALL ON SCHEMA public TO ${user}`,
+      `GRANT CREATE ON DATABASE ${name} TO ${user}`,
+      'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+    ]) {
+      await admin.query(sql);
+    }
+    account = { ...database.options, username: user, password: 'x' } as DataSourceOptions;
+    // After the connections of the account, and before that of the administrator.
+    opened.push({
+      close: async () => {
+        await Promise.all(opened.splice(0).map((each) => each.close()));
+        await admin.query(`DROP OWNED BY ${user} CASCADE`);
+        await admin.query(`DROP ROLE ${user}`);
+      },
+    });
+  });
+
+  it('keeps worker ids all the same, and warns of failovers', async () => {
+    const store = openStore(account, { reachMs: 5_000 });
+    opened.push(store);
+    await store.prepare({ min: 1, max: 3 });
+    expect((await store.readTable()).rows).toHaveLength(3);
+    expect(await takeRow(store, 2)).toBe(true);
+    expect(await store.durabilityWarnings()).toContainEqual(UNKNOWN);
+    // From when it tells, it is known.
+    await admin.query('GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC');
+    const later = openStore(account, { reachMs: 5_000 });
+    opened.push(later);
+    await later.prepare({ min: 1, max: 3 });
+    await later.readTable();
+    expect(await later.durabilityWarnings()).not.toContainEqual(UNKNOWN);
+  });
+
+  it('gives numbers out of segments all the same, and warns of failovers', async () => {
+    const store = openSegmentStore(account);
+    opened.push(store);
+    await store.prepare();
+    const source = store.source('order');
+    const [first, second] = [await source.reserve({ above: 0n }), await source.reserve({ above: 0n })];
+    expect(second.last).toBeGreaterThan(first.last);
+    expect(await store.durabilityWarnings()).toContainEqual(UNKNOWN);
+  });
+});
+
+it('names the standbys of a server that does not tell which one it is', async () => {
+  const pair = await PostgresPair.start();
+  const { primary } = pair;
+  const account = {
+    type: 'postgres',
+    host: '127.0.0.1',
+    port: primary.port,
+    username: 'plain',
+    password: 'x',
+    database: 'postgres',
+  };
+  const store = openStore(account as DataSourceOptions, { reachMs: 5_000 });
+  try {
+    for (const sql of [
+      `CREATE ROLE plain LOGIN PASSWORD 'x'`,
+      'GRANT CREATE, USAGE ON SCHEMA public TO plain',
+      'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+    ]) {
+      await pair.query(primary, sql);
+    }
+    await pair.addStandby();
+    await store.prepare({ min: 1, max: 3 });
+    await store.readTable();
+    const named = expect.stringMatching(/promoted in its place, and it has 1 standby: a failover that loses/) as string;
+    expect(await store.durabilityWarnings()).toContainEqual(named);
+  } finally {
+    await store.close();
+    await pair.stop();
+  }
+}, 120_000);
