@@ -56,7 +56,10 @@ export function explainLosses(
       unused.filter((each) => isOvertaken(each, mine)),
     );
   }
-  if (REDIS_KEYS.includes(key)) explainInRedis(missing, rows, runs, held, events);
+  if (REDIS_KEYS.includes(key)) {
+    const clearedAt = key.includes('_') ? processes.flatMap((process) => process.clearedAt) : [];
+    explainInRedis(missing, rows, runs, held, events, clearedAt);
+  }
   return {
     ...{ key, reserved: maxId, issued: sizeOf(issued), lost: missing.explained },
     ...{ unexplained: missing.left, contradictions },

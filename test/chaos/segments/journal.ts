@@ -23,6 +23,8 @@ export type JournalLine =
       readonly last: number;
     }
   | { readonly id: number; readonly at: number; readonly outcome: 'returned' | 'refused' | 'failed' }
+  /** A process that found no row of the app has cleared what Redis has of it, and registers it. */
+  | { readonly clearedAt: number }
   /** The control has lost a number without a word. */
   | { readonly dropped: number; readonly key: string };
 

@@ -17,6 +17,8 @@ export type LossKind =
   | 'redisCut'
   /** Passed over in Redis, because a process had reserved above them meanwhile. */
   | 'redisPassed'
+  /** In Redis when a process cleared it, which found the app new at the same moment as the one that put them there. */
+  | 'redisCleared'
   /** In Redis at the end. */
   | 'redisLeft';
 

@@ -29,6 +29,8 @@ export interface ProcessRecord {
   /** When it wrote last, ms. */
   readonly lastSeen: number;
   readonly calls: readonly RecordedCall[];
+  /** When it had cleared what Redis has of the app, ms: no later than that. */
+  readonly clearedAt: readonly number[];
   /** Numbers that the control lost on purpose, by key. */
   readonly dropped: Readonly<Record<string, number>>;
   /** What it issued, by key. */
@@ -43,6 +45,7 @@ export function readProcesses(directory: string, killed: ReadonlySet<string>): P
 function readProcess(directory: string, name: string, killed: ReadonlySet<string>): ProcessRecord {
   const calls = new Map<number, RecordedCall>();
   const dropped: Record<string, number> = {};
+  const clearedAt: number[] = [];
   let lastSeen = 0;
   for (const text of readFileSync(join(directory, `${name}.journal`), 'utf8')
     .split('\n')
@@ -50,6 +53,10 @@ function readProcess(directory: string, name: string, killed: ReadonlySet<string
     const line = JSON.parse(text) as JournalLine;
     if ('dropped' in line) {
       dropped[line.key] = (dropped[line.key] ?? 0) + 1;
+      continue;
+    }
+    if ('clearedAt' in line) {
+      clearedAt.push(line.clearedAt);
       continue;
     }
     lastSeen = line.at;
@@ -68,7 +75,7 @@ function readProcess(directory: string, name: string, killed: ReadonlySet<string
     return { runs: runsOf(numbers), highest: Number(numbers.at(-1) ?? 0n), increases };
   };
   const slot = Number(name.split('-')[0]);
-  return { name, slot, wasKilled: killed.has(name), lastSeen, calls: [...calls.values()], dropped, issued };
+  return { name, slot, wasKilled: killed.has(name), lastSeen, calls: [...calls.values()], clearedAt, dropped, issued };
 }
 
 function begun(line: Extract<JournalLine, { call: unknown }>): RecordedCall {

@@ -25,6 +25,7 @@ export function explainInRedis(
   runs: readonly CallOf[],
   held: readonly Held[],
   events: readonly ChaosEvent[],
+  clearedAt: readonly number[],
 ): void {
   const isDirect = directCalls(rows);
   const refills = refillsOf(rows, runs, held);
@@ -63,6 +64,7 @@ export function explainInRedis(
         during({ from: at, to: endedAt! }),
     );
     if (events.some((event) => event.what === 'redis' && during(event))) missing.explain('redisLost', behind);
+    else if (clearedAt.some((at) => at >= refill.at)) missing.explain('redisCleared', behind);
     else if (later.length === 0 && index >= refills.length - 2) missing.explain('redisLeft', behind);
     else if (passedBy) missing.explain('redisPassed', behind);
     else if (wentAway || events.some((event) => isHis(event) && during(event))) missing.explain('redisCut', behind);

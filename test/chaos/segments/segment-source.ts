@@ -65,7 +65,8 @@ function witnessedBuffer(orders: SegmentOrders, journal: Journal): SegmentBuffer
       return withSources(buffered, { source: (code) => run(code, way(code).source(code)) });
     },
     apps(store, scope, ports) {
-      const rows = withSources(store, { source: (app, shard) => row(`${app}_${shard}`, store.source(app, shard)) });
+      const sources = { source: (app: number, shard: number) => row(`${app}_${shard}`, store.source(app, shard)) };
+      const rows = withClearing(withSources(store, sources), journal);
       const buffered = redis.apps(rows, common(scope), ports);
       const way = (key: string): AppSegmentStore => (REDIS_KEYS.includes(key) ? buffered : rows);
       const source = (app: number, shard: number): SegmentSource =>
@@ -73,6 +74,25 @@ function witnessedBuffer(orders: SegmentOrders, journal: Journal): SegmentBuffer
       return withSources(buffered, { source });
     },
   };
+}
+
+/** Writes down when the app was cleared out of Redis: between the look that finds it missing and its registration. */
+function withClearing(store: AppSegmentStore, journal: Journal): AppSegmentStore {
+  let isNew = false;
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'apps') {
+        return async () => {
+          const apps = await target.apps();
+          isNew = !apps.some(({ id }) => id === APP);
+          return apps;
+        };
+      }
+      if (name === 'registerApp' && isNew) journal.add({ clearedAt: Date.now() });
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
 
 /** A store that has other sources. */

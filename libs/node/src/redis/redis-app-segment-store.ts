@@ -18,7 +18,8 @@ export class RedisAppSegmentStore implements AppSegmentStore {
 
   /**
    * An app that is new in the table begins with nothing in Redis: what an earlier one with its number left there would
-   * be reserved a second time.
+   * be reserved a second time. Of several processes that register one at once a slow one may clear what a quick one has
+   * put there already: a gap.
    *
    * @throws RedisUnavailableError when that cannot be made sure
    */
