@@ -11,6 +11,7 @@ const slow = [
   'test/failover/',
   'test/figures/',
   'test/page/',
+  'libs/node/src/nats/.*\\.int-spec',
   'libs/typeorm/src/business-number/gapless',
 ];
 

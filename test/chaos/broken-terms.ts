@@ -13,29 +13,35 @@ const SAME_SERVER = {
  * must repeat IDs.
  */
 export function breakTerms(type: unknown): void {
-  if (type === 'etcd') return breakClusters();
-  // No export: nobody else should do that.
-  const file = join(process.env['NODE_PATH']!, '@raindrop/node/dist/database/supported-database.js');
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const built = require(file) as { dialectOf(type: string, zone?: string): Dialect };
-  const { dialectOf } = built;
-  built.dialectOf = (type, zone) => {
+  if (type === 'etcd') return breakReads(builtClass('etcd/etcd-key-values.js', 'EtcdKeyValues'), ['read', 'readAll']);
+  if (type === 'nats') return breakReads(builtClass('nats/nats-reader.js', 'NatsReader'), ['readFrom']);
+  const database = built('database/supported-database.js') as { dialectOf(type: string, zone?: string): Dialect };
+  const { dialectOf } = database;
+  database.dialectOf = (type, zone) => {
     const dialect = dialectOf(type, zone);
     return { ...dialect, term: SAME_SERVER[dialect.family], termOfWrite: `'same'`, sessionAgeMs: '0' };
   };
 }
 
-/** The same of etcd: every cluster is the same one, and no revision goes back. */
-function breakClusters(): void {
-  const file = join(process.env['NODE_PATH']!, '@raindrop/node/dist/etcd/etcd-table.js');
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const { EtcdTable } = require(file) as { EtcdTable: { prototype: Record<'read' | 'readAll', Reading> } };
-  for (const name of ['read', 'readAll'] as const) {
-    const read = EtcdTable.prototype[name];
-    EtcdTable.prototype[name] = async function (this: object, ...args) {
+type Reading = (this: object, ...args: unknown[]) => Promise<object>;
+type Readings = Record<string, Reading>;
+
+/** The same of stores of keys: every cluster is the same one, and no revision goes back. */
+function breakReads(methods: Readings, names: readonly string[]): void {
+  for (const name of names) {
+    const read = methods[name]!;
+    methods[name] = async function (...args) {
       return { ...(await read.apply(this, args)), cluster: 'same', revision: 1 };
     };
   }
 }
 
-type Reading = (this: object, ...args: unknown[]) => Promise<object>;
+function builtClass(file: string, name: string): Readings {
+  return (built(file) as Record<string, { prototype: Readings }>)[name]!.prototype;
+}
+
+/** A file of what was built. No export: nobody else should do that. */
+function built(file: string): unknown {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return require(join(process.env['NODE_PATH']!, '@raindrop/node/dist', file));
+}

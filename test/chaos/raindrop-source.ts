@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { etcdWorkers } from '@raindrop/nestjs/etcd';
+import { natsWorkers } from '@raindrop/nestjs/nats';
 import { PORTS, sqlDatabase } from '../ports/sql-database.js';
 import { SILENT, startApp } from '../module/start-app.js';
 import { openRedis } from './engines/open-redis.js';
@@ -32,5 +33,6 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
 function memoryOf({ database: { type, ...connection } }: IssuingOrders): Partial<SnowflakeModuleOptions> {
   if (type === 'redis') return { workerIdAssigner: quickRedisWorkers({ connection: openRedis(connection) }) };
   if (type === 'etcd') return { workerIdAssigner: etcdWorkers({ endpoints: connection['endpoints'] as string[] }) };
+  if (type === 'nats') return { workerIdAssigner: natsWorkers({ connection, syncAlways: true }) };
   return { dbConfig: sqlDatabase({ type, ...connection }, PORTS[process.pid % 2]) };
 }

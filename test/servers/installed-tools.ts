@@ -2,11 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { AptInstall } from './apt-install';
 import { GALERA_LIBRARY } from './galera-cluster';
 import { hasProgram } from './install-programs';
+import { fetchNats, hasNats } from './nats-program';
 
 interface Tool {
   readonly isHere: () => boolean;
   /** Needed by `npm run test:all` alone. */
   readonly isOfSlowTests: boolean;
+  /** Default: the package. */
+  readonly install?: (apt: AptInstall) => Promise<void>;
 }
 
 /** What tests need beside the servers, by the name of Debian's package. */
@@ -25,6 +28,8 @@ const tools: Readonly<Record<string, Tool>> = {
   faketime: { isHere: hasFaketime, isOfSlowTests: true },
   /** Makes a cluster of MariaDBs, and what copies one to the other. */
   'galera-4': { isHere: () => existsSync(GALERA_LIBRARY), isOfSlowTests: true },
+  /** Keeps worker ids. */
+  'nats-server': { isHere: hasNats, isOfSlowTests: true, install: fetchNats },
   rsync: { isHere: () => hasProgram('rsync'), isOfSlowTests: true },
 };
 
@@ -37,7 +42,7 @@ export async function installTools(apt: AptInstall): Promise<void> {
   const missing = Object.keys(tools).filter(
     (name) => (isFull || !tools[name]!.isOfSlowTests) && !tools[name]!.isHere(),
   );
-  await Promise.allSettled(missing.map((name) => apt.install(name)));
+  await Promise.allSettled(missing.map((name) => tools[name]!.install?.(apt) ?? apt.install(name)));
 }
 
 function hasFaketime(): boolean {

@@ -80,3 +80,4 @@ export {
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
 export { isCodecName } from './codec/codecs.js';
+export { withDeadline } from './supply/deadline.js';

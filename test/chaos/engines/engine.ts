@@ -1,12 +1,12 @@
 import type { IssuingSlot } from '../issuing-slot.js';
 
 /** What an engine is a kind of: twenty million IDs are wanted of each. */
-export type Family = 'PostgreSQL' | 'MariaDB' | 'Galera' | 'Redis' | 'etcd';
+export type Family = 'PostgreSQL' | 'MariaDB' | 'Galera' | 'Redis' | 'etcd' | 'NATS';
 
 /** Two parts of the network: the side may learn of a new primary before the main part does. */
 export type Side = 'main' | 'side';
 
-/** TypeORM's options of a database, `type: 'redis'` and those of ioredis, or `type: 'etcd'` and `endpoints`. */
+/** TypeORM's options of a database, or `type` and options of `redis`, `etcd` (`endpoints`) or `nats` (`servers`). */
 export type Way = Readonly<Record<string, unknown>>;
 
 /** The processes of a run, as far as a fault is about them. */

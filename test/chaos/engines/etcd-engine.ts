@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
 import { startPair } from '../../failover/failover-rounds.js';
-import { EtcdServers, type EtcdMember } from '../../servers/etcd-servers.js';
+import { EtcdServers } from '../../servers/etcd-servers.js';
 import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
 import { NetworkHosts } from '../../servers/network-hosts.js';
 import type { ServerPair } from '../../servers/server-pair.js';
 import { until } from '../../waiting/until.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
+import { memberFaults } from './member-faults.js';
 
 const MEMBERS = 3;
 const QUOTA_BYTES = 24 * 1_048_576;
 const FILLING_BYTES = 1_048_576;
-const PAUSE_MS = 6_000;
-const DOWN_MS = 2_000;
 const FULL_MS = 3_000;
 const FULL_WITHIN_MS = 20_000;
 const COMER_MS = 15_000;
@@ -20,21 +18,20 @@ const LOSS_MS = 800;
 
 /** Three members of an etcd, which keep the worker ids; the numbers are in a MariaDB. */
 export class EtcdEngine implements Engine {
-  readonly faults: Readonly<Record<string, Fault>> = {
-    killMember: () => this.kill(),
-    pauseMember: () => this.pause(),
-    splitLeader: () => this.split(),
-    compact: () => this.compact(),
-    fillUp: () => this.fillUp(),
-    restore: (scene) => this.restore(scene),
-  };
-  private readonly random = new SeededRandom(7);
+  readonly faults: Readonly<Record<string, Fault>>;
 
   private constructor(
     private readonly etcd: EtcdServers,
     private readonly hosts: NetworkHosts,
     private readonly database: ServerPair,
-  ) {}
+  ) {
+    this.faults = {
+      ...memberFaults(etcd, hosts, () => etcd.leader()),
+      compact: () => this.compact(),
+      fillUp: () => this.fillUp(),
+      restore: (scene) => this.restore(scene),
+    };
+  }
 
   static async start(): Promise<EtcdEngine> {
     const hosts = await NetworkHosts.start(MEMBERS);
@@ -67,34 +64,6 @@ export class EtcdEngine implements Engine {
   async stop(): Promise<void> {
     await Promise.all([this.etcd.stop(), this.database.stop()]);
     await this.hosts.stop();
-  }
-
-  private get anyone(): EtcdMember {
-    return this.random.pick(this.etcd.members);
-  }
-
-  private async kill(): Promise<void> {
-    const member = this.anyone;
-    await this.etcd.kill(member);
-    await sleep(DOWN_MS);
-    await this.etcd.start(member);
-  }
-
-  private async pause(): Promise<void> {
-    const member = await this.etcd.leader();
-    member.child.signal('SIGSTOP');
-    await sleep(PAUSE_MS).finally(() => member.child.signal('SIGCONT'));
-    await this.etcd.untilReady(member);
-  }
-
-  /** Its clients reach it all the time, and must get nothing from it. */
-  private async split(): Promise<void> {
-    const { etcd, hosts } = this;
-    const member = await etcd.leader();
-    const host = etcd.members.indexOf(member) + 1;
-    await hosts.cut(host, true);
-    await sleep(PAUSE_MS).finally(() => hosts.cut(host, false));
-    await etcd.untilReady(member);
   }
 
   private async compact(): Promise<void> {

@@ -2,6 +2,7 @@ import { EtcdEngine } from './etcd-engine.js';
 import { GaleraEngine } from './galera-engine.js';
 import { startHaproxy } from './haproxy.js';
 import type { Leg } from './leg.js';
+import { NatsEngine } from './nats-engine.js';
 import { PairEngine } from './pair-engine.js';
 import { PatroniEngine } from './patroni-engine.js';
 import { startPgbouncer } from './pgbouncer.js';
@@ -126,6 +127,16 @@ export const LEGS: Readonly<Record<string, Leg>> = {
     notCovered: 'a snapshot restored with the old token, unless it is fenced',
     packages: { ...MARIADB, etcd: 'etcd-server', etcdctl: 'etcd-client' },
     start: () => EtcdEngine.start(),
+  },
+  nats: {
+    family: 'NATS',
+    topology: 'three servers on networks of their own, a bucket with three replicas; numbers in a MariaDB',
+    omission: 'terms',
+    losesCommits: false,
+    settings: '`sync_interval: always` against a power cut',
+    notCovered: 'a power cut; a restore while no process runs, unless it is fenced',
+    packages: MARIADB,
+    start: () => NatsEngine.start(),
   },
   sentinel: {
     family: 'Redis',

@@ -24,16 +24,3 @@ export class EtcdRefusedError extends RaindropError {
     );
   }
 }
-
-/** A key of a worker in etcd holds what Raindrop cannot have written; nothing is guessed. */
-export class CorruptEtcdWorkerError extends RaindropError {
-  readonly errorCode = 'CORRUPT_ETCD_WORKER';
-
-  constructor(readonly key: string) {
-    super(
-      `The etcd key ${key} is nothing that Raindrop has written. Put back what was there; never delete the key of a ` +
-        `worker, which says how far its IDs went.`,
-      { retryable: false },
-    );
-  }
-}

@@ -6,7 +6,8 @@ import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import { until } from '../../../../test/waiting/until.js';
 import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
-import { EtcdWorkerStore } from './etcd-worker-store.js';
+import { KeyWorkerStore } from '../key-values/key-worker-store.js';
+import { EtcdKeyValues } from './etcd-key-values.js';
 import { MOST_BYTES } from './post.js';
 
 jest.setTimeout(60_000);
@@ -31,14 +32,17 @@ describe('An etcd in trouble', () => {
     endpoints: readonly string[],
     account?: { name: string; password: string },
     opTimeoutMs = 1_000,
-  ): EtcdWorkerStore => {
+  ): KeyWorkerStore => {
     const address = { endpoints: endpoints.map((url) => new URL(url)), account, ca: undefined };
-    const store = new EtcdWorkerStore({ address, prefix: 'test/', opTimeoutMs, graceMs: 0, reachMs: REACH_MS });
+    const store = new KeyWorkerStore({
+      ...{ values: new EtcdKeyValues(address, opTimeoutMs, 'test/'), prefix: 'test/' },
+      ...{ liveGraceMs: 0, reachMs: REACH_MS },
+    });
     open.push(store);
     return store;
   };
 
-  const prepared = async (...given: Parameters<typeof storeAt>): Promise<EtcdWorkerStore> => {
+  const prepared = async (...given: Parameters<typeof storeAt>): Promise<KeyWorkerStore> => {
     const store = storeAt(...given);
     await store.prepare(ROWS);
     return store;
@@ -65,7 +69,7 @@ describe('An etcd in trouble', () => {
     }
     // One that falls silent later, too: a write asks first what it is to replace.
     const store = await prepared([...endpoints, silent]);
-    store['gateway']['first'] = 1;
+    (store['values'] as EtcdKeyValues)['gateway']['first'] = 1;
     expect(await takeRow(store, 2)).toBe(true);
   });
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
 import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
-import { EtcdWorkerStore } from './etcd-worker-store.js';
+import { KeyWorkerStore } from '../key-values/key-worker-store.js';
+import { EtcdKeyValues } from './etcd-key-values.js';
 
 jest.setTimeout(60_000);
 
@@ -15,14 +16,19 @@ beforeAll(async () => {
 afterAll(() => etcd?.stop());
 
 /** A prefix that is nobody else's. */
-function makeBench(): { open(): EtcdWorkerStore; dispose(): Promise<void> } {
+function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
   const prefix = `test/${randomBytes(8).toString('hex')}/`;
-  const stores: EtcdWorkerStore[] = [];
+  const stores: KeyWorkerStore[] = [];
   return {
     open: () => {
       const endpoints = etcd.endpoints.map((url) => new URL(url));
       const address = { endpoints, account: undefined, ca: undefined };
-      const store = new EtcdWorkerStore({ address, prefix, opTimeoutMs: 5_000, graceMs: 0, reachMs: 185_000 });
+      const store = new KeyWorkerStore({
+        values: new EtcdKeyValues(address, 5_000, prefix),
+        prefix,
+        liveGraceMs: 0,
+        reachMs: 185_000,
+      });
       stores.push(store);
       return store;
     },

@@ -1,7 +1,8 @@
 import { OptionReader, reachOf } from '@raindrop/core/internal';
+import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import { EtcdKeyValues } from './etcd-key-values.js';
 import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-options.js';
-import { EtcdWorkerStore } from './etcd-worker-store.js';
 
 /** An etcd, from version 3.4, as the memory of worker ids. */
 export interface EtcdWorkersOptions extends EtcdAddress {
@@ -27,7 +28,8 @@ export function etcdWorkers(options: EtcdWorkersOptions): ReservingAssigner {
     name: 'etcd',
     openStore: ({ lease }) => {
       const { opTimeoutMs, graceMs } = lease;
-      return new EtcdWorkerStore({ address, prefix, opTimeoutMs, graceMs, reachMs: reachOf(lease) });
+      const values = new EtcdKeyValues(address, opTimeoutMs, prefix);
+      return new KeyWorkerStore({ values, prefix, liveGraceMs: graceMs, reachMs: reachOf(lease) });
     },
     defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
   };

@@ -6,4 +6,5 @@
 
 export { etcdWorkers, type EtcdWorkersOptions } from './etcd-workers.js';
 export type { EtcdAddress } from './etcd-options.js';
-export { CorruptEtcdWorkerError, EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
+export { CorruptWorkerKeyError } from '../key-values/corrupt-worker-key-error.js';
+export { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';

@@ -1,6 +1,6 @@
 import { fencedRow, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
 import { FENCE_LEAP } from '@raindrop/core/internal';
-import { CorruptEtcdWorkerError } from './etcd-errors.js';
+import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
 
 /** Every fence there was, in one value: it changes all rows at one moment. */
 export interface Fences {
@@ -14,7 +14,7 @@ export interface Fences {
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
 /** What the table knows of the cluster that keeps it. */
-export interface EtcdState {
+export interface ClusterState {
   readonly format: number;
   readonly term: string;
   readonly lostAtMs: number;
@@ -31,23 +31,23 @@ export function recordOf(row: WorkerRow, fences: number): string {
   });
 }
 
-/** The row that is stored, with the fences there were since. @throws CorruptEtcdWorkerError */
+/** The row that is stored, with the fences there were since. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
   const read = objectOf(key, text);
   const number = (name: string): number => numberOf(key, read[name]);
   const string = (name: string): string => {
     const value = read[name];
-    if (typeof value !== 'string') throw new CorruptEtcdWorkerError(key);
+    if (typeof value !== 'string') throw new CorruptWorkerKeyError(key);
     return value;
   };
   const { odometers } = read;
-  if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptEtcdWorkerError(key);
+  if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptWorkerKeyError(key);
   const [first, second] = (odometers as unknown[]).map((each): Odometer => {
     const { ms, sequence } = Object(each) as Record<string, unknown>;
     return { ms: numberOf(key, ms), sequence: numberOf(key, sequence) };
   });
   const lane = number('lane');
-  if (lane !== 0 && lane !== 1) throw new CorruptEtcdWorkerError(key);
+  if (lane !== 0 && lane !== 1) throw new CorruptWorkerKeyError(key);
   const row: WorkerRow = {
     ...{ id: number('id'), version: number('version'), ownVersion: number('ownVersion') },
     ...{ token: string('token'), holder: string('holder'), layout: string('layout'), code: string('code') },
@@ -61,18 +61,18 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   return { ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap };
 }
 
-/** @throws CorruptEtcdWorkerError */
+/** @throws CorruptWorkerKeyError */
 export function fencesOf(key: string, text: string | undefined): Fences {
   if (text === undefined) return NO_FENCES;
   const { count, atMs, untilMs } = objectOf(key, text);
   return { count: numberOf(key, count), atMs: numberOf(key, atMs), untilMs: numberOf(key, untilMs) };
 }
 
-/** @throws CorruptEtcdWorkerError */
-export function stateOf(key: string, text: string | undefined): EtcdState | undefined {
+/** @throws CorruptWorkerKeyError */
+export function stateOf(key: string, text: string | undefined): ClusterState | undefined {
   if (text === undefined) return undefined;
   const { format, term, lostAtMs, reachMs } = objectOf(key, text);
-  if (typeof term !== 'string') throw new CorruptEtcdWorkerError(key);
+  if (typeof term !== 'string') throw new CorruptWorkerKeyError(key);
   const numbers = { format: numberOf(key, format), lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) };
   return { ...numbers, term };
 }
@@ -81,11 +81,11 @@ function objectOf(key: string, text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
-    throw new CorruptEtcdWorkerError(key);
+    throw new CorruptWorkerKeyError(key);
   }
 }
 
 function numberOf(key: string, value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new CorruptEtcdWorkerError(key);
+  if (!Number.isSafeInteger(value)) throw new CorruptWorkerKeyError(key);
   return value as number;
 }

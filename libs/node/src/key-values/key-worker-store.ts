@@ -11,58 +11,50 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import { raisedTo } from '@raindrop/core/internal';
-import { EtcdCluster } from './etcd-cluster.js';
-import { EtcdGateway } from './etcd-gateway.js';
-import { EtcdKeys, get, put, remove, type Seen } from './etcd-keys.js';
-import { EtcdLiveness } from './etcd-liveness.js';
-import type { ResolvedEtcdAddress } from './etcd-options.js';
-import { EtcdTable } from './etcd-table.js';
+import type { Change, KeyValues, Seen } from './key-values.js';
+import { StoreCluster } from './store-cluster.js';
+import { update } from './update.js';
+import { WorkerKeys } from './worker-keys.js';
 import { fencesOf, recordOf, rowOfRecord, type Fences } from './worker-record.js';
 
-export interface EtcdWorkerStoreOptions {
-  readonly address: ResolvedEtcdAddress;
-  /** Begins every key; ends with a slash. */
+export interface KeyWorkerStoreOptions {
+  readonly values: KeyValues;
+  /** Begins every key: nothing, or what ends with a slash. */
   readonly prefix: string;
-  /** Limit for one request and what it takes to find who answers it, ms. */
-  readonly opTimeoutMs: number;
-  /** How long others leave a row to its holder when its lease is over, ms. */
-  readonly graceMs: number;
+  /** How long others leave a row to its holder when its lease is over, ms; undefined where no key tells that he lives. */
+  readonly liveGraceMs: number | undefined;
   /** See reachOf. */
   readonly reachMs: number;
 }
 
 /**
- * Worker rows in the keys of an etcd, one each. A write compares the whole row, and all fences, with what was read.
+ * Worker rows in keys, one each. A write compares the whole row, and all fences, with what was read.
  *
- * etcd has no clock that it tells: `nowMs` is this process's, and leases end by LeaseWatch, or at once when the lease of
- * etcd that the holder keeps alive has ended.
+ * Such stores have no clock that they tell: `nowMs` is this process's, and leases end by LeaseWatch, or at once when the
+ * key that the holder keeps alive has gone.
  */
-export class EtcdWorkerStore implements WorkerStore {
-  private readonly gateway: EtcdGateway;
-  private readonly keys: EtcdKeys;
-  private readonly table: EtcdTable;
-  private readonly cluster: EtcdCluster;
-  private readonly liveness: EtcdLiveness;
+export class KeyWorkerStore implements WorkerStore {
+  private readonly values: KeyValues;
+  private readonly keys: WorkerKeys;
+  private readonly cluster: StoreCluster;
   private readonly watch = new LeaseWatch(performance);
   /** Where was read last, and what was known of it. */
   private readAt: { readonly cluster: string; readonly state: string | undefined } | undefined;
 
-  constructor(private readonly options: EtcdWorkerStoreOptions) {
-    this.gateway = new EtcdGateway(options.address, options.opTimeoutMs);
-    this.keys = new EtcdKeys(options.prefix);
-    this.table = new EtcdTable(this.gateway, this.keys);
-    this.cluster = new EtcdCluster(this.table, this.keys, options.reachMs);
-    this.liveness = new EtcdLiveness(this.gateway);
+  constructor(private readonly options: KeyWorkerStoreOptions) {
+    this.values = options.values;
+    this.keys = new WorkerKeys(options.prefix);
+    this.cluster = new StoreCluster(this.values, this.keys, options.reachMs);
   }
 
-  /** @throws EtcdUnavailableError; EtcdRefusedError */
+  /** @throws what the keys' store throws */
   prepare(workers: WorkerRange): Promise<void> {
     return this.cluster.prepare(workers);
   }
 
-  /** @throws EtcdUnavailableError; EtcdRefusedError; CorruptEtcdWorkerError; TableFormatError */
+  /** @throws what the keys' store throws; CorruptWorkerKeyError; TableFormatError */
   async readTable(): Promise<WorkerTable> {
-    const { seen, floorMs } = await this.look(() => this.table.readAll());
+    const { seen, floorMs } = await this.look(() => this.values.readAll());
     const nowMs = Date.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
@@ -93,13 +85,10 @@ export class EtcdWorkerStore implements WorkerStore {
     const { key, stored, fences } = this.storedRow(seen, id);
     const row = writtenRow(stored, write, Date.now());
     if (row === undefined) return false;
-    const isHeld = token !== '' && leaseMs > 0;
-    const live = this.keys.live(id);
-    const changes = [
-      put(key, recordOf(row, fences.count)),
-      isHeld ? put(live, '1', await this.liveness.keep(leaseMs + this.options.graceMs)) : remove(live),
-    ];
-    const { isDone } = await this.change(seen, id, changes);
+    const { fence, state } = this.keys;
+    const live = this.liveness(id, token === '' ? 0 : leaseMs);
+    const text = recordOf(row, fences.count);
+    const isDone = await this.values.change('writing a worker', { seen, key, text, guards: [fence, state], ...live });
     if (isDone) this.watch.wrote(row);
     return isDone;
   }
@@ -110,32 +99,28 @@ export class EtcdWorkerStore implements WorkerStore {
 
   /** One key says it of all rows, so that it comes between no two of them. */
   async fence(aheadMs: number): Promise<number> {
-    const { fence, rows } = this.keys;
+    const { fence } = this.keys;
     const nowMs = Date.now();
-    const next = (text: string | undefined): string => {
+    await update(this.values, 'fencing the workers', fence, (text) => {
       const { count, untilMs } = fencesOf(fence, text);
       return JSON.stringify({ count: count + 1, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
-    };
-    const counting = get({ ...rows, count_only: true });
-    const answers = await this.table.update('fencing the workers', fence, next, [counting]);
-    return Number(answers[1]?.['count'] ?? 0);
+    });
+    return this.keys.idsIn((await this.values.readAll()).entries).length;
   }
 
-  /** etcd syncs every commit of most members to disk, and has no setting to be read that says otherwise. */
   durabilityWarnings(): Promise<readonly string[]> {
-    return Promise.resolve([]);
+    return this.values.durabilityWarnings();
   }
 
   abandon(): void {
-    this.gateway.abandon();
+    this.values.abandon();
   }
 
   close(): Promise<void> {
-    this.gateway.close();
-    return Promise.resolve();
+    return this.values.close();
   }
 
-  private async look(read: () => Promise<Seen>): ReturnType<EtcdCluster['look']> {
+  private async look(read: () => Promise<Seen>): ReturnType<StoreCluster['look']> {
     const looked = await this.cluster.look(read);
     const { cluster, entries } = looked.seen;
     this.readAt = { cluster, state: entries.get(this.keys.state) };
@@ -149,20 +134,16 @@ export class EtcdWorkerStore implements WorkerStore {
 
   /** All that a look at one row needs. */
   private readKeysOf(id: number): Promise<Seen> {
-    const { keys } = this;
-    return this.table.read('reading a worker', [keys.row(id), keys.live(id), keys.fence, keys.state]);
+    const { keys, options } = this;
+    const live = options.liveGraceMs === undefined ? [] : [keys.live(id)];
+    return this.values.read('reading a worker', [keys.row(id), ...live, keys.fence, keys.state]);
   }
 
-  private async change(seen: Seen, id: number, changes: readonly object[]): ReturnType<EtcdTable['change']> {
-    const { keys } = this;
-    const expected = [keys.row(id), keys.fence, keys.state].map((key) => [key, seen.entries.get(key)] as const);
-    try {
-      return await this.table.change('writing a worker', new Map(expected), changes);
-    } catch (error) {
-      // The lease may have ended meanwhile, too.
-      this.liveness.forget();
-      throw error;
-    }
+  /** @param leaseMs 0 when nobody holds the row */
+  private liveness(id: number, leaseMs: number): Pick<Change, 'live'> {
+    const { liveGraceMs } = this.options;
+    if (liveGraceMs === undefined) return {};
+    return { live: { key: this.keys.live(id), forMs: leaseMs > 0 ? leaseMs + liveGraceMs : 0 } };
   }
 
   private storedRow(
@@ -179,7 +160,8 @@ export class EtcdWorkerStore implements WorkerStore {
     const { stored } = this.storedRow(seen, id);
     if (stored === undefined) return undefined;
     const row = this.watch.look(stored, nowMs);
-    if (row.token === '' || seen.entries.has(this.keys.live(id))) return row;
-    return { ...row, leaseUntilMs: Math.min(row.leaseUntilMs, nowMs - this.options.graceMs) };
+    const { liveGraceMs } = this.options;
+    if (liveGraceMs === undefined || row.token === '' || seen.entries.has(this.keys.live(id))) return row;
+    return { ...row, leaseUntilMs: Math.min(row.leaseUntilMs, nowMs - liveGraceMs) };
   }
 }

@@ -1,19 +1,19 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
 import { floorOf, isUnseenLoss, mustNote, type StoreTerm } from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
-import { EtcdUnavailableError } from './etcd-errors.js';
-import type { EtcdKeys, Seen } from './etcd-keys.js';
-import type { EtcdTable } from './etcd-table.js';
+import type { KeyValues, Seen } from './key-values.js';
+import { update } from './update.js';
+import type { WorkerKeys } from './worker-keys.js';
 import { FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, fencesOf } from './worker-record.js';
 
 /** One look notes what is new; a cluster that is another one each time is of no use. */
 const MOST_LOOKS = 3;
 
 /**
- * Which cluster keeps a table of workers. One that was restored from a snapshot has another id, or a revision that went
- * back, and may lack what was granted since.
+ * Which cluster keeps a table of workers. One that was restored from a snapshot has another name, or a revision that
+ * went back, and may lack what was granted since.
  */
-export class EtcdCluster {
+export class StoreCluster {
   /** Of the last answer that was believed; undefined before the first. */
   private last: { readonly cluster: string; readonly revision: number } | undefined;
   /** Undefined before `prepare`: until then nothing is noted. */
@@ -22,8 +22,8 @@ export class EtcdCluster {
   private readonly layouts = new Set<string>();
 
   constructor(
-    private readonly table: EtcdTable,
-    private readonly keys: EtcdKeys,
+    private readonly values: KeyValues,
+    private readonly keys: WorkerKeys,
     /** See reachOf. */
     private readonly reachMs: number,
   ) {}
@@ -51,7 +51,7 @@ export class EtcdCluster {
       }
       await this.note(this.range, own, isBack);
     }
-    throw new EtcdUnavailableError('reading the workers', 'it is another cluster at every look');
+    throw this.values.unavailable('reading the workers', 'it is another cluster at every look');
   }
 
   /** What an answer shows of the cluster, to be compared with the next one. */
@@ -70,8 +70,8 @@ export class EtcdCluster {
 
   /** Notes the cluster that answers, after all that it may lack. */
   private async note(workers: WorkerRange, own: string | undefined, isBack: boolean): Promise<void> {
-    const { keys, table, reachMs } = this;
-    const seen = await table.readAll();
+    const { keys, values, reachMs } = this;
+    const seen = await values.readAll();
     const { cluster, entries } = seen;
     if (own !== undefined && own !== cluster) await this.addWhatIsMissing(workers);
     // Clocks of hosts differ: a holder's may be ahead of this one.
@@ -81,7 +81,7 @@ export class EtcdCluster {
       return rowOfRecord(key, entries.get(key)!, fences).heartbeatMs;
     });
     const nowMs = Math.max(Date.now(), ...heartbeats);
-    await table.update('noting the cluster', keys.state, (text) => {
+    await update(values, 'noting the cluster', keys.state, (text) => {
       const known = stateOf(keys.state, text);
       const state = { ...this.termOf(seen), knownTerm: known?.term, lostAtMs: known?.lostAtMs ?? 0 };
       const isLost = isBack || (known === undefined ? own !== undefined && own !== cluster : isUnseenLoss(state, own));
@@ -95,9 +95,9 @@ export class EtcdCluster {
 
   private async addWhatIsMissing({ min, max }: WorkerRange): Promise<void> {
     const { keys, layouts } = this;
-    const wanted = new Map<string, string>();
+    const wanted = new Map([[keys.fence, JSON.stringify(NO_FENCES)]]);
     for (let id = min; id <= max; id++) wanted.set(keys.row(id), recordOf(unusedRow(id), NO_FENCES.count));
     for (const each of layouts) wanted.set(keys.layout(each), '1');
-    await this.table.addMissing('preparing the workers', wanted);
+    await this.values.addMissing('preparing the workers', wanted);
   }
 }

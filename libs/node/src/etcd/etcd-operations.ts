@@ -1,72 +1,11 @@
+import type { Seen } from '../key-values/key-values.js';
 import { EtcdUnavailableError } from './etcd-errors.js';
 import type { EtcdAnswer } from './etcd-gateway.js';
 
-/** A key and its value, as text. */
-export type Entries = ReadonlyMap<string, string>;
-
-/** What an etcd has at one moment, and which one it is. */
-export interface Seen {
-  readonly entries: Entries;
-  /** The id of the cluster that answered. */
-  readonly cluster: string;
-  /** Of the moment; within a cluster it only goes up. */
-  readonly revision: number;
-}
-
 export const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The keys of a table of workers. */
-export class EtcdKeys {
-  constructor(private readonly prefix: string) {}
-
-  get all(): { readonly key: string; readonly range_end: string } {
-    return rangeOf(this.prefix);
-  }
-
-  get rows(): { readonly key: string; readonly range_end: string } {
-    return rangeOf(`${this.prefix}row/`);
-  }
-
-  get fence(): string {
-    return `${this.prefix}fence`;
-  }
-
-  get state(): string {
-    return `${this.prefix}state`;
-  }
-
-  row(id: number): string {
-    return `${this.prefix}row/${id}`;
-  }
-
-  /** Is there as long as the holder of that row renews its lease of etcd. */
-  live(id: number): string {
-    return `${this.prefix}live/${id}`;
-  }
-
-  layout(fingerprint: string): string {
-    return `${this.prefix}layout/${fingerprint}`;
-  }
-
-  /** The ids of all rows there are. */
-  idsIn(entries: Entries): number[] {
-    return this.endsIn(entries, 'row/').map(Number);
-  }
-
-  layoutsIn(entries: Entries): string[] {
-    return this.endsIn(entries, 'layout/');
-  }
-
-  private endsIn(entries: Entries, part: string): string[] {
-    const begin = `${this.prefix}${part}`;
-    return [...entries.keys()].filter((key) => key.startsWith(begin)).map((key) => key.slice(begin.length));
-  }
-}
-
-/** A part of a transaction that reads a key, or a range of them. */
-export const get = (range: object): object => ({ request_range: range });
-
-export const getKey = (key: string): object => get({ key: toBase64(key) });
+/** A part of a transaction that reads a key. */
+export const get = (key: string): object => ({ request_range: { key: toBase64(key) } });
 
 /** @param lease of etcd, with which the key goes */
 export const put = (key: string, text: string, lease?: string): object => ({
@@ -108,7 +47,8 @@ export function seenIn(answer: EtcdAnswer, ranges: readonly EtcdAnswer[]): Seen 
   return { entries, cluster: String(cluster), revision: Number(revision) };
 }
 
-function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
+/** All keys that begin so. */
+export function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
   const end = Buffer.from(prefix);
   // Prefixes end with a slash.
   end[end.length - 1]!++;

@@ -1,0 +1,95 @@
+import type { Seen } from '../key-values/key-values.js';
+import { led } from './led.js';
+import { problemsOfBucket } from './nats-bucket.js';
+import type { OpenBucket } from './nats-connection.js';
+import { NatsBucketError, NatsUnavailableError } from './nats-errors.js';
+import { keyOfNats, natsKeyOf } from './nats-keys.js';
+
+/** Whoever reads puts this key first: a majority has to answer it, and what is read then is at least as new. */
+const LOOK = 'look';
+const DELETED = 'KV-Operation';
+
+type Consumers = OpenBucket['kvm']['js']['consumers'];
+
+/** What was read, with the revision of each key: a put names the one that it replaces. */
+export interface NatsSeen extends Seen {
+  readonly revisions: ReadonlyMap<string, number>;
+}
+
+/** Reads keys of a bucket as they are at one moment. */
+export class NatsReader {
+  /** Keys that were seen, and the cluster where: they stay. */
+  private readonly known = new Set<string>();
+  private knownOf: string | undefined;
+  /** Begins the subject of each key. */
+  private readonly subject: string;
+
+  /** @param patienceMs how long to wait for a leader */
+  constructor(
+    private readonly bucket: string,
+    private readonly patienceMs: number,
+  ) {
+    this.subject = `$KV.${bucket}.`;
+  }
+
+  /** @param keys all there are when left out */
+  async look(bucket: OpenBucket, keys?: readonly string[]): Promise<NatsSeen> {
+    if (keys !== undefined && this.known.size === 0) await this.look(bucket);
+    return this.readFrom(bucket, keys && [...keys, LOOK], await led(this.patienceMs, () => bucket.kv.put(LOOK, '')));
+  }
+
+  /**
+   * What stands at the keys at a moment that has at least that revision, which one of them has. NATS sends the last text
+   * of each key as it was at the begin, the oldest first, and then whatever comes. A key that changes meanwhile comes
+   * late, so that all that are known to be there are waited for.
+   */
+  async readFrom(bucket: OpenBucket, keys: readonly string[] | undefined, least: number): Promise<NatsSeen> {
+    const { cluster, count } = await this.status(bucket.kv);
+    if (cluster !== this.knownOf) this.known.clear();
+    this.knownOf = cluster;
+    const wanted = keys?.filter((key) => this.known.has(key));
+    const [entries, revisions] = [new Map<string, string>(), new Map<string, number>()];
+    const isAll = (): boolean => wanted?.every((key) => revisions.has(key)) ?? revisions.size >= count;
+    let revision = 0;
+    const consumer = await led(this.patienceMs, () => this.consumerOf(bucket, keys?.map(natsKeyOf) ?? ['>']));
+    const messages = await consumer.consume();
+    try {
+      for await (const { subject, seq, headers, data } of messages) {
+        const key = keyOfNats(subject.slice(this.subject.length));
+        // One that changed at the begin may come twice.
+        if (seq <= (revisions.get(key) ?? 0)) continue;
+        revision = Math.max(revision, seq);
+        revisions.set(key, seq);
+        // What was deleted has left a mark.
+        if (headers?.has(DELETED) === true) entries.delete(key);
+        else entries.set(key, Buffer.from(data).toString());
+        if (revision >= least && isAll()) break;
+      }
+    } finally {
+      messages.stop();
+      // A connection that is closed before takes it along within minutes.
+      consumer.delete().catch(() => undefined);
+    }
+    if (revision < least || !isAll()) throw new NatsUnavailableError('reading keys', 'the answer broke off');
+    if ((await this.status(bucket.kv)).cluster !== cluster) {
+      throw new NatsUnavailableError('reading keys', 'the bucket was made anew');
+    }
+    for (const key of revisions.keys()) this.known.add(key);
+    return { entries, revisions, cluster, revision };
+  }
+
+  private consumerOf({ kvm }: OpenBucket, keys: readonly string[]): ReturnType<Consumers['getPushConsumer']> {
+    const subjects = keys.map((key) => `${this.subject}${key}`);
+    return kvm.js.consumers.getPushConsumer(`KV_${this.bucket}`, {
+      ...{ filter_subjects: subjects, deliver_policy: 'last_per_subject' },
+    });
+  }
+
+  /** When the bucket was made, which no other has, and how many keys it has. @throws NatsBucketError */
+  private async status(kv: OpenBucket['kv']): Promise<{ readonly cluster: string; readonly count: number }> {
+    const { config, created, state } = (await led(this.patienceMs, () => kv.status())).streamInfo;
+    const problems = problemsOfBucket(config);
+    if (problems.length > 0) throw new NatsBucketError(this.bucket, problems);
+    return { cluster: String(created), count: state.num_subjects ?? 0 };
+  }
+}

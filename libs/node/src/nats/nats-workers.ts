@@ -1,0 +1,65 @@
+import { OptionReader, reachOf } from '@raindrop/core/internal';
+import { KeyWorkerStore } from '../key-values/key-worker-store.js';
+import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import { NatsKeyValues } from './nats-key-values.js';
+import { readNatsAddress, type NatsAddress, type NatsTarget } from './nats-options.js';
+
+/** A bucket of NATS KV, on nats-server 2.10.23 or later with JetStream, as the memory of worker ids. */
+export interface NatsWorkersOptions {
+  /** A URL such as `nats://nats:4222`, or the options of `connect()` of `@nats-io/transport-node`. */
+  connection: NatsTarget;
+  /**
+   * The bucket, which is made when it is not there. Services with one bucket share worker ids.
+   * @range 1-64 letters, digits or any of `_ -`
+   * @defaultValue `raindrop-workers`
+   */
+  bucket?: string;
+  /**
+   * Whether each server has `sync_interval: always`, which nobody can ask them. Without it a power cut of most servers
+   * may lose what they have acknowledged, and a start warns.
+   * @defaultValue false
+   */
+  syncAlways?: boolean;
+}
+
+/** Past lease and grace, for the next attempt to come. */
+const WAIT_LONGER_MS = 10_000;
+
+/**
+ * Leases worker ids from a NATS KV bucket instead of the database, by the same protocol.
+ *
+ * Every read puts a key first, so that it is as new as a majority of the servers; every write names the revision that it
+ * replaces. A bucket that was made anew, or that went back, is another one: whoever holds a worker id goes on if its row
+ * is still there, and starts wait until all that can have been granted before is past, 185 s by default. NATS tells no
+ * time, so nothing refuses a host whose clock is wrong. A bucket whose settings lose values is refused.
+ *
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function natsWorkers(options: NatsWorkersOptions): ReservingAssigner {
+  const { address, bucket, syncAlways } = resolveNatsWorkersOptions(options);
+  return {
+    name: 'nats',
+    openStore: ({ lease, timers }) => {
+      const values = new NatsKeyValues({ address, bucket, syncAlways, timeoutMs: lease.opTimeoutMs, timers });
+      return new KeyWorkerStore({ values, prefix: '', liveGraceMs: undefined, reachMs: reachOf(lease) });
+    },
+    defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
+  };
+}
+
+function resolveNatsWorkersOptions(options: NatsWorkersOptions): {
+  address: NatsAddress;
+  bucket: string;
+  syncAlways: boolean;
+} {
+  const reader = new OptionReader(options);
+  const address = readNatsAddress(reader);
+  const bucket = reader.string('bucket', {
+    fallback: 'raindrop-workers',
+    pattern: /^[\w-]{1,64}$/,
+    legal: '1 to 64 letters, digits or any of _ -',
+  });
+  const syncAlways = reader.boolean('syncAlways', false);
+  reader.finish();
+  return { address, bucket, syncAlways };
+}
