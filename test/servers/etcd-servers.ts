@@ -10,7 +10,7 @@ import type { NetworkHosts } from './network-hosts';
 
 const READY_MS = 30_000;
 const STOP_MS = 10_000;
-const ASK_MS = 2_000;
+const ASK_MS = 10_000;
 
 export interface EtcdMember {
   readonly name: string;
