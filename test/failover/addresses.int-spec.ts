@@ -11,11 +11,11 @@ import { FlakyProxy } from '../contract/flaky-proxy.js';
 import { repeated } from '../issued/repeated.js';
 import { OPTIONS } from '../module/module-fixture.js';
 import { sqlDatabase } from '../ports/sql-database.js';
-import { MariadbPair, PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import { MariadbPair } from '../servers/mariadb-pair.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { startMariadb, startPostgres } from '../servers/private-servers.js';
-import type { ServerPair } from '../servers/server-pair.js';
+import { PAIR_ACCOUNTS, PAIR_DATABASE, type ServerPair } from '../servers/server-pair.js';
 import { until } from '../waiting/until.js';
 
 jest.setTimeout(120_000);
@@ -26,7 +26,7 @@ const ENGINES = [
     startPair: (): Promise<ServerPair> => PostgresPair.start(),
     startOther: startPostgres,
     grants: [],
-    account: { type: 'postgres', username: 'postgres', database: 'postgres' },
+    account: PAIR_ACCOUNTS.postgres,
   },
   {
     engine: 'MariaDB',
@@ -34,7 +34,7 @@ const ENGINES = [
     // Like most it has the default server_id, which the primary has as well.
     startOther: startMariadb,
     grants: [`CREATE DATABASE ${PAIR_DATABASE}`],
-    account: { type: 'mariadb', username: 'root', database: PAIR_DATABASE },
+    account: PAIR_ACCOUNTS.mariadb,
   },
 ] as const;
 

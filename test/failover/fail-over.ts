@@ -1,7 +1,6 @@
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
-import type { ServerPair } from '../servers/server-pair.js';
+import { PAIR_DATABASE, type ServerPair } from '../servers/server-pair.js';
 import type { FailoverScenario, Outage } from './failover-scenario.js';
 import type { Issuer } from './issuer.js';
 import type { TcpSwitch } from './tcp-switch.js';

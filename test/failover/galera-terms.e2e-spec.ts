@@ -2,7 +2,7 @@ import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { GaleraCluster } from '../servers/galera-cluster.js';
-import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import { PAIR_ACCOUNTS, PAIR_DATABASE } from '../servers/server-pair.js';
 
 jest.setTimeout(300_000);
 
@@ -14,7 +14,7 @@ describe('A worker table on a Galera cluster', () => {
 
   const prepared = async (node: number): Promise<SqlWorkerStore> => {
     const { port } = cluster.nodes[node]!;
-    const account = { type: 'mariadb', username: 'root', database: PAIR_DATABASE } as const;
+    const account = PAIR_ACCOUNTS.mariadb;
     const store = openStore({ ...account, host: '127.0.0.1', port }, { reachMs: REACH_MS });
     stores.push(store);
     await store.prepare({ min: 1, max: 3 });

@@ -8,7 +8,7 @@ import { openStore, takeRow } from '../contract/open-store.js';
 import { repeated } from '../issued/repeated.js';
 import { OPTIONS } from '../module/module-fixture.js';
 import { GaleraCluster } from '../servers/galera-cluster.js';
-import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import { PAIR_ACCOUNTS } from '../servers/server-pair.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { serverAddress } from '../servers/server-address.js';
 import { withMysqlSession } from '../servers/sql-session.js';
@@ -26,7 +26,7 @@ describe('A Galera cluster', () => {
   const stores: { close(): Promise<void> }[] = [];
 
   const at = ({ port }: PrivateServer): DatabaseSettings & { type: 'mariadb' } => ({
-    ...{ type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE },
+    ...{ host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb },
   });
 
   const opened = <Store extends { close(): Promise<void> }>(store: Store): Store => {

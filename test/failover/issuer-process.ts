@@ -3,8 +3,7 @@ import { reachOf, resolveLayout, resolveLeaseOptions, sessionAgesOf } from '@rai
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../contract/open-store.js';
-import { PAIR_DATABASE } from '../servers/mariadb-pair.js';
-import type { PairKind } from '../servers/server-pair.js';
+import { PAIR_ACCOUNTS, type PairKind } from '../servers/server-pair.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What a process is started with. */
@@ -33,11 +32,6 @@ export type IssuerReport = 'loaded' | 'closed' | 'refused' | LeaseEvent['type'] 
 /** The variable that holds the setup, as JSON. */
 export const SETUP_VARIABLE = 'RAINDROP_TEST_ISSUER';
 
-const ACCOUNTS = {
-  postgres: { type: 'postgres', username: 'postgres', database: 'postgres' },
-  mariadb: { type: 'mariadb', username: 'root', database: PAIR_DATABASE },
-} as const;
-
 const BATCH = 16;
 const PAUSE_MS = 3;
 
@@ -61,7 +55,7 @@ class Issuer {
     );
     const options = resolveLeaseOptions(lease);
     const { opTimeoutMs } = options;
-    const database = { host: '127.0.0.1', port, ...ACCOUNTS[engine] } as const;
+    const database = { host: '127.0.0.1', port, ...PAIR_ACCOUNTS[engine] } as const;
     const onEvent = ({ type }: LeaseEvent): void => tell(type);
     const { maxSessionAgeMs, renewSessionAfterMs } = sessionAgesOf(options);
     const guards = {

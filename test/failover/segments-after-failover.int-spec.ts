@@ -1,8 +1,8 @@
 import type { ReservedSegment, SegmentSource } from '@raindrop/core';
 import { openAppSegmentStore, openSegmentStore } from '../contract/open-segment-store.js';
-import { MariadbPair, PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import { MariadbPair } from '../servers/mariadb-pair.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
-import type { ServerPair } from '../servers/server-pair.js';
+import { PAIR_ACCOUNTS, PAIR_DATABASE, type ServerPair } from '../servers/server-pair.js';
 import { until } from '../waiting/until.js';
 import { TcpSwitch } from './tcp-switch.js';
 
@@ -12,12 +12,12 @@ const ENGINES = [
   {
     engine: 'PostgreSQL',
     start: (): Promise<ServerPair> => PostgresPair.start(),
-    account: { type: 'postgres', username: 'postgres', database: 'postgres' },
+    account: PAIR_ACCOUNTS.postgres,
   },
   {
     engine: 'MariaDB',
     start: (): Promise<ServerPair> => MariadbPair.start(),
-    account: { type: 'mariadb', username: 'root', database: PAIR_DATABASE },
+    account: PAIR_ACCOUNTS.mariadb,
   },
 ] as const;
 

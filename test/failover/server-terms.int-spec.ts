@@ -3,10 +3,10 @@ import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { ReplicaError } from '../../libs/node/src/database/server-term.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
-import { MariadbPair, PAIR_DATABASE } from '../servers/mariadb-pair.js';
+import { MariadbPair } from '../servers/mariadb-pair.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
 import type { PrivateServer } from '../servers/private-server.js';
-import type { ServerPair } from '../servers/server-pair.js';
+import { PAIR_DATABASE, type ServerPair } from '../servers/server-pair.js';
 import { until } from '../waiting/until.js';
 
 jest.setTimeout(120_000);

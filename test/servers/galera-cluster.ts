@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { until } from '../waiting/until';
 import { freePort } from './free-port';
-import { PAIR_DATABASE } from './mariadb-pair';
+import { PAIR_DATABASE } from './server-pair';
 import { MissingForTests } from './missing-for-tests';
 import { PrivateServer } from './private-server';
 import { startMariadb } from './private-servers';

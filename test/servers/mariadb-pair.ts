@@ -1,22 +1,15 @@
 import { PrivateServer } from './private-server';
 import { startMariadb } from './private-servers';
 import { serverAddress } from './server-address';
-import { ServerPair } from './server-pair';
+import { PAIR_DATABASE, ServerPair } from './server-pair';
 import { withMysqlSession } from './sql-session';
 
 const QUERY_MS = 10_000;
 
-/** The database that a pair has. */
-export const PAIR_DATABASE = 'raindrop';
-
 /** A MariaDB and a replica that follows it by GTID, read-only, as anybody sets them up. */
-export class MariadbPair implements ServerPair {
+export class MariadbPair extends ServerPair {
   readonly kind = 'mariadb';
-  private standbyServer: PrivateServer | undefined;
-  private former: PrivateServer | undefined;
   private servers = 1;
-
-  private constructor(private primaryServer: PrivateServer) {}
 
   /** A primary; {@link addStandby} makes it a pair. @throws what {@link startMariadb} throws */
   static async start(): Promise<MariadbPair> {
@@ -25,19 +18,9 @@ export class MariadbPair implements ServerPair {
     return pair;
   }
 
-  get primary(): PrivateServer {
-    return this.primaryServer;
-  }
-
-  get standby(): PrivateServer {
-    if (this.standbyServer === undefined) throw new Error('there is no standby');
-    return this.standbyServer;
-  }
-
   /** It begins with nothing and reads the whole log of the primary. */
-  async addStandby(): Promise<void> {
+  protected async startStandby(): Promise<PrivateServer> {
     const standby = await startMariadb(replicating(++this.servers));
-    this.standbyServer = standby;
     const { port } = this.primary;
     for (const sql of [
       `CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = ${port}, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
@@ -46,7 +29,7 @@ export class MariadbPair implements ServerPair {
     ]) {
       await this.query(standby, sql);
     }
-    await this.catchUp();
+    return standby;
   }
 
   async holdReplication(): Promise<void> {
@@ -58,34 +41,15 @@ export class MariadbPair implements ServerPair {
     await this.query(this.standby, 'START SLAVE IO_THREAD');
   }
 
-  async killPrimary(): Promise<void> {
-    await this.primary.kill('SIGKILL');
-  }
-
-  async promote(): Promise<void> {
-    const { primary } = this;
-    await this.divide();
-    await primary.stop();
-  }
-
-  async divide(): Promise<void> {
-    const { standby } = this;
-    await this.former?.stop();
-    this.former = this.primary;
-    for (const sql of ['STOP SLAVE', 'RESET SLAVE ALL', 'SET GLOBAL read_only = 0']) await this.query(standby, sql);
-    this.primaryServer = standby;
-    this.standbyServer = undefined;
-  }
-
   query(server: PrivateServer, sql: string): Promise<Record<string, unknown>[]> {
     return withMysqlSession(serverAddress(server.url, server.port), QUERY_MS, (run) => run(sql));
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([this.standbyServer?.stop(), this.primary.stop(), this.former?.stop()]);
+  protected async elect(standby: PrivateServer): Promise<void> {
+    for (const sql of ['STOP SLAVE', 'RESET SLAVE ALL', 'SET GLOBAL read_only = 0']) await this.query(standby, sql);
   }
 
-  private async catchUp(): Promise<void> {
+  protected async catchUp(): Promise<void> {
     const [position] = await this.query(this.primary, 'SELECT @@GLOBAL.gtid_binlog_pos AS answer');
     const wait = `SELECT MASTER_GTID_WAIT('${String(position!['answer'])}', ${QUERY_MS / 2_000}) AS answer`;
     const [waited] = await this.query(this.standby, wait);

@@ -17,37 +17,16 @@ const QUERY_MS = 5_000;
  * A PostgreSQL and a hot standby that follows it asynchronously, as services offer them: what the primary acknowledged
  * in the moment before its end may be missing on the standby. Here that moment can be made to last.
  */
-export class PostgresPair implements ServerPair {
+export class PostgresPair extends ServerPair {
   readonly kind = 'postgres';
-  private standbyServer: PrivateServer | undefined;
-  private former: PrivateServer | undefined;
   /** The stopped process that would receive what the primary writes. */
   private receiver: number | undefined;
-
-  private constructor(private primaryServer: PrivateServer) {}
 
   /** A primary; {@link addStandby} makes it a pair. @throws what {@link startPostgres} throws */
   static async start(): Promise<PostgresPair> {
     return new PostgresPair(await startPostgres());
   }
 
-  get primary(): PrivateServer {
-    return this.primaryServer;
-  }
-
-  /** @throws Error when there is none. */
-  get standby(): PrivateServer {
-    if (this.standbyServer === undefined) throw new Error('there is no standby');
-    return this.standbyServer;
-  }
-
-  /** Copies the primary and starts the copy as its standby. Returns when it has all that is committed by now. */
-  async addStandby(): Promise<void> {
-    this.standbyServer = await startStandby(this.primary);
-    await this.catchUp();
-  }
-
-  /** From now on the standby misses what the primary commits. */
   async holdReplication(): Promise<void> {
     await this.catchUp();
     await until('the standby to wait for the primary', async () => {
@@ -56,28 +35,26 @@ export class PostgresPair implements ServerPair {
     });
   }
 
-  /** The standby hears of what it has missed. */
   resumeReplication(): void {
     if (this.receiver !== undefined) process.kill(this.receiver, 'SIGCONT');
     this.receiver = undefined;
   }
 
-  /** kill -9 of the primary. */
-  async killPrimary(): Promise<void> {
-    await this.primary.kill('SIGKILL');
+  query(server: PrivateServer, sql: string): Promise<Record<string, unknown>[]> {
+    return withPostgres(server, (run) => run(sql));
   }
 
-  /** The standby becomes the primary, without what it has not received, and the old primary is gone for good. */
-  async promote(): Promise<void> {
-    const { primary } = this;
-    await this.divide();
-    await primary.stop();
+  override async stop(): Promise<void> {
+    this.resumeReplication();
+    await super.stop();
   }
 
-  async divide(): Promise<void> {
-    const { standby } = this;
-    await this.former?.stop();
-    this.former = this.primary;
+  /** A copy of the primary. */
+  protected startStandby(): Promise<PrivateServer> {
+    return startStandby(this.primary);
+  }
+
+  protected async elect(standby: PrivateServer): Promise<void> {
     if (this.receiver !== undefined) endReceiver(this.receiver);
     this.receiver = undefined;
     await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
@@ -85,21 +62,9 @@ export class PostgresPair implements ServerPair {
       'the standby to be promoted',
       async () => !(await ask(standby, 'SELECT pg_is_in_recovery() AS answer')),
     );
-    this.primaryServer = standby;
-    this.standbyServer = undefined;
   }
 
-  query(server: PrivateServer, sql: string): Promise<Record<string, unknown>[]> {
-    return withPostgres(server, (run) => run(sql));
-  }
-
-  /** Ends both and removes their directories. Safe to call twice. */
-  async stop(): Promise<void> {
-    this.resumeReplication();
-    await Promise.all([this.standbyServer?.stop(), this.primary.stop(), this.former?.stop()]);
-  }
-
-  private async catchUp(): Promise<void> {
+  protected async catchUp(): Promise<void> {
     const written = await ask<string>(this.primary, 'SELECT pg_current_wal_flush_lsn()::text AS answer');
     const has = `SELECT coalesce(pg_last_wal_replay_lsn() >= '${written}', false) AS answer`;
     await until('the standby to catch up', () => ask<boolean>(this.standby, has));

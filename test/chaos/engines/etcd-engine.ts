@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
 import { EtcdServers } from '../../servers/etcd-servers.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
 import { NetworkHosts } from '../../servers/network-hosts.js';
-import type { ServerPair } from '../../servers/server-pair.js';
+import { PAIR_ACCOUNTS, type ServerPair } from '../../servers/server-pair.js';
 import { until } from '../../waiting/until.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
 import { memberFaults } from './member-faults.js';
@@ -52,7 +51,7 @@ export class EtcdEngine implements Engine {
 
   get numbers(): Way {
     const { port } = this.database.primary;
-    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+    return { host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb };
   }
 
   /** The side asks the members in another order. */

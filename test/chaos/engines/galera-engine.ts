@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GaleraCluster } from '../../servers/galera-cluster.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
+import { PAIR_ACCOUNTS } from '../../servers/server-pair.js';
 import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
 import type { Engine, Fault, Side, Way } from './engine.js';
 import { WatchedSwitches } from './watched-switch.js';
@@ -41,7 +41,7 @@ export class GaleraEngine implements Engine {
 
   wayTo(side: Side): Way {
     const port = this.ways.port(side === 'main' ? 0 : 1);
-    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+    return { host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb };
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
 import { AptInstall } from '../../servers/apt-install.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
 import { fetchNats, hasNats } from '../../servers/nats-program.js';
 import { NatsServers } from '../../servers/nats-servers.js';
 import { NetworkHosts } from '../../servers/network-hosts.js';
-import type { ServerPair } from '../../servers/server-pair.js';
+import { PAIR_ACCOUNTS, type ServerPair } from '../../servers/server-pair.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
 import { memberFaults } from './member-faults.js';
 
@@ -55,7 +54,7 @@ export class NatsEngine implements Engine {
 
   get numbers(): Way {
     const { port } = this.database.primary;
-    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+    return { host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb };
   }
 
   /** The side asks the servers in another order. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
 import { TcpSwitch } from '../../failover/tcp-switch.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
-import type { PairKind, ServerPair } from '../../servers/server-pair.js';
+import { PAIR_ACCOUNTS, type PairKind, type ServerPair } from '../../servers/server-pair.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
 
 /** So long are commits lost, after the first who acquires in that time issues. */
@@ -13,11 +12,6 @@ const TAKER_MS = 6_000;
 /** Longer than who wants a row waits at a successor of a primary that may live. */
 const LONG_TAKER_MS = 30_000;
 const DOWN_MS = 1_000;
-
-const ACCOUNTS = {
-  postgres: { type: 'postgres', username: 'postgres', database: 'postgres' },
-  mariadb: { type: 'mariadb', username: 'root', database: PAIR_DATABASE },
-} as const;
 
 const TITLES = { postgres: 'PostgreSQL', mariadb: 'MariaDB' } as const;
 
@@ -75,7 +69,7 @@ export class PairEngine implements Engine {
   }
 
   wayTo(side: Side): Way {
-    const account = ACCOUNTS[this.pair.kind];
+    const account = PAIR_ACCOUNTS[this.pair.kind];
     return this.front?.wayTo(side, account) ?? { ...account, host: '127.0.0.1', port: this.ways[side].port };
   }
 

@@ -1,9 +1,8 @@
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
 import type { PrivateServer } from '../../servers/private-server.js';
-import type { ServerPair } from '../../servers/server-pair.js';
+import { PAIR_ACCOUNTS, type ServerPair } from '../../servers/server-pair.js';
 import { until } from '../../waiting/until.js';
 import { without, type Engine, type Fault, type Way } from './engine.js';
 import type { RedisServers } from './redis-servers.js';
@@ -43,7 +42,7 @@ export class RedisEngine implements Engine {
 
   get numbers(): Way {
     const { port } = this.database.primary;
-    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+    return { host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb };
   }
 
   wayTo(): Way {

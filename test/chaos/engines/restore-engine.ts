@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
 import { TcpSwitch } from '../../failover/tcp-switch.js';
 import { sqlDatabase } from '../../ports/sql-database.js';
-import { PAIR_DATABASE } from '../../servers/mariadb-pair.js';
 import { runCommand } from '../../servers/run-command.js';
-import type { ServerPair } from '../../servers/server-pair.js';
+import { PAIR_ACCOUNTS, PAIR_DATABASE, type ServerPair } from '../../servers/server-pair.js';
 import { layoutOf } from '../chaos-options.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
 import { FAILOVER_LEASE } from './leg.js';
@@ -76,7 +75,7 @@ export class RestoreEngine implements Engine {
   }
 
   private wayToPort(port: number): Way {
-    return { type: 'mariadb', host: '127.0.0.1', port, username: 'root', database: PAIR_DATABASE };
+    return { host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb };
   }
 }
 
