@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { takeRow } from '../../../../test/contract/open-store.js';
 import { run, scriptCommand } from '../../../../test/processes/run.js';
 import { freePort } from '../../../../test/servers/free-port.js';
@@ -213,7 +213,7 @@ describe('A NATS in trouble', () => {
     };
     await until('no consumer', consumers);
     const { code, stdout, stderr } = await run(
-      scriptCommand(join(__dirname, 'read-and-end.fixture.ts'), nats.addresses),
+      scriptCommand(resolve(__dirname, '../../../../test/nats/read-workers-and-end.ts'), nats.addresses),
       { withinMs: 30_000 },
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '3 rows\n', stderr: '' });

@@ -1,5 +1,5 @@
-import { natsWorkers } from './nats-workers.js';
-import { systemPorts } from '../system/system-ports.js';
+import { natsWorkers } from '../../libs/node/src/nats/nats-workers.js';
+import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 const { timers } = systemPorts('exact');
 const lease = { opTimeoutMs: 5_000, leaseMs: 60_000, graceMs: 60_000, horizonMs: 120_000, maxClockSkewMs: 20_000 };
