@@ -7,7 +7,6 @@ import { crowd } from './crowd.js';
 import type { Figure, Measurement } from './figure.js';
 import { killedHolder } from './killed-holder.js';
 import { longOutage } from './long-outage.js';
-import { manyLeases } from './many-leases.js';
 import { manyRows } from './many-rows.js';
 import { RealBench } from './real-bench.js';
 import { saturatedPool } from './saturated-pool.js';
@@ -23,7 +22,6 @@ const figures: readonly Figure[] = [
   blockedLoop,
   saturatedPool,
   manyRows,
-  manyLeases,
   crowd,
 ];
 

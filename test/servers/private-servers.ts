@@ -58,10 +58,9 @@ export async function startMariadb(more: readonly string[] | (() => readonly str
 /**
  * A PostgreSQL of its own: `postgres` without a password, reachable from this machine only.
  *
- * @param more options of the server
  * @throws MissingForTests when it is not installed (Debian: postgresql); Error when it does not start.
  */
-export async function startPostgres(more: readonly string[] = []): Promise<PrivateServer> {
+export async function startPostgres(): Promise<PrivateServer> {
   const program = findProgram('postgres', postgresFolders());
   const initdb = findProgram('initdb', postgresFolders());
   const account = await serverAccount('postgres');
@@ -78,7 +77,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<Priva
     },
     arguments: (directory, port) => [
       ...['-D', join(directory, 'data'), '-p', String(port), '-k', directory],
-      ...['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=300', ...more],
+      ...['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=300'],
     ],
   });
 }

@@ -66,7 +66,7 @@ export const LEGS: Readonly<Record<string, Leg>> = {
     settings: '`server_lifetime` below the session age that the start names',
     notCovered: 'statement mode',
     packages: { ...POSTGRES, pgbouncer: 'pgbouncer' },
-    start: () => PairEngine.start('postgres', ['failover', 'restart'], (ports) => startPgbouncer(ports)),
+    start: () => PairEngine.start('postgres', ['failover', 'restart'], startPgbouncer),
   },
   switchover: {
     family: 'PostgreSQL',

@@ -17,17 +17,14 @@ const ANSWER_MS = 2_000;
 const STOP_MS = 5_000;
 
 /** What docs/engines.md says: the server's sessions must not be older than ours may be. */
-const OF_SHORT_LEASES = { clients: 300, lifetimeS: 5 };
+const SERVER_LIFETIME_S = 5;
 
 /**
  * A PgBouncer before both addresses of a pair: the main part of the network has its transaction mode, the side its session
  * mode.
  * @throws MissingForTests when it is not installed (Debian: pgbouncer)
  */
-export async function startPgbouncer(
-  ports: Readonly<Record<Side, number>>,
-  { clients, lifetimeS } = OF_SHORT_LEASES,
-): Promise<Front> {
+export async function startPgbouncer(ports: Readonly<Record<Side, number>>): Promise<Front> {
   const program = findProgram('pgbouncer');
   const account = await serverAccount('postgres');
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-pgbouncer-'));
@@ -39,7 +36,7 @@ export async function startPgbouncer(
   const lines = [
     ...['[databases]', database('main', 'transaction'), database('side', 'session')],
     ...['[pgbouncer]', 'listen_addr=127.0.0.1', `listen_port=${port}`, 'unix_socket_dir=', 'auth_type=any'],
-    ...['default_pool_size=20', `max_client_conn=${clients}`, `server_lifetime=${lifetimeS}`],
+    ...['default_pool_size=20', 'max_client_conn=300', `server_lifetime=${SERVER_LIFETIME_S}`],
     ...['server_login_retry=1', 'query_wait_timeout=5', 'ignore_startup_parameters=extra_float_digits'],
   ];
   writeFileSync(file, lines.join('\n'));
