@@ -36,7 +36,8 @@ function packagesIn(folder: string): string[] {
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   return files
     .filter(
-      (file) => /(?<!spec|\.d)\.ts$/.test(file) && !/(^|\/)(testing|public-ids|redis|nats|threads|graphql)\//.test(file),
+      (file) =>
+        /(?<!spec|\.d)\.ts$/.test(file) && !/(^|\/)(testing|public-ids|redis|nats|threads|graphql)\//.test(file),
     )
     .flatMap((file) => [
       ...readText(join(folder, file)).matchAll(/^(?:import|export) (?!type )(?:[^;']*? from )?'([^.'][^']*)'/gm),
