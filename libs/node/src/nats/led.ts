@@ -1,7 +1,7 @@
 import { nameOf } from './nats-connection.js';
 
 /** Nobody got what was sent. */
-const NOBODY = ['JetStreamNotEnabled', 'NoRespondersError'];
+const NOBODY = ['JetStreamNotEnabled', 'NoResponders'];
 const AGAIN_MS = 50;
 
 /**

@@ -38,7 +38,7 @@ export function problemsOfBucket(settings: StreamSettings): string[] {
   const problems: readonly (readonly [boolean, string])[] = [
     [storage !== 'file', `storage is ${storage}: make a bucket with storage file`],
     [retention !== 'limits', `retention is ${retention}: make a bucket with retention limits`],
-    [history > 0 && history < LEAST_HISTORY, `history is ${history}: set it to ${LEAST_HISTORY} or more`],
+    [history < LEAST_HISTORY, `history is ${history}: set it to ${LEAST_HISTORY}, at most 64`],
     [maxAge > 0, 'values expire (ttl): set max_age to 0'],
     [discard === 'old' && isLimited, 'what is old is dropped when it is full: set discard to new'],
     [noAck === true, 'it acknowledges nothing (no_ack): make another bucket'],

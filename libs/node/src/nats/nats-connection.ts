@@ -5,6 +5,7 @@ import { withDeadline } from '@raindrop/core/internal';
 import { problemsOfVersion } from './nats-bucket.js';
 import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-errors.js';
 import type { NatsAddress } from './nats-options.js';
+import { hearsFrom } from './nats-probe.js';
 
 /** A connection that nobody used for that long is closed: one that stays would keep the process alive. */
 const IDLE_MS = 1_000;
@@ -60,7 +61,7 @@ export class BucketConnection {
     } catch (error) {
       const known = typed(what, error);
       // Another server may serve.
-      if (!(error instanceof RaindropError) && generation === this.generation) this.moveOn();
+      if (!(error instanceof RaindropError) && generation === this.generation) this.abandon();
       throw known;
     } finally {
       this.users--;
@@ -72,6 +73,8 @@ export class BucketConnection {
   abandon(): void {
     clearTimeout(this.idle);
     this.generation++;
+    // Whoever was waited for in vain is not asked first again.
+    if (this.users > 0) this.first = (this.first + 1) % this.address.servers.length;
     if (this.opened !== undefined) end(this.opened.connection);
     this.opened = undefined;
   }
@@ -97,10 +100,10 @@ export class BucketConnection {
         ...account,
         servers: servers[this.first]!,
         timeout,
-        reconnect: false,
-        ignoreClusterUpdates: true,
+        ...{ reconnect: false, waitOnFirstConnect: false, ignoreClusterUpdates: true },
       };
       try {
+        if (account.tls?.handshakeFirst !== true) await hearsFrom(options.servers, timeout);
         return await this.openBucket(await connect(options));
       } catch (error) {
         if (error instanceof RaindropError || refusalIn(error) !== undefined) throw error;
@@ -125,11 +128,6 @@ export class BucketConnection {
       throw error;
     }
   }
-
-  private moveOn(): void {
-    this.abandon();
-    this.first = (this.first + 1) % this.address.servers.length;
-  }
 }
 
 /** Nobody waits for it: a server that is silent would not let go. */
@@ -152,7 +150,9 @@ export function nameOf(error: unknown): string {
 /** What was refused, in the words of the server, whoever passes it on. */
 function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  return REFUSALS.includes(error.name) ? error.message : refusalIn(error.cause);
+  // A server that is slow to compare a password says it in the same way.
+  const isRefusal = REFUSALS.includes(error.name) && !/timeout/i.test(error.message);
+  return isRefusal ? error.message : refusalIn(error.cause);
 }
 
 function typed(what: string, error: unknown): RaindropError {

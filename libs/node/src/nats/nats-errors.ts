@@ -19,7 +19,7 @@ export class NatsRefusedError extends RaindropError {
   constructor(what: string, reason: string) {
     super(
       `NATS refuses ${what}: ${reason}. Correct the account in the connection of natsWorkers(), and let it publish to ` +
-        `$JS.API.> and to the subjects of the bucket ($KV.BUCKET.>), and subscribe to _INBOX.>`,
+        `$JS.API.>, $JS.FC.> and the subjects of the bucket ($KV.BUCKET.>), and subscribe to _INBOX.>`,
       { retryable: false },
     );
   }

@@ -12,7 +12,8 @@ import { NatsReader, type NatsSeen } from './nats-reader.js';
 const PUT_AT_ONCE = 100;
 const MOST_REPLICAS = 3;
 
-const WRONG_SEQUENCE = 10_071;
+/** Another text stands there, or somebody puts one at this moment. */
+const OTHERS_WERE_FASTER = [10_071, 10_164];
 const NO_STREAM = 10_059;
 
 export interface NatsKeyValuesOptions {
@@ -105,7 +106,7 @@ export class NatsKeyValues implements KeyValues {
     try {
       return await led(this.patienceMs, () => kv.put(natsKeyOf(key), text, { previousSeq }));
     } catch (error) {
-      if (answerCodeOf(error) === WRONG_SEQUENCE) return undefined;
+      if (OTHERS_WERE_FASTER.includes(answerCodeOf(error) ?? 0)) return undefined;
       throw error;
     }
   }

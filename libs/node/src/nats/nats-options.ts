@@ -1,4 +1,5 @@
 import type { OptionReader } from '@raindrop/core/internal';
+import { placeOf } from './nats-probe.js';
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 
 /** The URL of a NATS server, or the options of `connect()` of `@nats-io/transport-node`; `servers` lists all of them. */
@@ -11,7 +12,8 @@ export interface NatsAddress {
   readonly account: NodeConnectionOptions;
 }
 
-const LEGAL = 'must be the URL of a NATS server, or the options of connect() with servers: a text, or several of them';
+const LEGAL =
+  'must be the URL of a NATS server, or the options of connect() with servers: a text, or several of them; an account is given as user and pass';
 
 export function readNatsAddress(reader: OptionReader): NatsAddress {
   const given = reader.value('connection');
@@ -19,7 +21,7 @@ export function readNatsAddress(reader: OptionReader): NatsAddress {
     servers?: unknown;
   };
   const texts: readonly unknown[] = Array.isArray(servers) ? servers : [servers];
-  const isText = (text: unknown): text is string => typeof text === 'string' && /^[^\s]+$/.test(text);
+  const isText = (text: unknown): text is string => typeof text === 'string' && placeOf(text) !== undefined;
   if (texts.length > 0 && texts.every(isText)) return { servers: texts, account };
   // One may hold a password: none is shown.
   reader.problem('connection', given === undefined ? undefined : `(${typeof given})`, LEGAL);

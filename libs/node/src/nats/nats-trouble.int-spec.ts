@@ -92,6 +92,25 @@ describe('A NATS in trouble', () => {
     await expect(store.durabilityWarnings()).rejects.toBeInstanceOf(NatsUnavailableError);
   });
 
+  it('is left by every socket when it is silent', async () => {
+    const sockets: Socket[] = [];
+    const server = await listening((socket) => void sockets.push(socket));
+    await expect(storeAt([server], {}, 500).readTable()).rejects.toThrow('says nothing');
+    await until('the socket to be closed', () => sockets.length > 0 && sockets.every(({ closed }) => closed));
+  });
+
+  it('fences a bucket that is gone: whoever makes it anew begins past what can have been granted', async () => {
+    const nats = await start();
+    const store = await prepared(nats.addresses);
+    expect(await takeRow(store, 1)).toBe(true);
+    await nats.ask(`STREAM.DELETE.${STREAM}`);
+    const before = Date.now();
+    await storeAt(nats.addresses).fence(95_000);
+    const { rows } = await (await prepared(nats.addresses)).readTable();
+    expect(rows).toHaveLength(3);
+    for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThanOrEqual(before + 95_000);
+  });
+
   it('is refused with the remedy for an account that is wrong or may not', async () => {
     const permissions = '{ publish: ["$JS.API.>"], subscribe: ["_INBOX.>"] }';
     const plain = `{ user: plain, password: y, permissions: ${permissions} }`;

@@ -8,6 +8,7 @@ describe('natsWorkers()', () => {
     ['connection', {}],
     ['connection', { connection: '' }],
     ['connection', { connection: 'nats://user:secret@ here' }],
+    ['connection', { connection: 'nats://user:secret@nats:4222' }],
     ['connection', { connection: { servers: [] } }],
     ['connection', { connection: { servers: ['nats-0:4222', 7], pass: 'secret' } }],
     ['connection', { connection: 7 }],
@@ -37,6 +38,7 @@ describe('A bucket of NATS', () => {
     [/storage is memory/, { storage: 'memory' }],
     [/retention is workqueue/, { retention: 'workqueue' }],
     [/history is 1:/, { max_msgs_per_subject: 1 }],
+    [/history is -1:/, { max_msgs_per_subject: -1 }],
     [/values expire/, { max_age: 1 }],
     [/what is old is dropped/, { discard: 'old', max_bytes: 1_000 }],
     [/what is old is dropped/, { discard: 'old', max_msgs: 1_000 }],
@@ -53,7 +55,7 @@ describe('A bucket of NATS', () => {
     expect(problemsOfBucket({ ...safe, discard: 'old', max_bytes: -1, max_msgs: -1, max_age: 0, sources: [] })).toEqual(
       [],
     );
-    expect(problemsOfBucket({ ...safe, discard: 'new', max_bytes: 1_000, max_msgs_per_subject: -1 })).toEqual([]);
+    expect(problemsOfBucket({ ...safe, discard: 'new', max_bytes: 1_000, max_msgs_per_subject: 64 })).toEqual([]);
   });
 
   it('is refused on a server that loses streams', () => {
