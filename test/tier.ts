@@ -2,11 +2,11 @@
 export const isFull = process.env['RAINDROP_TEST_TIER'] === 'all';
 
 /** What part of its runs a random test makes in `npm test`. */
-const SHARE = 5;
+const SHARE = 10;
 
 /**
- * How many runs a random test makes: all of them in `npm run test:all`, a fifth in `npm test`. What must be found in
- * them has to be found in a fifth as well.
+ * How many runs a random test makes: all of them in `npm run test:all`, a tenth in `npm test`. What must be found in
+ * them has to be found in a tenth as well.
  */
 export function runs(full: number): number {
   return isFull ? full : Math.max(1, Math.ceil(full / SHARE));

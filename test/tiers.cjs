@@ -1,18 +1,27 @@
 /**
- * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what starts processes, waits
- * for browsers, failovers and minutes of faults, or puts a database under the load of many.
+ * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what starts processes and
+ * servers, waits for browsers, failovers, deadlines of servers that say nothing and minutes of faults, or puts a
+ * database under the load of many.
  */
 const slow = [
   '.*\\.e2e-spec',
+  'libs/node/src/(etcd|nats)/.*\\.int-spec',
+  'libs/node/src/database/addresses',
+  'libs/node/src/segment-table/segment-connection',
+  'libs/typeorm/src/business-number/gapless',
   'test/chaos/',
+  'test/cli/(adopt|init-project)',
   'test/contract/concurrent-acquirers',
+  'test/demo/(refused-pool|silent-database)',
   'test/docs/getting-started-guide',
   'test/examples/',
   'test/failover/',
   'test/figures/',
+  'test/loaded/',
   'test/page/',
-  'libs/node/src/nats/.*\\.int-spec',
-  'libs/typeorm/src/business-number/gapless',
+  'test/refusals/refused-service',
+  'test/surface/',
+  'test/workers/silent-database',
 ];
 
 /** Random runs and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
@@ -24,6 +33,7 @@ const shared = [
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts))',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
+  'libs/node/src/segment-table/giving-way',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 

@@ -37,7 +37,8 @@ describe('A worker table on a Galera cluster', () => {
     cluster = await GaleraCluster.start(3);
   });
 
-  afterAll(() => cluster.stop());
+  // Undefined when it did not start.
+  afterAll(() => cluster?.stop());
 
   afterEach(async () => {
     await Promise.all(stores.splice(0).map((store) => store.close()));

@@ -17,8 +17,8 @@ const tools: Readonly<Record<string, Tool>> = {
   /** Documents show it, and tests run what they show. */
   curl: { isHere: () => hasProgram('curl'), isOfSlowTests: false },
   /** Keeps worker ids, and copies what it keeps. */
-  'etcd-server': { isHere: () => hasProgram('etcd'), isOfSlowTests: false },
-  'etcd-client': { isHere: () => hasProgram('etcdctl'), isOfSlowTests: false },
+  'etcd-server': { isHere: () => hasProgram('etcd'), isOfSlowTests: true },
+  'etcd-client': { isHere: () => hasProgram('etcdctl'), isOfSlowTests: true },
   /** Draws the page. */
   chromium: {
     isHere: () => Boolean(process.env['CHROMIUM']) || hasProgram('chromium') || hasProgram('google-chrome'),

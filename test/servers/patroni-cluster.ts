@@ -228,8 +228,10 @@ export class PatroniCluster {
     const following = (await this.query(primary, streaming)).map(({ answer }) => String(answer));
     const lacking = this.nodes.filter((node) => node !== primary && !following.includes(node.name));
     if (lacking.length > 0 || !this.isSync) return lacking;
-    const [sync] = await this.query(primary, `SELECT current_setting('synchronous_standby_names') AS answer`);
-    return ['', '*'].includes(String(sync?.['answer'])) ? undefined : [];
+    // What PostgreSQL says of them may be a former primary's: without one that Patroni knows, nobody can take over.
+    const others = this.nodes.filter((node) => node !== primary);
+    const areSync = await Promise.all(others.map(async ({ restPort }) => (await this.ask(restPort, '/sync')).ok));
+    return areSync.includes(true) ? [] : undefined;
   }
 
   private async isRunning({ restPort }: PatroniNode): Promise<boolean> {

@@ -49,9 +49,12 @@ export class PostgresPair extends ServerPair {
     await super.stop();
   }
 
-  /** A copy of the primary. */
-  protected startStandby(): Promise<PrivateServer> {
-    return startStandby(this.primary);
+  /** A copy of the primary, which sends it what it writes. */
+  protected async startStandby(): Promise<PrivateServer> {
+    const standby = await startStandby(this.primary);
+    const isFollowed = `SELECT count(*) > 0 AS answer FROM pg_stat_replication WHERE state = 'streaming'`;
+    await until('the primary to have a standby', () => ask<boolean>(this.primary, isFollowed));
+    return standby;
   }
 
   protected async elect(standby: PrivateServer): Promise<void> {

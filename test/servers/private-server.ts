@@ -14,6 +14,8 @@ import { localUrl, serverFacts, ServerKind } from './server-kind';
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 const RESTART_MS = 20_000;
+/** A node of a cluster may lose its place before it is in: a service manager would start it again as well. */
+const FIRST_STARTS = 3;
 
 /** How one kind of server is set up in an empty directory and run on a port. */
 export interface ServerRecipe {
@@ -51,7 +53,7 @@ export class PrivateServer {
         chownSync(directory, recipe.account.uid, recipe.account.gid);
       }
       await recipe.prepare(directory);
-      await server.launch();
+      await server.launchFirst();
       return server;
     } catch (error) {
       await server.stop();
@@ -99,6 +101,16 @@ export class PrivateServer {
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
   }
 
+  private async launchFirst(): Promise<void> {
+    for (let start = 1; ; start += 1) {
+      try {
+        return await this.launch();
+      } catch (error) {
+        if (start === FIRST_STARTS) throw error;
+      }
+    }
+  }
+
   private async launch(): Promise<void> {
     const { recipe, directory, port } = this;
     const log = openSync(this.logFile, 'a');
@@ -125,7 +137,9 @@ export class PrivateServer {
     const outcome = child.isRunning ? `did not answer within ${START_MS} ms` : 'ended before it answered';
     const reason = `${serverFacts[recipe.kind].title} (${recipe.program}) ${outcome}: ${reasonOf(failure)}`;
     await this.end('SIGKILL');
-    throw new Error(reason + lastLines(readFileSync(this.logFile, 'utf8') + child.stderr));
+    const output = readFileSync(this.logFile, 'utf8') + child.stderr;
+    const complaints = output.split('\n').filter((line) => /error|fatal/i.test(line));
+    throw new Error(reason + lastLines(complaints.join('\n')) + lastLines(output));
   }
 
   private get logFile(): string {

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { freePort } from './free-port';
 import { startMariadb, startPostgres, startRedis } from './private-servers';
 import { probeServer } from './probe-server';
 import { testDatabase } from './test-databases';
@@ -49,5 +50,28 @@ describe('a private redis', () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describe('a private server that does not come up', () => {
+  it('is started again: nodes of a cluster may lose their first try', async () => {
+    let starts = 0;
+    const server = await startMariadb(() => (++starts === 1 ? ['--no-such-option'] : []));
+    await server.stop();
+    expect(starts).toBe(2);
+  });
+
+  it('fails with what its log complains of after three starts', async () => {
+    let starts = 0;
+    const start = startMariadb(() => [`--no-such-option-${++starts}`]);
+    await expect(start).rejects.toThrow(/ended before it answered.*\n.*\[ERROR\].*no-such-option-1/);
+    expect(starts).toBe(3);
+  });
+});
+
+describe('a free port', () => {
+  it('is given once in a run', async () => {
+    const ports = await Promise.all(Array.from({ length: 300 }, freePort));
+    expect(new Set(ports).size).toBe(300);
   });
 });

@@ -91,7 +91,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'adopt-on-0-rows': {
     rule: 'A write that changed no row grants nothing.',
-    shownBy: 35,
+    shownBy: 88,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
         const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {

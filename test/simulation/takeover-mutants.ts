@@ -53,7 +53,7 @@ export function hideLayouts(when: (request: SampleRequest) => boolean): () => vo
 export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'grace-ignored': {
     rule: 'A row is left to its holder for some time after its lease.',
-    shownBy: 257,
+    shownBy: 299,
     install: () => takesWith({ graceMs: 0 }),
   },
   'unclean-takeover-in-the-same-tick': {

@@ -60,9 +60,10 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     expect(Number(deleted[0]!.ms)).toBeGreaterThan(before);
     const nextStarts = start().finally(() => happened.add('next started'));
     await until('the holder to lose its row', () => happened.has('lease-lost'));
-    await until('one of them to have it', () => happened.has('lease-regained') || happened.has('next started'));
     const count = issued.length;
-    if (happened.has('lease-regained')) await until('it to issue again', () => issued.length > count + 100);
+    // A holder that has its row again may lose it again, on a machine that is busy.
+    const again = (): boolean => happened.has('lease-regained') && issued.length > count + 100;
+    await until('one of them to have it', () => again() || happened.has('next started'));
     isOver = true;
     await holding;
     await holder.close();

@@ -56,6 +56,11 @@ export function explainInRedis(
     const { process } = refill;
     const isHis = ({ slot }: ChaosEvent): boolean => slot === process.slot;
     const wentAway = during({ from: process.lastSeen, to: process.lastSeen });
+    // A call that failed while it filled Redis up does not know whether the range has arrived.
+    const hasFailed = runs.some(
+      ([by, { segment, at, endedAt }]) =>
+        by === process && segment === undefined && at <= refill.at && (endedAt ?? Infinity) >= refill.at,
+    );
     const passedBy = runs.some(
       ([by, { segment, at, endedAt }]) =>
         segment !== undefined &&
@@ -67,7 +72,8 @@ export function explainInRedis(
     else if (clearedAt.some((at) => at >= refill.at)) missing.explain('redisCleared', behind);
     else if (later.length === 0 && index >= refills.length - 2) missing.explain('redisLeft', behind);
     else if (passedBy) missing.explain('redisPassed', behind);
-    else if (wentAway || events.some((event) => isHis(event) && during(event))) missing.explain('redisCut', behind);
+    else if (hasFailed || wentAway || events.some((event) => isHis(event) && during(event)))
+      missing.explain('redisCut', behind);
     else if (spend(behind)) missing.explain('redisCut', behind);
   });
 }
