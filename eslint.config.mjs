@@ -10,7 +10,6 @@ export default tseslint.config(
     plugins: { 'import-x': importX },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      'max-lines': ['warn', { max: 200, skipBlankLines: false, skipComments: false }],
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
@@ -27,6 +26,6 @@ export default tseslint.config(
   ...packages,
   {
     files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts'],
-    rules: { 'max-lines': 'off', '@typescript-eslint/unbound-method': 'off' },
+    rules: { '@typescript-eslint/unbound-method': 'off' },
   },
 );

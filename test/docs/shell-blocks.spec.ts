@@ -56,7 +56,7 @@ describe('What others run', () => {
       const [, script] = /^npm ci && npm (\w+)/.exec(command)!;
       expect(room).toContain(`readme_command ${script})`);
     }
-    expect(read('.ci/run')).toContain('.ci/clean-room');
+    expect(read('.ci/nightly')).toContain('.ci/clean-room');
   });
 
   it('is of tests that exist', () => {

@@ -6,7 +6,7 @@ export type ShellPlace =
   | { readonly by: 'guide'; readonly test: string }
   /** shell-runs.e2e-spec.ts runs it against the demo; cli-guide.e2e-spec.ts, as the command line. */
   | { readonly by: 'service' | 'raindrop' }
-  /** .ci/clean-room, as the first step of .ci/run. */
+  /** .ci/clean-room, as the first step of .ci/nightly. */
   | { readonly by: 'clean room' }
   /** It takes minutes: shell-runs.e2e-spec.ts asks the program for its help, and it must know every flag. */
   | { readonly by: 'help' }

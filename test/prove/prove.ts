@@ -4,12 +4,11 @@ import { enginesProof } from './engines-proof.js';
 import { failoverProof } from './failover-proof.js';
 import { figuresProof } from './figures-proof.js';
 import { mutantsProof } from './mutants-proof.js';
-import { nodesProof } from './nodes-proof.js';
 import type { Proof, ProofRow } from './proof.js';
 import { simulationProof } from './simulation-proof.js';
 
 const proofs: readonly Proof[] = [
-  ...[simulationProof, mutantsProof, chaosProof, failoverProof, enginesProof, figuresProof, nodesProof],
+  ...[simulationProof, mutantsProof, chaosProof, failoverProof, enginesProof, figuresProof],
 ];
 
 function table(rows: readonly ProofRow[]): string {
@@ -27,9 +26,7 @@ function table(rows: readonly ProofRow[]): string {
 async function main(): Promise<void> {
   const names = proofs.map(({ name }) => name);
   const { only, seed } = new Command('prove')
-    .description(
-      'Runs every proof of uniqueness in its full form and the project under other Nodes, and prints one table.',
-    )
+    .description('Runs every proof of uniqueness in its full form, and prints one table.')
     .addOption(new Option('--only <names...>', 'only these').choices(names).default(names))
     .addOption(new Option('--seed <n>', 'the first seed').argParser(Number).default(1))
     .parse()

@@ -10,7 +10,9 @@ interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly needs?: string;
   readonly 'timeout-minutes'?: number;
-  readonly steps: readonly { readonly run?: string; readonly uses?: string; readonly with?: object }[];
+  /** Another workflow, in place of steps. */
+  readonly uses?: string;
+  readonly steps?: readonly { readonly run?: string; readonly uses?: string; readonly with?: object }[];
 }
 interface Workflow {
   readonly permissions: object;
@@ -26,7 +28,7 @@ function parse<T>(path: string): T {
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
 const jobsOf = (path: string): Job[] => Object.values(parse<Workflow>(path).jobs);
 const commandsOf = (path: string): string[] =>
-  jobsOf(path).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
+  jobsOf(path).flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run ?? []));
 
 describe.each(WORKFLOWS)('%s', (path) => {
   it('runs scripts and programs that exist', () => {
@@ -39,15 +41,18 @@ describe.each(WORKFLOWS)('%s', (path) => {
   });
 
   it('takes actions by their commit, with the version that it is', () => {
-    const used = jobsOf(path).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
+    const used = jobsOf(path).flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses ?? []));
     expect(used.filter((each) => !/^[\w-]+\/[\w-]+@[\da-f]{40}$/.test(each))).toEqual([]);
-    const lines = read(path).match(/uses: .*/g) ?? [];
+    const lines = read(path).match(/- uses: .*/g) ?? [];
     expect(lines.filter((line) => !/@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
   });
 
   it('ends in any case, and may by itself only read', () => {
     expect(parse<Workflow>(path).permissions).toEqual({ contents: 'read' });
-    for (const job of jobsOf(path)) expect(job['timeout-minutes']).toEqual(expect.any(Number));
+    for (const job of jobsOf(path)) {
+      if (job.uses === undefined) expect(job['timeout-minutes']).toEqual(expect.any(Number));
+      else expect(WORKFLOWS).toContain(job.uses.slice('./'.length));
+    }
   });
 });
 
@@ -57,14 +62,16 @@ describe('The release', () => {
   it('publishes nothing that was not checked', () => {
     expect(jobs['check']!.permissions).toBeUndefined();
     for (const name of ['packages', 'image']) {
-      expect(jobs[name]).toMatchObject({ needs: 'check', permissions: { 'id-token': 'write' } });
+      expect(jobs[name]).toMatchObject({ needs: 'nightly', permissions: { 'id-token': 'write' } });
     }
-    expect(commandsOf('.github/workflows/release.yml').join('\n')).toMatch(/^\.ci\/run$[^]*release:publish/m);
-    expect(read('.ci/run')).toMatch(/run --silent release:dry$[^]*^step 'release' run_release$/m);
+    expect(jobs['nightly']).toEqual({ needs: 'check', uses: './.github/workflows/nightly.yml' });
+    expect(jobs['check']!.steps!.map(({ run }) => run)).toContain('.ci/run');
+    expect(commandsOf('.github/workflows/nightly.yml')).toContain('.ci/nightly');
+    expect(read('.ci/nightly')).toMatch(/^all=\(.* release .*\)$[^]*^ +release\) .*run --silent release:dry'/m);
   });
 
   it('writes no file for npm that would take the place of OIDC', () => {
-    const nodes = jobs['packages']!.steps.filter(({ uses }) => uses?.startsWith('actions/setup-node@'));
+    const nodes = jobs['packages']!.steps!.filter(({ uses }) => uses?.startsWith('actions/setup-node@'));
     expect(nodes.map((each) => each.with)).toEqual([{ 'node-version-file': '.nvmrc' }]);
   });
 
@@ -80,7 +87,7 @@ describe('The site', () => {
 
   it('is published from what npm run site built', () => {
     expect(jobs['build']!.permissions).toBeUndefined();
-    const upload = jobs['build']!.steps.at(-1)!;
+    const upload = jobs['build']!.steps!.at(-1)!;
     expect(upload.uses).toMatch(/^actions\/upload-pages-artifact@/);
     expect(upload.with).toEqual({ path: 'site/dist/site' });
     expect(read('site/.vitepress/config.mjs')).toContain("outDir: 'dist/site',");

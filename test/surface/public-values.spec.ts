@@ -4,8 +4,7 @@ import ts from 'typescript';
 
 const ROOT = resolve(__dirname, '../..');
 
-/** So many values may stand in the main entry of a package, without what it hands on of the packages below it. */
-const MOST: Readonly<Record<string, number>> = { core: 60, node: 60, typeorm: 35, nestjs: 45, cli: 5 };
+const PACKAGES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
 
 /** What nobody has to name: `firstOf()` makes it, and its type is in a signature. */
 const UNNAMED = ['FirstOf'];
@@ -24,7 +23,7 @@ const READ = [
   ...filesIn('docs', /\.md$/),
   ...filesIn('examples', /\.(md|ts|mjs)$/),
   ...filesIn('apps/demo/src', /\.ts$/),
-  ...Object.keys(MOST).map((name) => `libs/${name}/README.md`),
+  ...PACKAGES.map((name) => `libs/${name}/README.md`),
 ].map((path) => readFileSync(join(ROOT, path), 'utf8'));
 
 const { compilerOptions } = ts.getParsedCommandLineOfConfigFile(
@@ -36,7 +35,7 @@ const { compilerOptions } = ts.getParsedCommandLineOfConfigFile(
   },
 )!.raw as { compilerOptions: { paths: Record<string, string[]> } };
 const entry = (name: string): string => join(ROOT, 'libs', name, 'src/index.ts');
-const program = ts.createProgram(Object.keys(MOST).map(entry), {
+const program = ts.createProgram(PACKAGES.map(entry), {
   ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true, skipLibCheck: true },
   ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, experimentalDecorators: true },
   paths: Object.fromEntries(
@@ -62,17 +61,13 @@ function valuesOf(name: string): Map<string, string> {
   return new Map(values);
 }
 
-describe.each(Object.keys(MOST))('The main entry of %s', (name) => {
+describe.each(PACKAGES)('The main entry of %s', (name) => {
   const values = valuesOf(name);
   const handedOn = name === 'nestjs' ? new Set([...valuesOf('core').keys(), ...valuesOf('node').keys()]) : new Set();
   const own = [...values.keys()].filter((value) => !handedOn.has(value));
 
-  it('has no more values than a reader can look through', () => {
-    expect(own.length).toBeGreaterThan(0);
-    expect(own.length).toBeLessThanOrEqual(MOST[name]!);
-  });
-
   it('has no value that no document, example or the demo uses', () => {
+    expect(own.length).toBeGreaterThan(0);
     const unused = own.filter((value) => !READ.some((text) => new RegExp(`\\b${value}\\b`).test(text)));
     expect(unused.filter((value) => !UNNAMED.includes(value))).toEqual([]);
   });

@@ -4,8 +4,9 @@ import type { Lane, PerLane, Position } from './position.js';
 /**
  * A worker id held for a time, and how far its holder may issue: the answer to "may I issue up to here?".
  *
- * The generator issues positions in `(base, limit]` of a lane and nothing else. Whoever implements this vouches that
- * nobody else was ever granted them.
+ * The generator issues positions in `(base, limit]` of a lane and nothing else: with base 100 and limit 200 those from
+ * 101 to 200. The implementation guarantees that no other process was ever granted one of them, and that no other
+ * process ever will be.
  */
 export interface Tenure {
   /** The worker id of the present tenure; meaningless while `admit` refuses. */
