@@ -191,7 +191,8 @@ describe('a SQLite that the application is writing to', () => {
     await issueUntil('the lease to end', () => failures.size > 0);
     for (let again = 0; again < 100; again++) issue();
     other.exec('COMMIT');
-    expect([...failures]).toEqual(['LEASE_LOST']);
+    // Lease and horizon end together: either may be noticed first.
+    for (const code of failures) expect(['LEASE_LOST', 'RESERVATION_EXHAUSTED']).toContain(code);
     expect(await ids.nextIdAsync(undefined, { timeoutMs: 20_000 })).toBeGreaterThan(issued.at(-1)!);
     expect(new Set(issued).size).toBe(issued.length);
     other.close();
