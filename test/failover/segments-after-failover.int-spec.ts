@@ -52,6 +52,12 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
     };
   };
 
+  const openWay = async (): Promise<TcpSwitch> => {
+    const way = await TcpSwitch.atFreePort();
+    stores.push({ close: () => way.stop() });
+    return way;
+  };
+
   /** What one process reserves before the end of the primary, and another one after it. */
   const acrossFailover = async (skip: number): Promise<[before: ReservedSegment[], after: ReservedSegment[]]> => {
     const first = await open(skip);
@@ -121,7 +127,7 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
   });
 
   it('are not given back on another server than the one that gave them', async () => {
-    const way = await TcpSwitch.atFreePort();
+    const way = await openWay();
     way.pointTo(pair.primary.port);
     const first = await open(100_000, way.port);
     const { last } = await first.old.reserve({ above: 0n });
@@ -131,7 +137,6 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
     way.pointTo(pair.primary.port);
     expect(await first.old.giveBack({ first: last - 9n, last }).catch(() => false)).toBe(false);
     expect((await first.old.reserve({ above: 0n })).first).toBe(last + 100_001n);
-    await way.stop();
   });
 
   it('skip nothing after a plain restart, nor for a new code then', async () => {
@@ -158,7 +163,7 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
   });
 
   it('are not taken, by a session that is too old, from a primary that was replaced and lives on', async () => {
-    const way = await TcpSwitch.atFreePort();
+    const way = await openWay();
     way.pointTo(pair.primary.port);
     const careless = await open(100_000, way.port);
     const careful = await open(100_000, way.port, 500);
@@ -174,7 +179,6 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
     expect((await careful.old.reserve({ above: 0n })).first).toBe(last + 100_001n);
     expect((await careful.app.reserve({ above: 0n })).first).toBeGreaterThanOrEqual(1n);
     expect((await careful.fresh.reserve({ above: 0n })).first).toBe(100_001n);
-    await way.stop();
   });
 
   it('are exhausted where the skip does not fit any more', async () => {
