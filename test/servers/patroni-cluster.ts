@@ -228,7 +228,7 @@ export class PatroniCluster {
     const following = (await this.query(primary, streaming)).map(({ answer }) => String(answer));
     const lacking = this.nodes.filter((node) => node !== primary && !following.includes(node.name));
     if (lacking.length > 0 || !this.isSync) return lacking;
-    // What PostgreSQL says of them may be a former primary's: without one that Patroni knows, nobody can take over.
+    // PostgreSQL's setting may be left from a former primary: only a standby that Patroni calls synchronous can take over.
     const others = this.nodes.filter((node) => node !== primary);
     const areSync = await Promise.all(others.map(async ({ restPort }) => (await this.ask(restPort, '/sync')).ok));
     return areSync.includes(true) ? [] : undefined;

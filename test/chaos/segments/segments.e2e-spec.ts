@@ -18,7 +18,8 @@ describe('A short chaos run over segments', () => {
     await longer(4, async (seconds) => {
       const run = (): Promise<SegmentReport> => segments(`${asked} --segment-seconds ${seconds}`);
       const once = await run();
-      // Nobody hears of the push of a range to Redis: a busy machine may lose one without a fault of ours. Twice is none.
+      // Redis may take a range whose push the process saw fail. The journal has no reason for that gap, so one run may show
+      // it on a busy machine; a fault of the store shows in the second run as well. A repeated number fails the first.
       const report = once.unexplained === 0 ? once : await run();
       expect(once).toMatchObject({ unexpected: [], duplicates: 0 });
       // In so short a run not every fault that was planned comes to happen.

@@ -58,7 +58,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
 
   const issued = (count: number): Promise<boolean> => until(`${count} IDs`, () => bench.ids.size >= count);
 
-  /** Waits until somebody has issued for a while after a loss, or an ID was repeated. */
+  /** Waits until a process has issued 500 IDs after the wait that follows a loss, or an ID was repeated. */
   async function goneOn(lostAt: number): Promise<void> {
     const over = lostAt + REACH_MS + TICK_MS;
     await until('somebody to go on', () => bench.ids.repeated > 0 || bench.ids.countAfter(over) > 500, PATIENTLY);
@@ -78,7 +78,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
     expect(bench.ids.repeated).toBeGreaterThan(0);
   }
 
-  /** Another process wants the row, until somebody has issued for a while after the loss. */
+  /** Another process wants the row, until one of the two has issued after the wait that follows the loss. */
   async function successor(of: PrivateServer): Promise<void> {
     const lostAt = Date.now();
     bench
