@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child } from '../processes/child';
@@ -24,6 +25,8 @@ export interface EtcdOptions {
   readonly count?: number;
   /** How much it stores before it takes no more writes. */
   readonly quotaBytes?: number;
+  /** Whether the tokens of accounts are signed (JWT), so that each change of the accounts ends them; else random texts. */
+  readonly signsTokens?: boolean;
   /** Where the members are, one on each; ports of 127.0.0.1 when left out. */
   readonly hosts?: NetworkHosts;
 }
@@ -45,6 +48,7 @@ export class EtcdServers {
     try {
       servers.program = findProgram('etcd');
       const { stdout } = await run([servers.program, '--version']);
+      servers.makeKeys();
       servers.version = /etcd Version: (\S+)/.exec(stdout)?.[1] ?? '';
       await servers.launch();
       return servers;
@@ -166,6 +170,24 @@ export class EtcdServers {
     await Promise.all(this.members.map((member) => this.untilReady(member)));
   }
 
+  /** With which tokens are signed. */
+  private makeKeys(): void {
+    if (this.options.signsTokens !== true) return;
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    });
+    writeFileSync(join(this.directory, 'public.pem'), publicKey);
+    writeFileSync(join(this.directory, 'private.pem'), privateKey);
+  }
+
+  private tokenOptions(): string[] {
+    if (this.options.signsTokens !== true) return [];
+    const [publicKey, privateKey] = ['public.pem', 'private.pem'].map((file) => join(this.directory, file));
+    return ['--auth-token', `jwt,pub-key=${publicKey},priv-key=${privateKey},sign-method=RS256`];
+  }
+
   private async tool(args: readonly string[]): Promise<void> {
     const command = [findProgram('etcdctl'), ...args] as unknown as [string, ...string[]];
     const { code, stderr } = await run(command, { environment: { ETCDCTL_API: '3' } });
@@ -187,6 +209,7 @@ export class EtcdServers {
         ...['--listen-client-urls', url, '--advertise-client-urls', url],
         ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
         ...['--initial-cluster', this.cluster, '--quota-backend-bytes', String(quotaBytes), '--log-level', 'error'],
+        ...this.tokenOptions(),
       ] as unknown as [string, ...string[]],
       { environment: { ETCD_UNSUPPORTED_ARCH: process.arch } },
     );

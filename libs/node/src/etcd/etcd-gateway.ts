@@ -89,16 +89,18 @@ export class EtcdGateway {
   }
 
   private async ask(endpoint: URL, what: string, path: string, body: object, timeoutMs: number): Promise<EtcdAnswer> {
+    const { account } = this.address;
     for (let isSecond = false; ; isSecond = true) {
-      const isNewToken = this.token === undefined;
-      if (this.address.account !== undefined) this.token ??= await this.authenticate(endpoint, timeoutMs);
+      // Each call has a token of its own in hand: what another call makes of the common one meanwhile is no matter.
+      const token = account && ((isSecond ? undefined : this.token) ?? (await this.authenticate(endpoint, timeoutMs)));
+      this.token = token;
       try {
-        return await this.send(endpoint, what, path, body, timeoutMs);
+        return await this.send(endpoint, what, path, body, timeoutMs, token);
       } catch (error) {
-        // A token ends; what came with it was not executed.
-        const isOld = error instanceof EtcdAnswerError && error.code === UNAUTHENTICATED && !isNewToken;
-        if (isOld && !isSecond) this.token = undefined;
-        else throw error instanceof EtcdAnswerError ? refusalOf(error, what) : error;
+        if (!(error instanceof EtcdAnswerError)) throw error;
+        if (account === undefined || !isOfToken(error)) throw refusalOf(error, what);
+        // What came with the token was not executed. A new one is refused only where accounts change again meanwhile.
+        if (isSecond) throw error;
       }
     }
   }
@@ -115,9 +117,16 @@ export class EtcdGateway {
     }
   }
 
-  private async send(endpoint: URL, what: string, path: string, body: object, timeoutMs: number): Promise<EtcdAnswer> {
+  private async send(
+    endpoint: URL,
+    what: string,
+    path: string,
+    body: object,
+    timeoutMs: number,
+    token?: string,
+  ): Promise<EtcdAnswer> {
     if (this.isClosed) throw new ClosedError();
-    const { agent, token } = this;
+    const { agent } = this;
     const headers: Record<string, string> = token ? { authorization: token } : {};
     const url = new URL(path, endpoint);
     let answer: { status: number; text: string };
@@ -173,10 +182,16 @@ function wordsOf(message: unknown): string {
   return `${words}: it takes no writes until it was compacted and defragmented and the alarm is off (etcdctl compact, defrag, alarm disarm)`;
 }
 
+/**
+ * Whether the token is refused, and not the account: it has ended, it is older than the last change of the accounts
+ * (JWT), or it is missing, since accounts were off when it was asked for.
+ */
+function isOfToken({ code, message }: EtcdAnswerError): boolean {
+  return code === UNAUTHENTICATED || /revision of auth store is old|user name is empty/.test(message);
+}
+
 function refusalOf(error: EtcdAnswerError, what: string): EtcdAnswerError | EtcdRefusedError {
-  const isRefusal =
-    [UNAUTHENTICATED, PERMISSION_DENIED].includes(error.code) ||
-    /authentication failed|user name is empty/.test(error.message);
+  const isRefusal = error.code === PERMISSION_DENIED || isOfToken(error) || /authentication failed/.test(error.message);
   return isRefusal ? new EtcdRefusedError(what, String(error.cause)) : error;
 }
 
