@@ -1,9 +1,10 @@
 import type { Change, Entries, KeyValues, Seen } from '../key-values/key-values.js';
-import { EtcdUnavailableError } from './etcd-errors.js';
+import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
 import { EtcdGateway, type EtcdAnswer } from './etcd-gateway.js';
 import { EtcdLiveness } from './etcd-liveness.js';
 import { get, isStill, keysIn, partsOf, put, rangeOf, remove, seenIn } from './etcd-operations.js';
 import type { ResolvedEtcdAddress } from './etcd-options.js';
+import { refuseOverlap } from './refuse-overlap.js';
 
 /** Keys in one answer, which is read in less than a millisecond. */
 const PAGE = 128;
@@ -14,6 +15,8 @@ const MOST_OPERATIONS = 100;
 export class EtcdKeyValues implements KeyValues {
   private readonly gateway: EtcdGateway;
   private readonly liveness: EtcdLiveness;
+  /** Whether no table inside or around this one was found. */
+  private isApart = false;
 
   /**
    * @param timeoutMs for one request and what it takes to find who answers it
@@ -58,10 +61,17 @@ export class EtcdKeyValues implements KeyValues {
     }
   }
 
-  /** Puts those of these keys that are missing, and touches nothing that is there. */
+  /**
+   * Puts those of these keys that are missing, and touches nothing that is there.
+   * @throws EtcdUnavailableError; EtcdRefusedError; ConfigurationError for a prefix inside another table's, or around it
+   */
   async addMissing(what: string, wanted: Entries): Promise<void> {
+    if (wanted.size === 0) return;
     const pages = await this.pages(what, { keys_only: true });
     const { entries } = seenIn(pages[0]!, pages);
+    // A table that begins later is refused itself, and must not stop this one.
+    if (!this.isApart) await refuseOverlap(this.prefix, entries.keys(), (key) => this.readIfAllowed(what, key));
+    this.isApart = true;
     const adding = [...wanted]
       .filter(([key]) => !entries.has(key))
       .map(([key, text]) => ({ request_txn: { compare: [isStill(key, undefined)], success: [put(key, text)] } }));
@@ -86,6 +96,15 @@ export class EtcdKeyValues implements KeyValues {
   close(): Promise<void> {
     this.gateway.close();
     return Promise.resolve();
+  }
+
+  private async readIfAllowed(what: string, key: string): Promise<string | undefined> {
+    try {
+      return (await this.read(what, [key])).entries.get(key);
+    } catch (error) {
+      if (error instanceof EtcdRefusedError) return undefined;
+      throw error;
+    }
   }
 
   /** All there is at one moment, in answers that are short enough. */

@@ -35,7 +35,7 @@ export interface KeyValues {
    * @returns false when other things stand there. Where a guard has changed, the text may be there all the same
    */
   change(what: string, change: Change): Promise<boolean>;
-  /** Puts those of these keys that are missing, and touches nothing that is there. */
+  /** Makes the place of the keys where it is missing, puts those that are missing, and touches nothing that is there. */
   addMissing(what: string, wanted: Entries): Promise<void>;
   /** What of the servers' settings may lose acknowledged writes, in words. */
   durabilityWarnings(): Promise<readonly string[]>;

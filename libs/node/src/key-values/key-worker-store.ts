@@ -15,7 +15,7 @@ import type { Change, KeyValues, Seen } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
 import { update } from './update.js';
 import { WorkerKeys } from './worker-keys.js';
-import { fencesOf, NO_FENCES, recordOf, rowOfRecord, type Fences } from './worker-record.js';
+import { fencesOf, recordOf, rowOfRecord, type Fences } from './worker-record.js';
 
 export interface KeyWorkerStoreOptions {
   readonly values: KeyValues;
@@ -102,7 +102,7 @@ export class KeyWorkerStore implements WorkerStore {
     const { fence } = this.keys;
     const nowMs = Date.now();
     // Also where everything is gone: rows that are added later are fenced then.
-    await this.values.addMissing('fencing the workers', new Map([[fence, JSON.stringify(NO_FENCES)]]));
+    await this.values.addMissing('fencing the workers', new Map());
     await update(this.values, 'fencing the workers', fence, (text) => {
       const { count, untilMs } = fencesOf(fence, text);
       return JSON.stringify({ count: count + 1, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
