@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
+import { describeLostFences, type LosingBench } from '../../../../test/contract/lost-fences.contract.js';
 import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
+import { toBase64 } from './etcd-operations.js';
 
 jest.setTimeout(60_000);
 
@@ -16,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => etcd?.stop());
 
 /** A prefix that is nobody else's. */
-function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
+function makeBench(): LosingBench {
   const prefix = `test/${randomBytes(8).toString('hex')}/`;
   const stores: KeyWorkerStore[] = [];
   return {
@@ -32,6 +34,7 @@ function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
       stores.push(store);
       return store;
     },
+    deleteFence: () => etcd.ask('/v3/kv/deleterange', { key: toBase64(`${prefix}fence`) }),
     dispose: async () => {
       await Promise.all(stores.map((store) => store.close()));
     },
@@ -41,3 +44,5 @@ function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
 describeWorkerStore('etcd', makeBench, {});
 
 describeConcurrentAcquirers('etcd', () => Promise.resolve(makeBench()), { acquirers: 32, rows: 20 });
+
+describeLostFences('etcd', makeBench);

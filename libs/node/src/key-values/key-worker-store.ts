@@ -12,10 +12,11 @@ import {
 } from '@raindrop/core';
 import { raisedTo } from '@raindrop/core/internal';
 import type { Change, KeyValues, Seen } from './key-values.js';
+import { mostFencesSeen, refuseLostFences } from './lost-fences.js';
 import { StoreCluster } from './store-cluster.js';
 import { update } from './update.js';
 import { WorkerKeys } from './worker-keys.js';
-import { fencesOf, recordOf, rowOfRecord, type Fences } from './worker-record.js';
+import { fencesAtWrite, fencesOf, recordOf, rowOfRecord, type Fences } from './worker-record.js';
 
 export interface KeyWorkerStoreOptions {
   readonly values: KeyValues;
@@ -55,6 +56,7 @@ export class KeyWorkerStore implements WorkerStore {
   /** @throws what the keys' store throws; CorruptWorkerKeyError; TableFormatError */
   async readTable(): Promise<WorkerTable> {
     const { seen, floorMs } = await this.look(() => this.values.readAll());
+    refuseLostFences(this.keys, seen.entries);
     const nowMs = Date.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
@@ -87,7 +89,8 @@ export class KeyWorkerStore implements WorkerStore {
     if (row === undefined) return false;
     const { fence, state } = this.keys;
     const live = this.liveness(id, token === '' ? 0 : leaseMs);
-    const text = recordOf(row, fences.count);
+    // A row goes on to tell of fences whose key was lost.
+    const text = recordOf(row, Math.max(fences.count, fencesAtWrite(key, seen.entries.get(key)!)));
     const isDone = await this.values.change('writing a worker', { seen, key, text, guards: [fence, state], ...live });
     if (isDone) this.watch.wrote(row);
     return isDone;
@@ -100,14 +103,18 @@ export class KeyWorkerStore implements WorkerStore {
   /** One key says it of all rows, so that it comes between no two of them. */
   async fence(aheadMs: number): Promise<number> {
     const { fence } = this.keys;
+    const what = 'fencing the workers';
+    await this.values.addMissing(what, new Map());
+    const { entries } = await this.values.readAll();
+    const seen = mostFencesSeen(this.keys, entries);
     const nowMs = Date.now();
     // Also where everything is gone: rows that are added later are fenced then.
-    await this.values.addMissing('fencing the workers', new Map());
-    await update(this.values, 'fencing the workers', fence, (text) => {
+    await update(this.values, what, fence, (text) => {
       const { count, untilMs } = fencesOf(fence, text);
-      return JSON.stringify({ count: count + 1, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
+      const next = Math.max(count, seen) + 1;
+      return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
     });
-    return this.keys.idsIn((await this.values.readAll()).entries).length;
+    return this.keys.idsIn(entries).length;
   }
 
   durabilityWarnings(): Promise<readonly string[]> {

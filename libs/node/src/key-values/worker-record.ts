@@ -31,6 +31,11 @@ export function recordOf(row: WorkerRow, fences: number): string {
   });
 }
 
+/** How many fences there were when a row was written. @throws CorruptWorkerKeyError */
+export function fencesAtWrite(key: string, text: string): number {
+  return numberOf(key, objectOf(key, text)['fences']);
+}
+
 /** The row that is stored, with the fences there were since. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
   const read = objectOf(key, text);

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Kvm } from '@nats-io/kv';
 import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
+import { describeLostFences, type LosingBench } from '../../../../test/contract/lost-fences.contract.js';
 import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
 import { NatsServers } from '../../../../test/servers/nats-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
@@ -17,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => nats?.stop());
 
 /** A bucket that is nobody else's. */
-function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
+function makeBench(): LosingBench {
   const bucket = `test-${randomBytes(8).toString('hex')}`;
   const stores: KeyWorkerStore[] = [];
   return {
@@ -34,6 +36,14 @@ function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
       stores.push(store);
       return store;
     },
+    deleteFence: async () => {
+      const connection = await nats.connect();
+      try {
+        await (await new Kvm(connection).open(bucket)).delete('fence');
+      } finally {
+        await connection.close();
+      }
+    },
     dispose: async () => {
       await Promise.all(stores.map((store) => store.close()));
       await nats.ask(`STREAM.DELETE.KV_${bucket}`).catch(() => undefined);
@@ -44,3 +54,5 @@ function makeBench(): { open(): KeyWorkerStore; dispose(): Promise<void> } {
 describeWorkerStore('NATS', makeBench, {});
 
 describeConcurrentAcquirers('NATS', () => Promise.resolve(makeBench()), { acquirers: 32, rows: 20 });
+
+describeLostFences('NATS', makeBench);
