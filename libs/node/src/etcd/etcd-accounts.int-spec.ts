@@ -38,7 +38,7 @@ describe('An etcd whose accounts change under a running process', () => {
 
   const asRoot = async (etcd: EtcdServers, path: string, body: object): Promise<unknown> => {
     const { token } = await etcd.ask('/v3/auth/authenticate', { name: 'root', password: 'x' });
-    return etcd.ask(path, body, etcd.members[0]!, { authorization: String(token) });
+    return etcd.ask(path, body, etcd.members[0], { authorization: String(token) });
   };
 
   let added = 0;

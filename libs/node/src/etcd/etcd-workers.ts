@@ -6,7 +6,10 @@ import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './e
 
 /** An etcd, from version 3.4, as the memory of worker ids. */
 export interface EtcdWorkersOptions extends EtcdAddress {
-  /** Begins every key. Services with one prefix share worker ids. Default `raindrop/worker/`. */
+  /**
+   * Begins every key. Services with one prefix share worker ids. None may lie inside another: beside `ids/` a start with
+   * `ids/eu/` is refused. Default `raindrop/worker/`.
+   */
   prefix?: string;
 }
 

@@ -25,8 +25,8 @@ export async function refuseOverlap(
     const message =
       `of etcdWorkers() lies ${other.length > prefix.length ? 'around' : 'inside'} the prefix ${other} of another table ` +
       `of worker ids. Take a prefix that neither begins with another table's nor is the begin of one. If IDs were issued ` +
-      `with this one, stop its processes and call fenceWorkers() with the new prefix before the next start. If the table ` +
-      `at ${other} is given up, delete its key ${key}`;
+      `with this one, stop its processes, call fenceWorkers() with the new prefix before the next start, and name their ` +
+      `layout in the options. If the table at ${other} is given up, delete its key ${key}`;
     throw new ConfigurationError([{ option: 'prefix', given: prefix, message }]);
   }
 }
