@@ -57,7 +57,10 @@ export function describeLostFences(name: string, makeBench: () => LosingBench): 
         expect(await takeRow(holder, 1, `renewed ${renewals}`)).toBe(true);
         const refusal: unknown = await starting.readTable().catch((error: unknown) => error);
         expect(refusal).toBeInstanceOf(CorruptWorkerKeyError);
-        expect(refusal).toMatchObject({ retryable: false, message: expect.stringMatching(/fence .*fenceWorkers\(\)/) });
+        expect(refusal).toMatchObject({
+          retryable: false,
+          message: expect.stringMatching(/fence .*fenceWorkers\(\)/) as string,
+        });
       }
       await bench.open().fence(AHEAD_MS);
       const { rows, nowMs } = await starting.readTable();
