@@ -6,8 +6,8 @@ import { writeOf, type LeaseContext } from './lease-context.js';
 import { NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
-import { Reservation, type Start } from './reservation.js';
-import { isForeign } from './row-selection.js';
+import { Reservation } from './reservation.js';
+import { isForeign, type Candidate } from './row-selection.js';
 import { lookAgain, lookAtSample, lookAtTable, type Look } from './table-look.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
@@ -56,7 +56,7 @@ async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefi
     const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
       const held = new HeldRow(row.id, row.version + 1, token);
-      const laterFloor = await vouchForLayout(ctx, held, unused(row, start, resolved.layout), trusted);
+      const laterFloor = await vouchForLayout(ctx, held, { row, start }, trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
       reservation.begin(start, { ...plan, base });
       return { held, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
@@ -69,24 +69,19 @@ async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefi
  * Two layouts that start together both pass the first look; at least one of them sees the other now.
  * @returns the floor by what the table says now
  */
-async function vouchForLayout(
-  ctx: LeaseContext,
-  held: HeldRow,
-  unused: Pick<WorkerRow, 'lane' | 'odometers' | 'layout'>,
-  trusted: Glance,
-): Promise<Position> {
-  const { fingerprint } = ctx.resolved.layout;
+async function vouchForLayout(ctx: LeaseContext, held: HeldRow, found: Candidate, trusted: Glance): Promise<Position> {
+  const { layout: ours } = ctx.resolved;
   try {
-    const { row, floor, isNoted } = await lookAgain(ctx, held.id, trusted.wallMs);
+    const { row, floor, isNoted } = await lookAgain(ctx, found.row, trusted.wallMs);
     if (held.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
-    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(fingerprint));
+    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
     return floor;
   } catch (error) {
     // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
     if (ctx.ports.processId() === trusted.processId) {
-      const { lane, layout, odometers } = unused;
+      const { lane, layout, odometers } = unused(found, ours);
       await releaseRow(ctx, held, { lane, layout, odometers: () => odometers });
     }
     throw error;
@@ -98,7 +93,7 @@ async function vouchForLayout(
  * write has covered up; under another layout as it was found, since our base knows no more than its ticks, but past the
  * moment up to which an unclean past reaches.
  */
-function unused(row: WorkerRow, start: Start, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
+function unused({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
   if (!isForeign(row) && row.layout !== layout.fingerprint) {
     const left = (lane: Lane): Odometer => {
       const [found, ms] = [row.odometers[lane], start.floorMs[lane]];

@@ -79,12 +79,14 @@ export async function lookAtTable(ctx: LeaseContext): Promise<Look> {
 }
 
 /**
+ * @param found the row as it was before it was acquired
  * @param wallMs when the row was chosen: by then nothing was barred
  * @throws LayoutConflictError; StoreUnavailableError, also when the store has lost something meanwhile
  */
-export async function lookAgain(ctx: LeaseContext, id: number, wallMs: number): Promise<SecondLook> {
+export async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<SecondLook> {
   const { session, resolved, options } = ctx;
   const { layout } = resolved;
+  const { id } = found;
   const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: HELD_TOO };
   const seen = await session.run('confirming the layout', (store) => store.readSample(request));
   if (barredForMs(layout, seen.barredUntilMs, wallMs) > 0) {
@@ -97,23 +99,26 @@ export async function lookAgain(ctx: LeaseContext, id: number, wallMs: number): 
   if (ctx.isFirstLayout === true && !isNoted) refuseOthers(seen, layout);
   if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
+  const rows = table.rows.filter((row) => row.id !== id);
+  // What we have just written vouches for nothing; what stood there before still does.
+  if (found.layout === layout.fingerprint) rows.push(found);
   return {
     row: table.rows.find((row) => row.id === id),
-    floor: judgeLayouts(table, layout, options.graceMs),
+    floor: judgeLayouts({ ...table, rows }, layout, options.graceMs),
     isNoted: table.layouts.includes(layout.fingerprint),
   };
 }
 
 function select(
   { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs'>,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
   wallMs: number,
   floor: Position,
 ): Look {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0 } = found;
-  const rows = found.rows.map((row) => raisedTo(barredUntilMs, row));
+  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
+  const rows = found.rows.map((row) => raisedTo(floorMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
   return { nowMs, trusted: glanceAt(wallMs, ports), ...selected, barredForMs: barredMs };

@@ -46,6 +46,11 @@ export interface WorkerTable {
    * a row begins behind that moment's tick. Left out when nothing was lost.
    */
   readonly barredUntilMs?: number;
+  /**
+   * The same moment of a store that makes nobody wait for it: starts find its rows used up, as far as they
+   * `waitForWorkerMs`. Default `barredUntilMs`.
+   */
+  readonly floorMs?: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */
