@@ -1,5 +1,12 @@
-import type { WorkerTable, WorkerWrite } from '@raindrop/core';
-import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
+import type { Layout, WorkerTable, WorkerWrite } from '@raindrop/core';
+import {
+  judgeLayouts,
+  LayoutConflictError,
+  reachOf,
+  resolveLayout,
+  resolveLeaseOptions,
+} from '@raindrop/core/internal';
+import { caught } from '../../libs/core/src/codec/testing/caught.js';
 import { ReplicaError } from '../../libs/node/src/database/server-term.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
@@ -15,6 +22,11 @@ const REACH_MS = reachOf(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 3 };
 
 const serverOf = (store: SqlWorkerStore): { term: string } => (store as unknown as { server: { term: string } }).server;
+
+const EPOCH_MS = Date.parse('2024-01-01');
+
+const layoutOf = (startTimeStamp: number): Layout =>
+  resolveLayout({ timeUnit: 'second', timeStampLength: 33, workIdLength: 3, startTimeStamp }, Date.now()).layout;
 
 /** Who may do what a service does, and nothing else. */
 const ENGINES = [
@@ -65,6 +77,7 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
   it('bars every row from the first answer of a promoted server on, for an account without privileges', async () => {
     const holder = await prepared(pair.primary);
     expect(await takeRow(holder, 1)).toBe(true);
+    await holder.rememberLayout(layoutOf(EPOCH_MS - 600_000).fingerprint);
     await pair.addStandby();
     const { standby } = pair;
     const newcomer = open(standby);
@@ -81,6 +94,9 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
     const { nowMs, barredUntilMs, mayLackLayouts } = first!;
     expect(barredUntilMs! - nowMs).toBeGreaterThan(REACH_MS - 5_000);
     expect(mayLackLayouts).toBe(true);
+    // The other layout may have issued up to then on rows that were lost: ten minutes later our IDs are past that.
+    const { clearsAtMs } = caught(LayoutConflictError, () => judgeLayouts(first!, layoutOf(EPOCH_MS), 0));
+    expect(clearsAtMs).toBe(1_000 * (Math.floor(barredUntilMs! / 1_000) + 1) + 600_000);
     await promotion;
 
     // For everybody who comes later the same moment counts, and whoever holds a row renews it.

@@ -3,6 +3,16 @@ import type { Mutant } from './mutant.js';
 /** One slip for each mechanism around the engine that keeps an ID from coming twice or from being lost. */
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'layouts-judged-by-lost-rows',
+    breaks: 'After a failover every other layout counts as having issued up to the floor.',
+    file: 'libs/core/src/lease/layout-conflicts.ts',
+    find: 'if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));',
+    replace: '',
+    tier: 1,
+    spec: 'libs/core/src/lease/lost-layouts.spec.ts',
+    test: 'A layout whose last grants were lost by a failover shares no ID with a layout whose epoch is 15 s later',
+  },
+  {
     name: 'worker-row-without-token',
     breaks: 'A worker row is written only by whoever has its token.',
     file: 'libs/node/src/worker-table/worker-statements.ts',

@@ -82,6 +82,15 @@ describe('A service with worker ids from Redis', () => {
     expect(workers.filter(({ state }) => state === 'held').map(({ workerId }) => workerId)).toEqual([ids.workerId]);
   });
 
+  it('shows that nobody can take a worker id yet after Redis has lost its memory', async () => {
+    const workerIdAssigner = redisWorkers({ connection: server.url });
+    await initRedisWorkers({ connection: server.url });
+    await (await start()).close();
+    await redis.hset('raindrop.worker', 'generation', 'of another server');
+    const { workers } = await readWorkers({ ...LAYOUT, workerIdAssigner });
+    expect(new Set(workers.map(({ state }) => state))).toEqual(new Set(['used-up']));
+  });
+
   describe('and no layout in its options', () => {
     const unnamed = (layout?: 'number'): Promise<IdService> =>
       openIdService({

@@ -1,3 +1,4 @@
+import { raisedTo } from '@raindrop/core/internal';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import type { SqlDatabase } from '../database/sql-database.js';
@@ -32,11 +33,11 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
   const statementTimeoutMs = resolved.lease.opTimeoutMs;
   const store = openReservingStore(use, { options: resolved, ports, database, warn: () => {}, statementTimeoutMs });
   try {
-    const { nowMs, rows, deleted } = await store.readTable();
+    const { nowMs, rows, deleted, floorMs = 0 } = await store.readTable();
     const { graceMs } = resolved.lease;
     const workers = [
-      ...rows.map((row) => describeWorker(row, nowMs, graceMs)),
-      ...deleted.map((row) => describeWorker(row, nowMs, graceMs, true)),
+      ...rows.map((row) => describeWorker(raisedTo(floorMs, row), nowMs, graceMs)),
+      ...deleted.map((row) => describeWorker(raisedTo(floorMs, row), nowMs, graceMs, true)),
     ];
     return { nowMs, workers: workers.sort((a, b) => a.workerId - b.workerId) };
   } finally {

@@ -1,3 +1,5 @@
+import type { Layout } from '@raindrop/core';
+import { judgeLayouts, resolveLayout, type LayoutConflictError } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
@@ -89,8 +91,9 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const store = bench.store(server);
     await store.prepare({ min: 1, max: 1 });
     await bench.admin(server).del(KEY);
-    const { nowMs, rows } = await store.readTable();
-    expect(rows[0]!.odometers[0].ms).toBeGreaterThan(nowMs + REACH_MS - 100);
+    const { nowMs, floorMs } = await store.readTable();
+    expect(floorMs).toBeGreaterThan(nowMs + REACH_MS - 100);
+    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(floorMs);
     await store.close();
   });
 
@@ -109,6 +112,50 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const taken = { errorCode: 'REDIS_WORKERS_IN_USE', retryable: false, key: KEY, fields: 4 };
     await expect(bench.init(server)).rejects.toMatchObject(taken);
     await bench.started(server, {}, { ...LEASE, waitForWorkerMs: 0 });
+  });
+
+  it('count for layouts of the past as issued up to there, with a row or without, until ours goes on', async () => {
+    const shape = { timeUnit: 'second', timeStampLength: 33, workIdLength: 3, serviceMaxWorkId: 1 } as const;
+    const layoutOf = (startTimeStamp: number): Layout => resolveLayout({ ...shape, startTimeStamp }, Date.now()).layout;
+    const epochMs = Date.parse('2024-01-01');
+    // What it issues we issue ten minutes later.
+    const [ours, other] = [layoutOf(epochMs), layoutOf(epochMs - 600_000)];
+    const store = bench.store(server);
+    await store.prepare({ min: 1, max: 1 });
+    await store.rememberLayout(other.fingerprint);
+    const write = async (layout: string, ms: number): Promise<void> => {
+      const { row } = await store.readRow(1);
+      const { version, token } = row!;
+      const odometers = [
+        { ms, sequence: 0 },
+        { ms: 0, sequence: -1 },
+      ] as const;
+      const rest = { token: '', holder: '', lane: 0 as const, code: 'x', timeUnit: 2, leaseMs: 0 };
+      expect(await store.write({ id: 1, expected: { version, token }, layout, odometers, ...rest })).toBe(true);
+    };
+    const clearsAtMs = async (): Promise<number | undefined> => {
+      try {
+        judgeLayouts(await store.readTable(), ours, 0);
+      } catch (error) {
+        return (error as LayoutConflictError).clearsAtMs;
+      }
+      return undefined;
+    };
+    const longAgo = Date.now() - 3_600_000;
+    await write(ours.fingerprint, longAgo);
+    expect(await clearsAtMs()).toBeUndefined();
+    await bench.admin(server).hset(KEY, { generation: 'of another server' });
+    const { rows, floorMs = 0, barredUntilMs } = await store.readTable();
+    // What makes the starts wait are the odometers of the rows.
+    expect([rows[0]!.odometers[0].ms, barredUntilMs]).toEqual([longAgo, undefined]);
+    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(floorMs);
+    const ends = (Math.floor((floorMs + 600_000) / 1_000) + 1) * 1_000;
+    expect(await clearsAtMs()).toBe(ends);
+    await write(other.fingerprint, longAgo);
+    expect(await clearsAtMs()).toBe(ends);
+    await write(ours.fingerprint, floorMs + 1);
+    expect(await clearsAtMs()).toBeUndefined();
+    await store.close();
   });
 
   it('are waited for with a word to the operator, once for each loss', async () => {

@@ -57,7 +57,7 @@ export class RedisWorkerStore implements WorkerStore {
     await this.fit();
   }
 
-  /** Before {@link prepare} it only looks, and marks nothing. */
+  /** All rows as they are stored, and the floor. Before {@link prepare} it only looks, and marks nothing. */
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.fitted !== undefined;
@@ -73,11 +73,17 @@ export class RedisWorkerStore implements WorkerStore {
     for (const [name, text] of all) {
       if (name.startsWith('layout:')) layouts.push(name.slice('layout:'.length));
       if (!/^\d+$/.test(name)) continue;
-      if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, floorMs));
-      else deleted.push(...this.deletedRowOf(name, text, floorMs));
+      if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
+      else deleted.push(...this.deletedRowOf(name, text));
     }
     // A floor tells that the memory was lost once, or that nobody knows how it began.
-    return { nowMs, rows, deleted, layouts: this.noted(layouts), ...(floorMs > 0 && { mayLackLayouts: true }) };
+    return {
+      nowMs,
+      rows,
+      deleted,
+      layouts: this.noted(layouts),
+      ...(floorMs > 0 && { floorMs, mayLackLayouts: true }),
+    };
   }
 
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
@@ -157,9 +163,9 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   /** None when it cannot be read: marking it so is how an operator gets rid of one. */
-  private deletedRowOf(id: string, text: string, floorMs: number): WorkerRow[] {
+  private deletedRowOf(id: string, text: string): WorkerRow[] {
     try {
-      return [this.rowOf(id, text, floorMs)];
+      return [this.rowOf(id, text, 0)];
     } catch {
       return [];
     }
