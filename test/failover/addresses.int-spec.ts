@@ -38,7 +38,7 @@ const ENGINES = [
   },
 ] as const;
 
-/** A session of the server may be 6 s old. */
+/** A session of the server may be 4 s old. */
 const SHORT: LeaseOptions = {
   ...{ heartbeatIntervalMs: 150, leaseMs: 4_000, horizonMs: 4_000, graceMs: 4_000 },
   ...{ opTimeoutMs: 1_000, maxClockSkewMs: 1_000 },

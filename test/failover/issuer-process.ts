@@ -1,5 +1,5 @@
 import { ClosedError, RaindropError, type LeaseEvent, type LeaseOptions } from '@raindrop/core';
-import { reachOf, resolveLayout, resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
+import { resolveLayout, resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../contract/open-store.js';
@@ -57,9 +57,9 @@ class Issuer {
     const { opTimeoutMs } = options;
     const database = { host: '127.0.0.1', port, ...PAIR_ACCOUNTS[engine] } as const;
     const onEvent = ({ type }: LeaseEvent): void => tell(type);
-    const { maxSessionAgeMs, renewSessionAfterMs } = sessionAgesOf(options);
+    const { reachMs, maxSessionAgeMs, renewSessionAfterMs } = sessionAgesOf(options);
     const guards = {
-      reachMs: reachOf(options),
+      reachMs,
       maxSessionAgeMs: maxSessionAgeMs + sessionAgeBeyondMs,
       renewSessionAfterMs: renewSessionAfterMs + sessionAgeBeyondMs,
     };

@@ -15,7 +15,7 @@ export interface OldPrimaryOutcome extends Repeats {
   readonly issuedByOld: number;
 }
 
-/** Sessions may be 6 s old; who waits at the successor begins after 12 s. */
+/** Sessions may be 4 s old; who waits at the successor begins after 12 s. */
 const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 150, leaseMs: 4_000, horizonMs: 4_000, graceMs: 4_000 },
   ...{ opTimeoutMs: 1_000, maxClockSkewMs: 1_000 },

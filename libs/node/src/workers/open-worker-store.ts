@@ -1,4 +1,4 @@
-import { MemoryWorkerStore, MemoryWorkerTable, reachOf, sessionAgesOf } from '@raindrop/core/internal';
+import { MemoryWorkerStore, MemoryWorkerTable, sessionAgesOf } from '@raindrop/core/internal';
 import type { WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { databaseOf } from '../database/application-database.js';
@@ -30,7 +30,6 @@ export function openWorkerStore(
   const { opTimeoutMs, adoptForeign, sharedWithOriginal } = options.lease;
   return new SqlWorkerStore(database, {
     ...{ tableName, autoCreateTable, foreignTimeZone, opTimeoutMs, adoptForeign, sharedWithOriginal },
-    reachMs: reachOf(options.lease),
     ...sessionAgesOf(options.lease),
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });
