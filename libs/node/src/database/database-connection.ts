@@ -19,7 +19,7 @@ export interface ServerSession {
 export interface Connection {
   /** False once the server, or {@link destroy}, has ended it. */
   readonly isUsable: boolean;
-  /** How long it has been open, ms; undefined before. */
+  /** How long ago it began to be opened, ms: no session of our own is older. Undefined before it is open. */
   readonly ageMs: number | undefined;
   /** Where it leads to; undefined before that is known. */
   readonly address: SqlDatabase | undefined;
@@ -50,7 +50,8 @@ export class DatabaseConnection implements Connection {
   private sent = 0;
   /** The server's number of the session; undefined before it is open. */
   private session: number | undefined;
-  private openedAt: number | undefined;
+  /** When it began to be opened, monotonic ms; undefined before it is open. */
+  private begunAt: number | undefined;
 
   constructor(
     private readonly database: SqlDatabase,
@@ -74,7 +75,7 @@ export class DatabaseConnection implements Connection {
   }
 
   get ageMs(): number | undefined {
-    return this.openedAt && performance.now() - this.openedAt;
+    return this.begunAt && performance.now() - this.begunAt;
   }
 
   /** @throws what the driver throws */
@@ -162,6 +163,7 @@ export class DatabaseConnection implements Connection {
   }
 
   private async connect(): Promise<DriverConnection> {
+    const begunAt = performance.now();
     const connection = await this.driver.connect();
     if (this.isDestroyed) {
       await this.end();
@@ -182,7 +184,7 @@ export class DatabaseConnection implements Connection {
         if (!this.dialect.lacksTerm(driverCodeOf(error))) throw error;
       });
     }
-    this.openedAt = performance.now();
+    this.begunAt = begunAt;
     return connection;
   }
 

@@ -8,20 +8,27 @@ import type { SqlDatabase } from './sql-database.js';
 export const LONGEST_LOCK_WAIT_S = 2;
 
 /**
- * The sessions that were given up while their server was still executing a statement: one of each address at most.
+ * The sessions that were given up while their server was still executing a statement, by address.
  *
  * While a commit waits for a replica the server does not notice that its client has gone. It must not be cancelled: the
  * server would then show a write as committed that no replica has. Whatever is written there meanwhile hangs as well, so
  * nothing is sent until it is over, or each attempt would leave another session behind.
+ *
+ * Two can be left at one address: the present session, and a retired one that still had a statement under way.
  */
 export class LeftSession {
-  private readonly left = new Map<SqlDatabase, { readonly session: number; readonly at: number }>();
+  /** When each was given up, monotonic ms, by the server's number of it. */
+  private readonly left = new Map<SqlDatabase, Map<number, number>>();
+  /** Connections that do nothing but ask: what they had sent before was answered. */
+  private readonly asking = new WeakSet<Connection>();
 
   /** Notes a connection that is about to be dropped. */
-  note({ unanswered }: Connection): void {
-    // Of two at one address, the second one has only asked about the first.
-    if (unanswered === undefined || this.left.has(unanswered.address)) return;
-    this.left.set(unanswered.address, { session: unanswered.session, at: performance.now() });
+  note(connection: Connection): void {
+    const { unanswered } = connection;
+    if (unanswered === undefined || this.asking.has(connection)) return;
+    const { address, session } = unanswered;
+    const there = this.left.get(address) ?? new Map<number, number>();
+    if (!there.has(session)) this.left.set(address, there.set(session, performance.now()));
   }
 
   /** Whether there may be one where a connection leads. */
@@ -29,16 +36,21 @@ export class LeftSession {
     return address === undefined ? this.left.size > 0 : this.left.has(address);
   }
 
-  /** Why nothing may be sent over this connection yet; undefined once it is over. @throws what the connection throws */
+  /** Why nothing may be sent over this connection yet; undefined once all is over. @throws what the connection throws */
   async refusal(dialect: Dialect, connection: Connection): Promise<DatabaseCallError | undefined> {
     if (connection.address === undefined) await connection.open();
     const address = connection.address!;
-    const left = this.left.get(address);
-    if (left === undefined) return undefined;
-    const sql = dialect.underWay(left.session, performance.now() - left.at);
-    if (sql === undefined) return undefined;
-    if (await isThere(dialect, connection.run(sql))) return stillUnderWay(performance.now() - left.at);
-    if (this.left.get(address) === left) this.left.delete(address);
+    const there = this.left.get(address);
+    if (there === undefined) return undefined;
+    if (connection.unanswered === undefined) this.asking.add(connection);
+    for (const [session, at] of there) {
+      const sql = dialect.underWay(session, performance.now() - at);
+      if (sql === undefined) return undefined;
+      if (await isThere(dialect, connection.run(sql))) return stillUnderWay(performance.now() - at);
+      there.delete(session);
+    }
+    this.asking.delete(connection);
+    if (there.size === 0 && this.left.get(address) === there) this.left.delete(address);
     return undefined;
   }
 }

@@ -41,6 +41,12 @@ export class OwnDatabase {
   private readonly left = new LeftSession();
   /** A session that is to take the place of the present one. */
   private next: Connection | undefined;
+  /** Sessions that take no new statements, and are closed once those under way on them have ended. */
+  private readonly retired = new Set<Connection>();
+  /** How many statements are under way on a session; none where there are none. */
+  private readonly underWay = new Map<Connection, number>();
+  /** Which session has read what. */
+  private readonly readBy = new WeakMap<StatementResult['records'], Connection>();
 
   /**
    * @throws UnsupportedDatabaseError for a database in memory; ConfigurationError for `timeZone`
@@ -65,8 +71,7 @@ export class OwnDatabase {
         over = reason;
         reject(reason);
       };
-      const run: RunStatement = (sql, values) =>
-        over === undefined ? this.limited(this.run(sql, values)) : Promise.reject(over);
+      const run: RunStatement = (sql, values) => (over === undefined ? this.run(sql, values) : Promise.reject(over));
       this.pending.add(abandon);
       work(run)
         .then(resolve, reject)
@@ -88,10 +93,10 @@ export class OwnDatabase {
     });
   }
 
-  /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
+  /** Drops every session: whatever is under way may still be executed. The next call connects anew. */
   abandon(why = 'the connection was dropped before there was an answer'): void {
     const reason = new DatabaseCallError(why, '');
-    this.drop(this.connection, reason);
+    for (const each of [this.connection, ...this.retired]) this.drop(each, reason);
     for (const reject of this.pending) reject(reason);
   }
 
@@ -101,7 +106,7 @@ export class OwnDatabase {
    */
   renewSession(): void {
     if (this.connection === undefined || this.next !== undefined || this.closing !== undefined) return;
-    if (this.left.mayBeOn(this.connection)) return;
+    if (this.retired.size > 0 || this.left.mayBeOn(this.connection)) return;
     const next = this.addresses.connection(this.dialect, this.options.opTimeoutMs);
     this.next = next;
     next.open().catch(() => {
@@ -109,22 +114,39 @@ export class OwnDatabase {
     });
   }
 
-  /** Hears how old the server says that the present session is. @returns whether it is too old to be written to */
-  isSessionTooOld(ageMs: number, maxAgeMs: number): boolean {
-    const isTooOld = this.age.isTooOld(ageMs, this.connection?.ageMs ?? 0, maxAgeMs);
-    if (isTooOld) this.reconnect();
-    return isTooOld;
+  /**
+   * Hears how old the server says that the session is which has read `records`. One that is too old is retired, one that
+   * will be soon is renewed.
+   * @returns whether it is too old to be written to
+   */
+  isSessionTooOld(
+    records: StatementResult['records'],
+    serverAgeMs: number,
+    maxAgeMs: number,
+    renewAfterMs = maxAgeMs,
+  ): boolean {
+    const connection = this.readBy.get(records)!;
+    const ageMs = this.age.of(connection, this.ownAgeMs(connection), serverAgeMs);
+    if (ageMs > maxAgeMs) this.retire(connection);
+    else if (ageMs > renewAfterMs) this.renewSession();
+    return ageMs > maxAgeMs;
   }
 
-  /** The next call connects anew: what answered is not what should have. */
+  /** The condition that the present session is young enough, to be added to others. */
+  andIsYoung(maxAgeMs: number): string {
+    return this.age.andIsYoung(this.dialect, maxAgeMs, this.ownAgeMs(this.connection));
+  }
+
+  /** The next statement connects anew: what answered is not what should have. What is under way on the session goes on. */
   reconnect(): void {
-    this.drop(this.connection, new DatabaseCallError('the connection was given up', ''));
+    this.retire(this.connection);
   }
 
   /** Safe to call more than once. Never rejects: a connection that cannot be closed in time is dropped. */
   close(): Promise<void> {
     this.dropNext(new Error('the connection was closed'));
-    this.closing ??= this.connection?.close() ?? Promise.resolve();
+    const sessions = [...(this.connection === undefined ? [] : [this.connection]), ...this.retired];
+    this.closing ??= Promise.all(sessions.map((each) => each.close())).then(() => undefined);
     return this.closing;
   }
 
@@ -138,28 +160,50 @@ export class OwnDatabase {
     void connection?.close();
   }
 
-  private async limited<T>(statement: Promise<T>): Promise<T> {
-    const { statementTimeoutMs } = this;
-    if (statementTimeoutMs === undefined) return statement;
-    const giveUp = (): void => this.abandon(`no answer within ${statementTimeoutMs} ms`);
-    const timer = setTimeout(giveUp, statementTimeoutMs).unref();
-    try {
-      return await statement;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   private async run(sql: string, values?: readonly SqlValue[]): Promise<StatementResult> {
     if (this.closing !== undefined) throw new ClosedError();
     if (this.connection?.isUsable === false) this.drop(this.connection, new Error('the connection was lost'));
     this.connection ??= this.addresses.connection(this.dialect, this.options.opTimeoutMs);
-    const { connection } = this;
+    const { connection, underWay } = this;
+    underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
+    try {
+      const result = await this.limited(connection, this.send(connection, sql, values));
+      this.readBy.set(result.records, connection);
+      return result;
+    } finally {
+      const others = underWay.get(connection)! - 1;
+      if (others > 0) underWay.set(connection, others);
+      else underWay.delete(connection);
+      if (this.retired.has(connection)) this.closeIdle(connection);
+    }
+  }
+
+  private async send(
+    connection: Connection,
+    sql: string,
+    values: readonly SqlValue[] | undefined,
+  ): Promise<StatementResult> {
     if (this.left.mayBeOn(connection)) {
       const refusal = await this.on(connection, () => this.left.refusal(this.dialect, connection));
       if (refusal !== undefined) throw refusal;
     }
     return this.on(connection, () => connection.run(sql, values));
+  }
+
+  private limited<T>(connection: Connection, statement: Promise<T>): Promise<T> {
+    const { statementTimeoutMs } = this;
+    if (statementTimeoutMs === undefined) return statement;
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        const why = `no answer within ${statementTimeoutMs} ms`;
+        reject(new DatabaseCallError(why, ''));
+        // Others that wait for the present session are as late.
+        if (this.retired.has(connection)) this.drop(connection, new Error(why));
+        else this.abandon(why);
+      };
+      const timer = setTimeout(giveUp, statementTimeoutMs).unref();
+      void statement.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 
   private async on<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
@@ -182,14 +226,34 @@ export class OwnDatabase {
     this.next = undefined;
   }
 
+  /** A session takes no new statements any more. */
+  private retire(connection: Connection | undefined): void {
+    if (connection === undefined || connection !== this.connection) return;
+    this.addresses.leave(connection);
+    this.connection = undefined;
+    this.retired.add(connection);
+    this.closeIdle(connection);
+  }
+
+  private closeIdle(connection: Connection): void {
+    if (!this.underWay.has(connection)) void connection.close().then(() => this.retired.delete(connection));
+  }
+
   private drop(connection: Connection | undefined, reason: Error): void {
     if (connection === undefined) return;
     this.left.note(connection);
     // Two sessions at a time are enough.
     if (this.left.mayBeOn(connection)) this.dropNext(reason);
-    this.addresses.leave(connection);
     connection.destroy(reason);
-    if (this.connection === connection) this.connection = undefined;
+    this.retired.delete(connection);
+    if (this.connection !== connection) return;
+    this.addresses.leave(connection);
+    this.connection = undefined;
+  }
+
+  /** How long the connection has been open, ms; 0 where sessions lead nowhere else. */
+  private ownAgeMs(connection: Connection | undefined): number {
+    return this.dialect.family === 'sqlite' ? 0 : (connection?.ageMs ?? 0);
   }
 }
 

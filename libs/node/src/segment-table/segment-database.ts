@@ -37,8 +37,8 @@ export interface SegmentDatabaseOptions {
 
 const MAX_SESSION_AGE_MS = 60_000;
 
-/** One look notes what is new, and one may need a younger session. */
-const MOST_LOOKS = 4;
+/** Two note what is new, and three need another session. */
+const MOST_LOOKS = 6;
 
 /** The database of a table of segments, over a connection of its own; what may pass is a SegmentStoreUnavailableError. */
 export class SegmentDatabase {
@@ -102,7 +102,7 @@ export class SegmentDatabase {
       if (records.length === 0) return { records, epoch: 0n };
       const { server_term, known_term, server_epoch, format, session_age_ms } = records[0]!;
       checkFormat(this.name, format);
-      if (this.database.isSessionTooOld(safeInteger(session_age_ms) ?? 0, this.maxSessionAgeMs)) continue;
+      if (this.database.isSessionTooOld(records, safeInteger(session_age_ms) ?? 0, this.maxSessionAgeMs)) continue;
       const term = this.primaryTerm(server_term);
       if (known_term === term) return { records, epoch: BigInt(String(server_epoch)) };
       const { dialect } = this.table;
@@ -117,7 +117,7 @@ export class SegmentDatabase {
 
   /** A condition of every reservation, to be added. */
   get andIsPrimary(): string {
-    return this.database.age.andIsYoung(this.database.dialect, this.maxSessionAgeMs);
+    return this.database.andIsYoung(this.maxSessionAgeMs);
   }
 
   private primaryTerm(told: unknown): string {

@@ -21,8 +21,8 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
   readonly reachMs?: number;
 }
 
-/** One look notes what is new, and one may need a younger session; a database that changes its server each time is of no use. */
-const MOST_LOOKS = 4;
+/** Two note what is new, and three need another session; a database that changes its server each time is of no use. */
+const MOST_LOOKS = 6;
 
 /** A server that no table was ever seen on. */
 const NOBODY: StoreTerm = { nowMs: 0, term: 'nobody', knownTerm: 'nobody', lostAtMs: 0, reachMs: -1 };
@@ -60,8 +60,8 @@ export class WorkerTableServer {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const { records } = await askWithTerm(this.database, select);
       const state = this.stateOf(records);
-      if (this.database.isSessionTooOld(state.sessionAgeMs, this.maxSessionAgeMs)) continue;
-      if (state.sessionAgeMs > renewSessionAfterMs) this.database.renewSession();
+      if (this.database.isSessionTooOld(records, state.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs))
+        continue;
       if (this.range === undefined || !mustNote(state, this.reachMs, this.term)) {
         this.term = state.term;
         return read(records, floorOf(state, this.reachMs));
@@ -73,7 +73,7 @@ export class WorkerTableServer {
 
   /** The condition under which a row may be written: by a session that is young enough, to the server that was read. */
   get andIsPrimary(): string {
-    return this.database.age.andIsYoung(this.database.dialect, this.maxSessionAgeMs);
+    return this.database.andIsYoung(this.maxSessionAgeMs);
   }
 
   /** @throws DatabaseRefusedError when the account may not write the state */
