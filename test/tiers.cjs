@@ -6,7 +6,7 @@
 const slow = [
   '.*\\.e2e-spec',
   'libs/node/src/(etcd|nats)/.*\\.int-spec',
-  'libs/node/src/database/addresses',
+  'libs/node/src/database/(addresses|retired-sessions)',
   'libs/node/src/segment-table/segment-connection',
   'libs/typeorm/src/business-number/gapless',
   'test/chaos/',

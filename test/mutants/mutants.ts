@@ -199,7 +199,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'libs/node/src/database/left-session.ts',
     find: 'if (!there.has(session)) this.left',
     replace: 'if (there.size === 0) this.left',
-    tier: 1,
+    tier: 2,
     spec: 'libs/node/src/database/retired-sessions.int-spec.ts',
     test: 'A session of mariadb that is given up for another one is waited for as the present one is, when both are left at work and it ends last',
   },

@@ -20,7 +20,7 @@ const ENGINES = [
   },
 ] as const;
 
-const LIMIT_MS = 1_000;
+const LIMIT_MS = 2_000;
 
 overBothPorts(() => {
   describe.each(ENGINES)('A session of $kind that is given up for another one', ({ kind, sleep, sleeping }) => {
@@ -60,7 +60,6 @@ overBothPorts(() => {
       database.reconnect();
       expect(await ask('SELECT 1 AS one')).toHaveLength(1);
       expect(proxy.connections).toBe(2);
-      expect(proxy.open).toBe(4);
       for (const answer of await answers) expect(answer).toHaveLength(1);
       await until('the old session to be closed', () => proxy.open === 2);
     });
@@ -88,8 +87,8 @@ overBothPorts(() => {
     });
 
     it.each([
-      ['last', 2.5, 1],
-      ['first', 1, 2.5],
+      ['last', 3, 1],
+      ['first', 1, 3],
     ])('is waited for as the present one is, when both are left at work and it ends %s', async (_, one, other) => {
       const given = [ask(sleep(one)).catch(() => undefined)];
       await isSleeping(1);
