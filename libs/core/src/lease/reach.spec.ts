@@ -18,14 +18,14 @@ const LEGAL: readonly LeaseOptions[] = [
 ];
 
 describe('The age of sessions', () => {
-  it('is 27 s by default, with another session beside from 11 s on and a reach of 185 s', () => {
-    const ages = { maxSessionAgeMs: 27_000, renewSessionAfterMs: 11_000, reachMs: 185_000 };
+  it('is 60 s by default, with another session beside from 44 s on and a reach of 218 s', () => {
+    const ages = { maxSessionAgeMs: 60_000, renewSessionAfterMs: 44_000, reachMs: 218_000 };
     expect(sessionAgesOf(resolveLeaseOptions({}))).toEqual(ages);
   });
 
-  it('is 15 s at least with the default skew, for which the reach gets longer', () => {
-    const lease = resolveLeaseOptions({ leaseMs: 30_000, heartbeatIntervalMs: 1_000, opTimeoutMs: 2_000 });
-    const ages = { maxSessionAgeMs: 15_000, renewSessionAfterMs: 10_000, reachMs: 35_000 + 90_000 + 2_000 + 15_000 };
+  it('is longer where the reach is long enough for that', () => {
+    const lease = resolveLeaseOptions({ leaseMs: 180_000, heartbeatIntervalMs: 30_000 });
+    const ages = { maxSessionAgeMs: 267_000, renewSessionAfterMs: 231_000, reachMs: 545_000 };
     expect(sessionAgesOf(lease)).toEqual(ages);
   });
 

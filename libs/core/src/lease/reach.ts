@@ -38,15 +38,15 @@ export interface SessionAges {
  * clock, and on a lane that is held for longer still, but never past what it was granted.
  *
  * With the defaults the primary is replaced at 12:00:00, and a session that was led to it just before is open at 12:00:03.
- * It grants for the last time at the age of 27 s, at 12:00:30: up to 12:02:35 by clocks that are as far apart as above. A
- * start takes the ticks after that, 185 s after 11:59:30.
+ * It grants for the last time at the age of 60 s, at 12:01:03: up to 12:03:08 by clocks that are as far apart as above. A
+ * start takes the ticks after that, 218 s after 11:59:30.
  */
 export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
-  const { heartbeatIntervalMs, opTimeoutMs, horizonMs, maxClockSkewMs } = lease;
+  const { leaseMs, heartbeatIntervalMs, opTimeoutMs, horizonMs, maxClockSkewMs } = lease;
   const grantedMs = horizonMs + 3 * maxClockSkewMs + opTimeoutMs;
-  // A session serves two renewals, and where clocks may differ by 30 s, which starts wait out three times, 15 s at least.
+  // A session serves two renewals at least. To open one for every other renewal would cost the server more than the renewals.
   const renewalMs = heartbeatIntervalMs + 2 * opTimeoutMs;
-  const leastAgeMs = Math.max(heartbeatIntervalMs + renewalMs, Math.ceil(maxClockSkewMs / 2));
+  const leastAgeMs = Math.max(heartbeatIntervalMs + renewalMs, leaseMs);
   const reachMs = Math.max(reachOf(lease), grantedMs + leastAgeMs);
   const maxSessionAgeMs = reachMs - grantedMs;
   return { reachMs, maxSessionAgeMs, renewSessionAfterMs: maxSessionAgeMs - renewalMs };
