@@ -52,5 +52,7 @@ function makeMember(store: WorkerStore, index: number, { min, max }: { min: numb
     },
     Date.now(),
   );
-  return leasedIssuer(store, { name: `acquirer ${index}`, resolved, lease: resolveLeaseOptions({}) });
+  // A write that a busy machine answers too late would leave a row behind that is held.
+  const lease = resolveLeaseOptions({ opTimeoutMs: 20_000 });
+  return leasedIssuer(store, { name: `acquirer ${index}`, resolved, lease });
 }

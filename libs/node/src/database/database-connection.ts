@@ -9,6 +9,9 @@ import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
 
+/** What the server itself has answered: MySQL's names, and the SQLSTATEs of PostgreSQL. EPIPE is none. */
+const OF_SERVER = /^ER_|^SQLITE_|^(?=.*\d)[\dA-Z]{5}$/;
+
 /** A session, as the server at an address numbers it. */
 export interface ServerSession {
   readonly address: SqlDatabase;
@@ -143,9 +146,9 @@ export class DatabaseConnection implements Connection {
         this.sent = unanswered;
         return result;
       } catch (error) {
-        if (!this.dialect.isBusy(driverCodeOf(error))) throw error;
-        // That was an answer.
-        this.sent = unanswered;
+        const code = driverCodeOf(error);
+        if (OF_SERVER.test(code)) this.sent = unanswered;
+        if (!this.dialect.isBusy(code)) throw error;
         if (this.isDestroyed || performance.now() >= giveUpAt) throw error;
       }
       await sleep(BUSY_PAUSE_MS + Math.random() * BUSY_JITTER_MS);
