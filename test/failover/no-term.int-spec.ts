@@ -54,6 +54,33 @@ describe('A PostgreSQL that does not tell which server it is', () => {
     expect(await later.durabilityWarnings()).not.toContainEqual(UNKNOWN);
   });
 
+  it('is refused in words beside an account that is told: each would take the other for a failover', async () => {
+    const options = { reachMs: 5_000 };
+    const [told, untold] = [openStore(database.options, options), openStore(account, options)];
+    const [tellingCodes, codes] = [openSegmentStore(database.options), openSegmentStore(account)];
+    opened.push(told, untold, tellingCodes, codes);
+    await told.prepare({ min: 1, max: 3 });
+    await told.readTable();
+    await tellingCodes.prepare();
+    await tellingCodes.source('order').reserve({ count: 1, above: 0n });
+    await admin.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${user}`);
+    const hidden = expect.objectContaining({
+      errorCode: 'SERVER_HIDDEN',
+      message: expect.stringMatching(/pg_control_system/) as string,
+    }) as unknown;
+    await untold.prepare({ min: 1, max: 3 });
+    await expect(untold.readTable()).rejects.toEqual(hidden);
+    await expect(takeRow(untold, 1)).rejects.toEqual(hidden);
+    await expect(codes.source('order').reserve({ count: 1, above: 0n })).rejects.toMatchObject({ cause: hidden });
+    // Nothing was noted: no start waits, and no number is skipped.
+    expect((await told.readTable()).barredUntilMs).toBeUndefined();
+    expect(await tellingCodes.source('order').reserve({ count: 1, above: 0n })).toMatchObject({ first: 2n });
+    await admin.query(`GRANT EXECUTE ON FUNCTION pg_control_system() TO ${user}`);
+    expect(await takeRow(untold, 1)).toBe(true);
+    expect(await codes.source('order').reserve({ count: 1, above: 0n })).toMatchObject({ first: 3n });
+    expect((await told.readTable()).barredUntilMs).toBeUndefined();
+  });
+
   it('gives numbers out of segments all the same, and warns of failovers', async () => {
     const store = openSegmentStore(account);
     opened.push(store);

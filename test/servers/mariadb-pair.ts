@@ -9,7 +9,10 @@ const QUERY_MS = 10_000;
 /** A MariaDB and a replica that follows it by GTID, read-only, as anybody sets them up. */
 export class MariadbPair extends ServerPair {
   readonly kind = 'mariadb';
+  /** Each primary has the id of the one before the last: two servers that take turns. */
+  takesTurns = false;
   private servers = 1;
+  private elected = 1;
 
   /** A primary; {@link addStandby} makes it a pair. @throws what {@link startMariadb} throws */
   static async start(): Promise<MariadbPair> {
@@ -46,7 +49,10 @@ export class MariadbPair extends ServerPair {
   }
 
   protected async elect(standby: PrivateServer): Promise<void> {
-    for (const sql of ['STOP SLAVE', 'RESET SLAVE ALL', 'SET GLOBAL read_only = 0']) await this.query(standby, sql);
+    for (const sql of ['STOP SLAVE', 'RESET SLAVE ALL']) await this.query(standby, sql);
+    // A replica passes over what carries its own id: it gets the id when it has read all.
+    if (this.takesTurns) await this.query(standby, `SET GLOBAL server_id = ${(this.elected = 3 - this.elected)}`);
+    await this.query(standby, 'SET GLOBAL read_only = 0');
   }
 
   protected async catchUp(): Promise<void> {

@@ -27,7 +27,16 @@ export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-stor
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export { isHeld } from './lease/liveness.js';
 export { reachOf, sessionAgesOf, type SessionAges } from './lease/reach.js';
-export { floorOf, isUnseenLoss, mustNote, raisedTo, type StoreTerm } from './lease/store-term.js';
+export {
+  FENCED_EPOCHS_MS,
+  fencedState,
+  FormerPrimaryError,
+  judgeServer,
+  raisedTo,
+  type BelievedServer,
+  type ServerVerdict,
+  type StoreTerm,
+} from './lease/store-term.js';
 export { ForeignRowsError, ForeignTimeZoneError } from './lease/foreign-errors.js';
 export {
   ClockSkewError,

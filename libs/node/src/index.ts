@@ -50,7 +50,7 @@ export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-v
 export { InvalidTableNameError } from './database/table-name.js';
 export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';
 
-export { ReplicaError } from './database/server-term.js';
+export { ReplicaError, ServerHiddenError } from './database/server-term.js';
 export { TableFormatError } from './tables/state-table.js';
 export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
 export type { TableKindName } from './tables/table-kind.js';
@@ -68,6 +68,7 @@ export {
   ClockSkewError,
   DatabaseRegressionError,
   ForeignRowsError,
+  FormerPrimaryError,
   ForeignTimeZoneError,
   IdSourceUnavailableError,
   IdsNotReadyError,

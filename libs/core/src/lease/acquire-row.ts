@@ -56,6 +56,9 @@ async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefi
     const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
       const held = new HeldRow(row.id, row.version + 1, token);
+      // A primary that was replaced, and serves on the sessions that it has, shows a lease as over which its holder renews at
+      // the successor. New sessions lead there.
+      if (row.token !== '') session.reconnect();
       const laterFloor = await vouchForLayout(ctx, held, { row, start }, trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
       reservation.begin(start, { ...plan, base });

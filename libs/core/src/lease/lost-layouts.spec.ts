@@ -42,7 +42,7 @@ class Primary extends WorkerDatabase {
   constructor() {
     super(BEGIN);
     this.table.term = 'server 1';
-    this.table.state = { knownTerm: 'server 1', lostAtMs: 0, reachMs: REACH_MS };
+    this.table.state = { knownTerm: 'server 1', epoch: 0, lostAtMs: 0, reachMs: REACH_MS };
   }
 
   process(seed: number, layout: Partial<LayoutOptions>, more: KeeperBenchOptions = {}): KeeperBench {

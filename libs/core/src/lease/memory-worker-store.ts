@@ -1,7 +1,14 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
-import { floorOf, isUnseenLoss, mustNote, type StoreTerm } from './store-term.js';
+import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './store-term.js';
 import { fencedRow, sampleRows, unusedRow, writtenRow } from './worker-rows.js';
-import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerTable, WorkerWrite } from './worker-store.js';
+import {
+  type SampleRequest,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
+} from './worker-store.js';
 
 /** Holds the table that several {@link MemoryWorkerStore} share. */
 export class MemoryWorkerTable {
@@ -12,7 +19,7 @@ export class MemoryWorkerTable {
   /** That of the server there would be; '' as long as none is ever replaced. */
   term = '';
   /** What is known of the server that was there before. */
-  state: Pick<StoreTerm, 'knownTerm' | 'lostAtMs' | 'reachMs'> = { knownTerm: undefined, lostAtMs: 0, reachMs: 0 };
+  state: Omit<StoreTerm, 'nowMs' | 'term'> = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
 }
 
 /**
@@ -22,7 +29,7 @@ export class MemoryWorkerTable {
  */
 export class MemoryWorkerStore implements WorkerStore {
   private range: WorkerRange | undefined;
-  private term: string | undefined;
+  private believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
   /** @param reachMs how far grants reach past a loss of commits; see reachOf */
@@ -42,22 +49,26 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   readTable(): Promise<WorkerTable> {
-    return Promise.resolve(this.lookAtAll());
+    return new Promise((resolve) => resolve(this.lookAtAll()));
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    return Promise.resolve(sampleRows(this.lookAtAll(), request));
+    return new Promise((resolve) => resolve(sampleRows(this.lookAtAll(), request)));
   }
 
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    this.look();
-    return Promise.resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
+    return new Promise((resolve) => {
+      this.look();
+      resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
+    });
   }
 
   write(write: WorkerWrite): Promise<boolean> {
+    const { term = '', epoch = 0 } = this.believed ?? {};
     const written = writtenRow(this.table.rows.get(write.id), write, this.now());
-    // On another server a row may only look the same.
-    if (written === undefined || (this.term ?? '') !== this.table.term) return Promise.resolve(false);
+    // On another server, or on this one after another was the primary, a row may only look the same.
+    const isSame = term === this.table.term && epoch === this.table.state.epoch;
+    if (written === undefined || !isSame) return Promise.resolve(false);
     this.table.rows.set(write.id, written);
     return Promise.resolve(true);
   }
@@ -74,6 +85,7 @@ export class MemoryWorkerStore implements WorkerStore {
     for (const each of [rows, deleted]) {
       for (const [id, row] of each) each.set(id, fencedRow(row, aheadMs, nowMs));
     }
+    this.table.state = fencedState({ ...this.table.state, knownTerm: this.table.term }, nowMs);
     return Promise.resolve(rows.size + deleted.size);
   }
 
@@ -99,18 +111,22 @@ export class MemoryWorkerStore implements WorkerStore {
     };
   }
 
-  /** Notes what is new; answers with the floor. */
+  /** Notes what is new; answers with the floor. @throws FormerPrimaryError */
   private look(): number {
     const { table, reachMs } = this;
     const seen = { nowMs: this.now(), term: table.term, ...table.state };
-    const floorMs = floorOf(seen, reachMs);
-    if (this.range !== undefined && mustNote(seen, reachMs, this.term)) {
-      void this.prepare(this.range);
-      for (const layout of this.seenLayouts) table.layouts.add(layout);
-      const lostAtMs = isUnseenLoss(seen, this.term) ? seen.nowMs : seen.lostAtMs;
-      table.state = { knownTerm: seen.term, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
+    const { isAnother, isFailover, mustNote, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
+    if (this.range !== undefined) {
+      if (isAnother) {
+        void this.prepare(this.range);
+        for (const layout of this.seenLayouts) table.layouts.add(layout);
+      }
+      if (mustNote) {
+        const lostAtMs = isFailover ? seen.nowMs : seen.lostAtMs;
+        table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
+      }
     }
-    this.term = seen.term;
+    this.believed = { term: seen.term, epoch: table.state.epoch };
     return floorMs;
   }
 

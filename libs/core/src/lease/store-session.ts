@@ -1,6 +1,6 @@
 import { RaindropError } from '../raindrop-error.js';
 import type { Timer, Timers } from '../time/timers.js';
-import { StoreUnavailableError } from './lease-errors.js';
+import { ClockSkewError, StoreUnavailableError } from './lease-errors.js';
 import type { WorkerStore } from './worker-store.js';
 
 /** @throws ForeignTimeZoneError, StoreUnavailableError */
@@ -23,7 +23,7 @@ export class StoreSession {
   /**
    * Makes a call of the store.
    * @throws StoreUnavailableError for every failure, the deadline included: whether it was executed is unknown;
-   * the store's own error when it is not retryable
+   * ClockSkewError; the store's own error when it is not retryable
    */
   async run<T>(what: string, call: (store: WorkerStore) => Promise<T>, timeoutMs = this.opTimeoutMs): Promise<T> {
     if (this.isOver) throw new StoreUnavailableError(what, new Error('there was no time left for it'));
@@ -40,13 +40,18 @@ export class StoreSession {
     try {
       return await Promise.race([call(this.store), deadline]);
     } catch (error) {
-      // What no second try can mend keeps its name.
-      if (error instanceof RaindropError && !error.retryable) throw error;
+      // What no second try can mend keeps its name, and so does a clock that is wrong.
+      if (error instanceof RaindropError && (!error.retryable || error instanceof ClockSkewError)) throw error;
       throw new StoreUnavailableError(what, error);
     } finally {
       timer.cancel();
       this.pending.delete(expire);
     }
+  }
+
+  /** The next call goes over a new connection: to the server that is the primary now. */
+  reconnect(): void {
+    this.store.abandon();
   }
 
   /** Gives the calls under way, and all to come but {@link close}, so much time together; then they fail. */

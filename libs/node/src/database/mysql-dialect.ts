@@ -75,11 +75,15 @@ const LACKS_TERM = [
   ...['ER_BAD_FIELD_ERROR', 'ER_TABLEACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR', 'ER_NOT_SUPPORTED_YET'],
 ];
 
+/** A node that has not heard yet which cluster it belongs to shows zeros: its sessions are of no use, as a replica's. */
+const clusterOf = (uuid: string): string =>
+  `CASE WHEN ${uuid} = '00000000-0000-0000-0000-000000000000' THEN '${REPLICA}' ELSE CONCAT('cluster ', ${uuid}) END`;
 const CLUSTER_OF_MARIADB =
-  `(SELECT CONCAT('cluster ', s.VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS s, information_schema.GLOBAL_VARIABLES v ` +
-  `WHERE s.VARIABLE_NAME = 'WSREP_CLUSTER_STATE_UUID' AND v.VARIABLE_NAME = 'WSREP_ON' AND v.VARIABLE_VALUE = 'ON')`;
+  `(SELECT ${clusterOf('s.VARIABLE_VALUE')} FROM information_schema.GLOBAL_STATUS s, information_schema.GLOBAL_VARIABLES v ` +
+  `WHERE s.VARIABLE_NAME = 'WSREP_CLUSTER_STATE_UUID' AND LENGTH(s.VARIABLE_VALUE) = 36 ` +
+  `AND v.VARIABLE_NAME = 'WSREP_ON' AND v.VARIABLE_VALUE = 'ON')`;
 const CLUSTER_OF_PERCONA =
-  `(SELECT CONCAT('cluster ', VARIABLE_VALUE) FROM performance_schema.global_status ` +
+  `(SELECT ${clusterOf('VARIABLE_VALUE')} FROM performance_schema.global_status ` +
   `WHERE VARIABLE_NAME = 'wsrep_cluster_state_uuid' AND LENGTH(VARIABLE_VALUE) = 36)`;
 const GROUP =
   `(SELECT CONCAT('group ', VARIABLE_VALUE) FROM performance_schema.global_variables ` +

@@ -32,6 +32,7 @@ export interface OwnDatabaseOptions {
 export class OwnDatabase {
   /** Its term is '' from the moment that the server has shown to have none (ask-with-term.ts). */
   dialect: Dialect;
+  private readonly tellingDialect: Dialect;
   private readonly addresses: Addresses;
   private readonly statementTimeoutMs: number | undefined;
   private readonly pending = new Set<(reason: Error) => void>();
@@ -57,7 +58,8 @@ export class OwnDatabase {
   ) {
     refuseVolatile(database);
     this.addresses = new Addresses(database);
-    this.dialect = dialectOf(database.type, options.timeZone);
+    this.tellingDialect = dialectOf(database.type, options.timeZone);
+    this.dialect = this.tellingDialect;
     // SQLite answers at once or is busy, for which opTimeoutMs is the limit already.
     this.statementTimeoutMs = database.type === 'better-sqlite3' ? undefined : options.statementTimeoutMs;
   }
@@ -96,6 +98,7 @@ export class OwnDatabase {
   /** Drops every session: whatever is under way may still be executed. The next call connects anew. */
   abandon(why = 'the connection was dropped before there was an answer'): void {
     const reason = new DatabaseCallError(why, '');
+    this.dropNext(reason);
     for (const each of [this.connection, ...this.retired]) this.drop(each, reason);
     for (const reject of this.pending) reject(reason);
   }
@@ -135,6 +138,16 @@ export class OwnDatabase {
   /** The condition that the present session is young enough, to be added to others. */
   andIsYoung(maxAgeMs: number): string {
     return this.age.andIsYoung(this.dialect, maxAgeMs, this.ownAgeMs(this.connection));
+  }
+
+  /**
+   * The server is asked for its term again, though it or one before it could not tell.
+   * @returns whether it was not asked before
+   */
+  forgetMuteness(): boolean {
+    const wasMute = this.dialect !== this.tellingDialect;
+    this.dialect = this.tellingDialect;
+    return wasMute;
   }
 
   /** The next statement connects anew: what answered is not what should have. What is under way on the session goes on. */

@@ -20,6 +20,20 @@ export class ReplicaError extends RaindropError {
   }
 }
 
+/** The server tells this account no term, and is known to have one: a failover would go unnoticed, or be seen at every look. */
+export class ServerHiddenError extends RaindropError {
+  readonly errorCode = 'SERVER_HIDDEN';
+
+  constructor() {
+    super(
+      'The database server does not tell this account which server it is, and has told others: a failover could not be ' +
+        'noticed. Give the account the same rights (PostgreSQL: GRANT pg_monitor or EXECUTE ON FUNCTION ' +
+        'pg_control_system() TO it; MySQL and MariaDB: SELECT on performance_schema), or one account to all processes.',
+      { retryable: true },
+    );
+  }
+}
+
 /** The condition that a statement is executed by the server whose term that is. */
 export function isOnServer(dialect: Dialect, value: Bind, term: string): string {
   return `${dialect.termOfWrite} = ${value(term)}`;

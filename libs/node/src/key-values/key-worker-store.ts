@@ -109,11 +109,12 @@ export class KeyWorkerStore implements WorkerStore {
     const seen = mostFencesSeen(this.keys, entries);
     const nowMs = Date.now();
     // Also where everything is gone: rows that are added later are fenced then.
-    await update(this.values, what, fence, (text) => {
-      const { count, untilMs } = fencesOf(fence, text);
+    await update(this.values, what, fence, (now) => {
+      const { count, untilMs } = fencesOf(fence, now.entries.get(fence));
       const next = Math.max(count, seen) + 1;
       return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
     });
+    await this.cluster.fence(nowMs);
     return this.keys.idsIn(entries).length;
   }
 

@@ -1,13 +1,19 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
-import { floorOf, isUnseenLoss, mustNote, type StoreTerm } from '@raindrop/core/internal';
+import {
+  fencedState,
+  judgeServer,
+  type BelievedServer,
+  type ServerVerdict,
+  type StoreTerm,
+} from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
 import type { KeyValues, Seen } from './key-values.js';
 import { update } from './update.js';
 import type { WorkerKeys } from './worker-keys.js';
 import { FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, fencesOf } from './worker-record.js';
 
-/** One look notes what is new; a cluster that is another one each time is of no use. */
-const MOST_LOOKS = 3;
+/** What is new is noted, perhaps by another process at the same moment; a cluster that is new at each look is of no use. */
+const MOST_LOOKS = 4;
 
 /**
  * Which cluster keeps a table of workers. One that was restored from a snapshot has another name, or a revision that
@@ -15,7 +21,11 @@ const MOST_LOOKS = 3;
  */
 export class StoreCluster {
   /** Of the last answer that was believed; undefined before the first. */
-  private last: { readonly cluster: string; readonly revision: number } | undefined;
+  private last: (BelievedServer & { readonly revision: number }) | undefined;
+  /** Its revision did since: a snapshot was restored, which is to be noted. */
+  private wentBack = false;
+  /** The epoch in which a cluster was given our rows and layouts. */
+  private fittedEpoch: number | undefined;
   /** Undefined before `prepare`: until then nothing is noted. */
   private range: WorkerRange | undefined;
   /** Every layout that was ever seen to have issued IDs: a cluster that lacks one is told. */
@@ -38,59 +48,68 @@ export class StoreCluster {
     await this.addWhatIsMissing({ min: 1, max: 0 });
   }
 
-  /** A read of what may be believed: a cluster that nobody has noted yet is noted first. @throws TableFormatError */
+  /**
+   * A read of what may be believed: a cluster that no process has noted yet is noted first.
+   * @throws FormerPrimaryError; TableFormatError
+   */
   async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly floorMs: number }> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const seen = await read();
-      const state = this.termOf(seen);
-      const isBack = this.last?.cluster === seen.cluster && seen.revision < this.last.revision;
-      const own = isBack ? `${seen.cluster}, later` : this.last?.cluster;
-      if (this.range === undefined || !mustNote(state, this.reachMs, own)) {
-        this.believe(seen);
-        return { seen, floorMs: floorOf(state, this.reachMs) };
+      this.wentBack ||= this.last?.term === seen.cluster && seen.revision < this.last.revision;
+      const { verdict, state } = this.judge(seen);
+      const isFitted = !verdict.isAnother || this.fittedEpoch === state.epoch;
+      if (this.range === undefined || (isFitted && !verdict.mustNote)) {
+        this.wentBack = false;
+        this.last = { term: seen.cluster, epoch: state.epoch, revision: seen.revision };
+        for (const each of this.keys.layoutsIn(seen.entries)) this.layouts.add(each);
+        return { seen, floorMs: verdict.floorMs };
       }
-      await this.note(this.range, own, isBack);
+      await this.fitAndNote(this.range);
     }
     throw this.values.unavailable('reading the workers', 'it is another cluster at every look');
   }
 
-  /** What an answer shows of the cluster, to be compared with the next one. */
-  believe({ cluster, revision, entries }: Seen): void {
-    this.last = { cluster, revision };
-    for (const each of this.keys.layoutsIn(entries)) this.layouts.add(each);
+  /** See fencedState. Nothing where no cluster was noted yet: the rows that will be added are fenced by their own key. */
+  async fence(nowMs: number): Promise<void> {
+    const { state } = this.keys;
+    const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
+    if (known === undefined) return;
+    await update(this.values, 'fencing the workers', state, ({ entries }) =>
+      JSON.stringify(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs)),
+    );
   }
 
-  private termOf({ entries, cluster }: Seen): StoreTerm {
+  /** @throws FormerPrimaryError; TableFormatError */
+  private judge({ entries, cluster }: Seen): { readonly state: StoreTerm; readonly verdict: ServerVerdict } {
     const key = this.keys.state;
-    const state = stateOf(key, entries.get(key));
-    if (state !== undefined && state.format > FORMAT) throw new TableFormatError(key, state.format, FORMAT);
-    const { lostAtMs = 0, reachMs = 0 } = state ?? {};
-    return { nowMs: Date.now(), term: cluster, knownTerm: state?.term, lostAtMs, reachMs };
+    const known = stateOf(key, entries.get(key));
+    if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
+    const { epoch = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
+    const state = { nowMs: Date.now(), term: cluster, knownTerm: known?.term, epoch, lostAtMs, reachMs };
+    return { state, verdict: judgeServer(state, this.reachMs, this.last, this.wentBack) };
   }
 
   /** Notes the cluster that answers, after all that it may lack. */
-  private async note(workers: WorkerRange, own: string | undefined, isBack: boolean): Promise<void> {
-    const { keys, values, reachMs } = this;
+  private async fitAndNote(workers: WorkerRange): Promise<void> {
+    const { keys, values } = this;
     const seen = await values.readAll();
-    const { cluster, entries } = seen;
-    if (own !== undefined && own !== cluster) await this.addWhatIsMissing(workers);
+    if (this.judge(seen).verdict.isAnother) await this.addWhatIsMissing(workers);
     // Clocks of hosts differ: a holder's may be ahead of this one.
-    const fences = fencesOf(keys.fence, entries.get(keys.fence));
-    const heartbeats = keys.idsIn(entries).map((id) => {
+    const fences = fencesOf(keys.fence, seen.entries.get(keys.fence));
+    const heartbeats = keys.idsIn(seen.entries).map((id) => {
       const key = keys.row(id);
-      return rowOfRecord(key, entries.get(key)!, fences).heartbeatMs;
+      return rowOfRecord(key, seen.entries.get(key)!, fences).heartbeatMs;
     });
-    const nowMs = Math.max(Date.now(), ...heartbeats);
-    await update(values, 'noting the cluster', keys.state, (text) => {
-      const known = stateOf(keys.state, text);
-      const state = { ...this.termOf(seen), knownTerm: known?.term, lostAtMs: known?.lostAtMs ?? 0 };
-      const isLost = isBack || (known === undefined ? own !== undefined && own !== cluster : isUnseenLoss(state, own));
+    await update(values, 'noting the cluster', keys.state, (now) => {
+      const { state, verdict } = this.judge(now);
+      const { epoch, isFailover } = verdict;
+      this.fittedEpoch = epoch;
       return JSON.stringify({
-        ...{ format: FORMAT, term: cluster, lostAtMs: isLost ? nowMs : state.lostAtMs },
-        reachMs: Math.max(known?.reachMs ?? 0, reachMs),
+        ...{ format: FORMAT, term: now.cluster, epoch },
+        lostAtMs: isFailover ? Math.max(state.nowMs, ...heartbeats) : state.lostAtMs,
+        reachMs: Math.max(state.reachMs, this.reachMs),
       });
     });
-    this.believe(seen);
   }
 
   private async addWhatIsMissing({ min, max }: WorkerRange): Promise<void> {

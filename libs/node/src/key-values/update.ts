@@ -1,4 +1,4 @@
-import type { KeyValues } from './key-values.js';
+import type { KeyValues, Seen } from './key-values.js';
 
 const TRIES = 10;
 
@@ -7,11 +7,11 @@ export async function update(
   values: KeyValues,
   what: string,
   key: string,
-  next: (text: string | undefined) => string,
+  next: (seen: Seen) => string,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const seen = await values.read(what, [key]);
-    if (await values.change(what, { seen, key, text: next(seen.entries.get(key)) })) return;
+    if (await values.change(what, { seen, key, text: next(seen) })) return;
   }
   throw values.unavailable(what, `others changed ${key} at each of ${TRIES} tries`);
 }

@@ -17,6 +17,7 @@ export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 export interface ClusterState {
   readonly format: number;
   readonly term: string;
+  readonly epoch: number;
   readonly lostAtMs: number;
   readonly reachMs: number;
 }
@@ -63,7 +64,11 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   if (since <= 0) return row;
   const fenced = fencedRow(row, fences.untilMs - fences.atMs, fences.atMs);
   const leap = (since - 1) * FENCE_LEAP;
-  return { ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap };
+  return {
+    ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
+    // What a clock that was ahead has written says nothing any more.
+    heartbeatMs: Math.min(fenced.heartbeatMs, fences.atMs),
+  };
 }
 
 /** @throws CorruptWorkerKeyError */
@@ -76,10 +81,12 @@ export function fencesOf(key: string, text: string | undefined): Fences {
 /** @throws CorruptWorkerKeyError */
 export function stateOf(key: string, text: string | undefined): ClusterState | undefined {
   if (text === undefined) return undefined;
-  const { format, term, lostAtMs, reachMs } = objectOf(key, text);
+  const { format, term, epoch, lostAtMs, reachMs } = objectOf(key, text);
   if (typeof term !== 'string') throw new CorruptWorkerKeyError(key);
-  const numbers = { format: numberOf(key, format), lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) };
-  return { ...numbers, term };
+  return {
+    ...{ term, format: numberOf(key, format), epoch: numberOf(key, epoch) },
+    ...{ lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) },
+  };
 }
 
 function objectOf(key: string, text: string): Record<string, unknown> {

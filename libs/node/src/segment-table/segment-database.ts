@@ -1,5 +1,10 @@
 import { RaindropError } from '@raindrop/core';
-import { SegmentStoreUnavailableError } from '@raindrop/core/internal';
+import {
+  judgeServer,
+  SegmentStoreUnavailableError,
+  type BelievedServer,
+  type ServerVerdict,
+} from '@raindrop/core/internal';
 import { askWithTerm } from '../database/ask-with-term.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import { failoverWarnings } from '../database/failover-warnings.js';
@@ -8,13 +13,13 @@ import type { SqlValue, Statement } from '../database/dialect.js';
 import type { RunStatement, SqlResult } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { REPLICA, ReplicaError } from '../database/server-term.js';
+import { REPLICA, ReplicaError, ServerHiddenError } from '../database/server-term.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { execute } from '../database/statement.js';
-import { checkFormat, insertState } from '../tables/state-table.js';
+import { checkFormat } from '../tables/state-table.js';
 import { prepareTable } from '../tables/prepare-table.js';
 import type { Table, TableKind } from '../tables/table-kind.js';
-import { countServer, insertSegmentRows, selectServers } from './segment-statements.js';
+import { insertSegmentRows, noteServer, selectServers } from './segment-statements.js';
 
 export interface SegmentDatabaseOptions {
   /** `table` or `schema.table`. */
@@ -37,15 +42,18 @@ export interface SegmentDatabaseOptions {
 
 const MAX_SESSION_AGE_MS = 60_000;
 
-/** Two note what is new, and three need another session. */
-const MOST_LOOKS = 6;
+/**
+ * A look may need a younger session, or ask for the term anew, and what is new is noted, perhaps by another process at the
+ * same moment. A database that changes its server at each of them is of no use.
+ */
+const MOST_LOOKS = 8;
 
 /** The database of a table of segments, over a connection of its own; what may pass is a SegmentStoreUnavailableError. */
 export class SegmentDatabase {
   private readonly database: OwnDatabase;
   private readonly name: TableName;
-  /** Of the server that answered last; undefined before. */
-  private term: string | undefined;
+  /** The server whose answer was believed last; undefined before the first. */
+  private believed: BelievedServer | undefined;
 
   /** @throws UnsupportedDatabaseError, InvalidTableNameError */
   constructor(
@@ -91,26 +99,33 @@ export class SegmentDatabase {
   /**
    * What a statement reads that selects the server, too: of the primary, in a session that is young enough, once its server
    * is noted.
-   * @throws ReplicaError; TableFormatError
+   * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
    */
   async primary(
     read: () => Promise<SqlResult>,
   ): Promise<{ readonly records: SqlResult['records']; readonly epoch: bigint }> {
+    let isAskedAnew = false;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const { records } = await read();
       // Without a row there is nobody to ask: whoever adds one asks.
       if (records.length === 0) return { records, epoch: 0n };
-      const { server_term, known_term, server_epoch, format, session_age_ms } = records[0]!;
-      checkFormat(this.name, format);
-      if (this.database.isSessionTooOld(records, safeInteger(session_age_ms) ?? 0, this.maxSessionAgeMs)) continue;
-      const term = this.primaryTerm(server_term);
-      if (known_term === term) return { records, epoch: BigInt(String(server_epoch)) };
+      const record = records[0]!;
+      checkFormat(this.name, record['format']);
+      if (this.database.isSessionTooOld(records, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs))
+        continue;
+      const seen = serverIn(record);
+      if (this.isHidden(seen) && !isAskedAnew && this.database.forgetMuteness()) {
+        isAskedAnew = true;
+        continue;
+      }
+      const verdict = this.judge(seen);
+      const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
+      if (!verdict.mustNote && !isBehind) {
+        this.believed = { term: seen.term, epoch: seen.epoch };
+        return { records, epoch: BigInt(seen.epoch) };
+      }
       const { dialect } = this.table;
-      const noting =
-        typeof known_term === 'string'
-          ? countServer(dialect, this.name, known_term, term)
-          : insertState(dialect, this.name, { term });
-      await this.database.call((run) => execute(run, noting));
+      await this.database.call((run) => execute(run, noteServer(dialect, this.name, seen, verdict.epoch)));
     }
     throw new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', '');
   }
@@ -120,11 +135,21 @@ export class SegmentDatabase {
     return this.database.andIsYoung(this.maxSessionAgeMs);
   }
 
-  private primaryTerm(told: unknown): string {
-    const term = String(told);
-    if (term !== REPLICA) return (this.term = term);
-    this.database.reconnect();
-    throw new ReplicaError();
+  /** What cannot be believed is no answer of the primary: a new connection may lead elsewhere. */
+  private judge(seen: SeenServer): ServerVerdict {
+    try {
+      if (seen.term === REPLICA) throw new ReplicaError();
+      if (this.isHidden(seen)) throw new ServerHiddenError();
+      // Failovers are counted, and no moment of theirs is of interest.
+      return judgeServer({ ...seen, nowMs: 0, lostAtMs: seen.epoch, reachMs: 0 }, 0, this.believed);
+    } catch (error) {
+      this.database.reconnect();
+      throw error;
+    }
+  }
+
+  private isHidden({ term, knownTerm }: SeenServer): boolean {
+    return term === '' && ((knownTerm ?? '') !== '' || (this.believed?.term ?? '') !== '');
   }
 
   private get maxSessionAgeMs(): number {
@@ -136,13 +161,26 @@ export class SegmentDatabase {
     const cure = 'raise max_id of every row after one, by more than can have been lost';
     return [
       ...(await named('reading its settings', this.database.durabilityWarnings())),
-      ...(await failoverWarnings(this.database, this.term, { maxSessionAgeMs: this.maxSessionAgeMs, cure })),
+      ...(await failoverWarnings(this.database, this.believed?.term, { maxSessionAgeMs: this.maxSessionAgeMs, cure })),
     ];
   }
 
   close(): Promise<void> {
     return this.database.close();
   }
+}
+
+interface SeenServer extends BelievedServer {
+  readonly knownTerm: string | undefined;
+}
+
+function serverIn(record: SqlResult['records'][number]): SeenServer {
+  const known = record['known_term'];
+  return {
+    term: String(record['server_term']),
+    knownTerm: typeof known === 'string' ? known : undefined,
+    epoch: safeInteger(record['server_epoch']) ?? 0,
+  };
 }
 
 async function named<T>(what: string, call: Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { quoteTable, type Dialect, type SqlValue, type Statement } from '../data
 import type { StatementResult } from '../database/run-sql.js';
 import { statement, type Bind } from '../database/statement.js';
 import { isOnServer } from '../database/server-term.js';
-import { ofState, stateTableOf } from '../tables/state-table.js';
+import { insertState, isInEpoch, ofState, stateTableOf } from '../tables/state-table.js';
 import type { TableName } from '../database/table-name.js';
 import type { Table } from '../tables/table-kind.js';
 import { wholeNumber, type SegmentRow } from './segment-row.js';
@@ -74,6 +74,7 @@ export function takeNumbers(
       isRow(address, value),
       `${dialect.quote('epoch')} = ${value(row.epoch)}`,
       isOnServer(dialect, value, row.term),
+      isInEpoch(dialect, address.name, value, row.serverEpoch),
       `${dialect.quote('step')} = ${value(row.step)}`,
       `${dialect.quote('max_limit_id')} = ${value(row.maxLimitId)}`,
       // The sum is never formed where it would overflow.
@@ -110,6 +111,7 @@ export function giveNumbersBack(address: RowAddress, { taken, last, maxId, versi
       `${max} = ${value(last)}`,
       `${dialect.quote('epoch')} = ${value(taken.serverEpoch)}`,
       isOnServer(dialect, value, taken.term),
+      isInEpoch(dialect, address.name, value, taken.serverEpoch),
     ];
     if (versions !== undefined) conditions.push(`${version} = ${value(versions.expected)}`);
     return `UPDATE ${tableOf(address)} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`;
@@ -122,7 +124,7 @@ function serverColumns(dialect: Dialect, table: TableName): string[] {
   return [
     `${dialect.term} AS server_term`,
     `${kept('term')} AS known_term`,
-    `${kept('epoch')} AS server_epoch`,
+    `COALESCE(${kept('epoch')}, 0) AS server_epoch`,
     `${kept('format')} AS format`,
     `${dialect.sessionAgeMs} AS session_age_ms`,
   ];
@@ -132,13 +134,34 @@ export function selectServers(dialect: Dialect, table: TableName): Statement {
   return { sql: `SELECT ${serverColumns(dialect, table).join(', ')}`, values: [] };
 }
 
-/** Notes that another server answers than the one that was known. Nothing where somebody has done so. */
-export function countServer(dialect: Dialect, table: TableName, known: string, term: string): Statement {
+/**
+ * Notes the server that answers. Nothing where another process has done so.
+ *
+ * Its epoch is `leastEpoch`, or one above that of all rows where one of them has it already: such a row is of another
+ * history than the state, by which its next numbers would not be skipped.
+ */
+export function noteServer(
+  dialect: Dialect,
+  table: TableName,
+  seen: { readonly term: string; readonly knownTerm: string | undefined; readonly epoch: number },
+  leastEpoch: number,
+): Statement {
+  const [epoch, column] = [dialect.quote('epoch'), dialect.quote('term')];
+  const highest = `MAX(r.${epoch})`;
+  const next =
+    `(SELECT CASE WHEN ${highest} > 0 AND ${highest} >= ${leastEpoch} THEN ${highest} + 1 ELSE ${leastEpoch} END ` +
+    `FROM ${quoteTable(dialect, table)} r)`;
+  if (seen.knownTerm === undefined) return insertState(dialect, table, { term: seen.term, epoch: next });
+  const { knownTerm } = seen;
   return statement(dialect, (value) => {
-    const [epoch, column] = [dialect.quote('epoch'), dialect.quote('term')];
-    const changes = `${epoch} = ${epoch} + 1, ${column} = ${value(term)}`;
-    const conditions = `${dialect.quote('id')} = 1 AND ${column} = ${value(known)} AND ${isOnServer(dialect, value, term)}`;
-    return `UPDATE ${quoteTable(dialect, stateTableOf(table))} SET ${changes} WHERE ${conditions}`;
+    const changes = `${epoch} = ${next}, ${column} = ${value(seen.term)}`;
+    const conditions = [
+      `${dialect.quote('id')} = 1`,
+      `${column} = ${value(knownTerm)}`,
+      `${epoch} = ${value(seen.epoch)}`,
+      isOnServer(dialect, value, seen.term),
+    ];
+    return `UPDATE ${quoteTable(dialect, stateTableOf(table))} SET ${changes} WHERE ${conditions.join(' AND ')}`;
   });
 }
 

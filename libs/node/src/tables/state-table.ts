@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
-import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
-import { bindings } from '../database/statement.js';
+import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
+import { bindings, type Bind } from '../database/statement.js';
 import { shortened, type TableName } from '../database/table-name.js';
 import { safeInteger } from '../database/safe-integer.js';
 import type { TableKind, TableKindName } from './table-kind.js';
@@ -66,21 +66,23 @@ export function checkFormat(table: TableName, format: unknown): void {
   if (found > FORMAT) throw new TableFormatError(table.name, found, FORMAT);
 }
 
-/**
- * Writes down the server that was found first; nothing where that is done.
- * @param first `isLost` for who knows that another one was there before
- */
+/** Writes down the server that was found first; nothing where that is done. `epoch` and `lostAtMs` are expressions. */
 export function insertState(
   dialect: Dialect,
   table: TableName,
-  first: { readonly term: string; readonly reachMs?: number; readonly isLost?: boolean },
+  first: { readonly term: string; readonly epoch: string; readonly reachMs?: number; readonly lostAtMs?: string },
 ): Statement {
   const { values, value } = bindings(dialect);
-  const { term, reachMs = 0, isLost = false } = first;
-  const columns = ['id', 'format', 'term', 'lost_at_ms', 'reach_ms'].map((column) => dialect.quote(column));
-  const row = `(1, ${FORMAT}, ${value(term)}, ${isLost ? dialect.nowMs : '0'}, ${value(reachMs)})`;
+  const { term, epoch, reachMs = 0, lostAtMs = '0' } = first;
+  const columns = ['id', 'format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map((column) => dialect.quote(column));
+  const row = `(1, ${FORMAT}, ${value(term)}, ${epoch}, ${lostAtMs}, ${value(reachMs)})`;
   return {
     sql: dialect.insertMissing(quoteTable(dialect, stateTableOf(table)), columns, dialect.quote('id'), [row]),
     values,
   };
+}
+
+/** The condition that no failover was noted since a look that found this epoch. */
+export function isInEpoch(dialect: Dialect, table: TableName, value: Bind, epoch: SqlValue): string {
+  return `COALESCE(${ofState(dialect, table, 'epoch')}, 0) = ${value(epoch)}`;
 }

@@ -18,6 +18,7 @@ import { execute } from '../database/statement.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
+import { fenceState } from './worker-state.js';
 import { fenceRows, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
@@ -33,13 +34,15 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   readonly foreignTimeZone?: string;
 }
 
+const NO_SERVER_YET = { term: '', epoch: 0 };
+
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
  * A failover may lose commits. When another server answers than the one that the table was last seen on, every odometer
  * reads as past all that can have been granted before: processes that hold a row whose token is still there go on; those
- * that want one wait until the clock has got there. A row is written only on the server on which it was read: the store
- * is one keeper's, one call after the other.
+ * that want one wait until the clock has got there. A row is written only on the server on which it was read, and before the
+ * next failover: the store is one keeper's, one call after the other.
  *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost
  * rejects with DatabaseCallError; whether its statement is executed is then unknown. What the database refuses rejects
@@ -90,19 +93,19 @@ export class SqlWorkerStore implements WorkerStore {
     });
   }
 
-  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
   async readTable(): Promise<WorkerTable> {
     return this.server.withLayouts(await this.server.look((dialect) => selectTable(dialect, this.table), tableOf));
   }
 
-  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
   async readSample(request: SampleRequest): Promise<WorkerSample> {
     return this.server.withLayouts(
       await this.server.look((dialect) => selectSample(dialect, this.table, request), sampleOf),
     );
   }
 
-  /** @throws CorruptWorkerRowError; ReplicaError; TableFormatError */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     return this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
   }
@@ -111,7 +114,7 @@ export class SqlWorkerStore implements WorkerStore {
     return this.database.call(async (run) => {
       const { affected } = await execute(
         run,
-        updateRow(this.dialect, this.table, write, { term: this.server.term ?? '', and: this.server.andIsPrimary }),
+        updateRow(this.dialect, this.table, write, this.server.believed ?? NO_SERVER_YET, this.server.andIsPrimary),
       );
       if (affected !== 0 && affected !== 1) {
         throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
@@ -129,10 +132,14 @@ export class SqlWorkerStore implements WorkerStore {
     return this.server.rememberLayout(fingerprint);
   }
 
-  fence(aheadMs: number): Promise<number> {
-    return this.database.call(
-      async (run) => (await execute(run, fenceRows(this.dialect, this.table, aheadMs))).affected ?? 0,
-    );
+  /** Rows and state of one server: where another one answers in between nothing is fenced there. @throws ReplicaError */
+  async fence(aheadMs: number): Promise<number> {
+    const term = await this.server.termNow();
+    return this.database.call(async (run) => {
+      const { affected = 0 } = await execute(run, fenceRows(this.dialect, this.table, aheadMs, term));
+      await execute(run, fenceState(this.dialect, this.table, term));
+      return affected;
+    });
   }
 
   async durabilityWarnings(): Promise<readonly string[]> {
@@ -140,7 +147,10 @@ export class SqlWorkerStore implements WorkerStore {
     const { maxSessionAgeMs = 0 } = this.options;
     return [
       ...(await this.database.durabilityWarnings(`, or ${orElse}`)),
-      ...(await failoverWarnings(this.database, this.server.term, { maxSessionAgeMs, cure: `set ${orElse}` })),
+      ...(await failoverWarnings(this.database, this.server.believed?.term, {
+        maxSessionAgeMs,
+        cure: `set ${orElse}`,
+      })),
     ];
   }
 

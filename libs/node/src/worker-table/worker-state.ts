@@ -1,11 +1,11 @@
-import type { StoreTerm } from '@raindrop/core/internal';
+import { FENCED_EPOCHS_MS, type StoreTerm } from '@raindrop/core/internal';
 import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import { isOnServer, REPLICA, ReplicaError } from '../database/server-term.js';
 import { bindings } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
-import { checkFormat, ofState, stateTableOf } from '../tables/state-table.js';
+import { checkFormat, insertState, ofState, stateTableOf } from '../tables/state-table.js';
 
 /** In a record of every look, with NULL in those that are about something else. */
 export const STATE_FIELDS: readonly string[] = [
@@ -13,6 +13,7 @@ export const STATE_FIELDS: readonly string[] = [
   'server_term',
   'format',
   'known_term',
+  'epoch',
   'lost_at_ms',
   'reach_ms',
   'session_age_ms',
@@ -21,7 +22,7 @@ export const STATE_FIELDS: readonly string[] = [
 /** What to select for {@link readState}: expressions, of which each has its name. */
 export function stateColumns(dialect: Dialect, table: TableName): string {
   const kept = (column: string): string => ofState(dialect, table, column);
-  const state = ['format', 'term', 'lost_at_ms', 'reach_ms'].map(kept);
+  const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map(kept);
   const sql = [dialect.nowMs, dialect.term, ...state, dialect.sessionAgeMs];
   return STATE_FIELDS.map((name, index) => `${sql[index]} AS ${name}`).join(', ');
 }
@@ -44,33 +45,58 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     nowMs,
     term,
     knownTerm: typeof knownTerm === 'string' ? knownTerm : undefined,
+    epoch: safeInteger(record['epoch']) ?? 0,
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
   };
 }
 
-/** Writes down what a look has found: another server, or a reach that is longer. Nothing when it is not so any more. */
-export function updateState(
+/**
+ * Writes down what a look has found: another server, or a reach that is longer. Nothing when it is not so any more.
+ * @param note the epoch it gets, and whether the server may have lost grants by the database's clock of this moment
+ */
+export function noteServer(
   dialect: Dialect,
   table: TableName,
   seen: StoreTerm,
-  own: { readonly reachMs: number; readonly isLost: boolean },
+  note: { readonly epoch: number; readonly isFailover: boolean; readonly reachMs: number },
 ): Statement {
+  const { term, knownTerm } = seen;
+  const { epoch, isFailover, reachMs } = note;
+  if (knownTerm === undefined) {
+    const first = { term, epoch: String(epoch), reachMs, ...(isFailover && { lostAtMs: dialect.nowMs }) };
+    return insertState(dialect, table, first);
+  }
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
   const changes = [
-    `${column('term')} = ${value(seen.term)}`,
-    ...(own.isLost ? [`${column('epoch')} = ${column('epoch')} + 1`] : []),
-    ...(own.isLost ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
-    `${column('reach_ms')} = ${value(Math.max(seen.reachMs, own.reachMs))}`,
+    `${column('term')} = ${value(term)}`,
+    `${column('epoch')} = ${value(epoch)}`,
+    ...(isFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
+    `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
   ];
   const conditions = [
     `${column('id')} = 1`,
-    `${column('term')} = ${value(seen.knownTerm ?? '')}`,
+    `${column('term')} = ${value(knownTerm)}`,
+    `${column('epoch')} = ${value(seen.epoch)}`,
     `${column('reach_ms')} = ${value(seen.reachMs)}`,
-    isOnServer(dialect, value, seen.term),
+    isOnServer(dialect, value, term),
   ];
   const state = quoteTable(dialect, stateTableOf(table));
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
+}
+
+/** See fencedState; with the rows' fence it is made on one server. */
+export function fenceState(dialect: Dialect, table: TableName, term: string): Statement {
+  const { values, value } = bindings(dialect);
+  const column = (name: string): string => dialect.quote(name);
+  const [epoch, lostAtMs] = [column('epoch'), column('lost_at_ms')];
+  const changes = [
+    `${epoch} = CASE WHEN ${epoch} > ${dialect.nowMs} THEN ${epoch} ELSE ${dialect.nowMs} END + ${FENCED_EPOCHS_MS}`,
+    `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
+  ];
+  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
+  const state = quoteTable(dialect, stateTableOf(table));
+  return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions}`, values };
 }

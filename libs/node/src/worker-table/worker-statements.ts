@@ -1,9 +1,10 @@
-import { FENCE_LEAP } from '@raindrop/core/internal';
 import type { WorkerWrite } from '@raindrop/core';
+import { FENCE_LEAP, type BelievedServer } from '@raindrop/core/internal';
 import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
 import { isOnServer } from '../database/server-term.js';
 import { bindings } from '../database/statement.js';
 import { type TableName } from '../database/table-name.js';
+import { isInEpoch } from '../tables/state-table.js';
 import { stateColumns, STATE_FIELDS } from './worker-state.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
@@ -39,14 +40,16 @@ export function insertLayout(dialect: Dialect, table: TableName, fingerprint: st
 
 /**
  * The one statement by which a row is acquired, renewed, extended, flipped, healed and released.
- * @param server what was read: the term of the server, since on another one the row may only look the same, and a
- * condition to be added
+ * @param server on which the row was read: on another one, and on this one after another was the primary, it may only look
+ * the same
+ * @param and a condition to be added
  */
 export function updateRow(
   dialect: Dialect,
   table: TableName,
   write: WorkerWrite,
-  server: { readonly term: string; readonly and: string },
+  server: BelievedServer,
+  and: string,
 ): Statement {
   const { values, value } = bindings(dialect);
   const [odo0, odo1] = write.odometers;
@@ -76,8 +79,9 @@ export function updateRow(
     ['del_flag', '2'],
   ];
   const equal = ([column, sql]: readonly [string, string]): string => `${dialect.quote(column)} = ${sql}`;
-  const where = [...conditions.map(equal), isOnServer(dialect, value, server.term)].join(' AND ');
-  const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${where}${server.and}`;
+  const isSame = [isOnServer(dialect, value, server.term), isInEpoch(dialect, table, value, server.epoch)];
+  const where = [...conditions.map(equal), ...isSame].join(' AND ');
+  const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${where}${and}`;
   return { sql, values };
 }
 
@@ -85,7 +89,7 @@ export function updateRow(
  * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A row
  * of another program's stays one: both versions leap.
  */
-export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): Statement {
+export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number, term: string): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const ahead = (): string => `${dialect.nowMs} + ${value(aheadMs)}`;
@@ -105,7 +109,8 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number): 
     ['update_time', dialect.nowTime],
   ];
   const assignments = changes.map(([column, sql]) => `${dialect.quote(column)} = ${sql}`);
-  return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')}`, values };
+  const where = isOnServer(dialect, value, term);
+  return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')} WHERE ${where}`, values };
 }
 
 /** From clock and state, outward to the rows: so there is an answer when there is no row. */

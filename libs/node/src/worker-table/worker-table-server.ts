@@ -1,15 +1,15 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { floorOf, isUnseenLoss, mustNote, type SessionAges, type StoreTerm } from '@raindrop/core/internal';
+import { ClockSkewError, judgeServer, type BelievedServer, type SessionAges } from '@raindrop/core/internal';
 import { askWithTerm } from '../database/ask-with-term.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { Dialect, Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';
 import type { SqlResult } from '../database/run-sql.js';
+import { REPLICA, ReplicaError, ServerHiddenError } from '../database/server-term.js';
 import { execute } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
-import { insertState } from '../tables/state-table.js';
 import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
-import { readState, updateState, type SeenState } from './worker-state.js';
+import { noteServer, readState, type SeenState } from './worker-state.js';
 import { insertLayout } from './worker-statements.js';
 import { WORKER_TABLE } from './worker-table.js';
 
@@ -19,18 +19,27 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
    * Who only looks, and never calls `prepare`, may leave it out.
    */
   readonly reachMs?: number;
+  /** How far this host's clock and the database's may be apart where a failover is noted. No limit when left out. */
+  readonly maxClockSkewMs?: number;
 }
 
-/** Two note what is new, and three need another session; a database that changes its server each time is of no use. */
-const MOST_LOOKS = 6;
+/**
+ * A look may need a younger session, or ask for the term anew, and what is new is noted, perhaps by another process at the
+ * same moment. A database that changes its server at each of them is of no use.
+ */
+const MOST_LOOKS = 8;
 
 /** A server that no table was ever seen on. */
-const NOBODY: StoreTerm = { nowMs: 0, term: 'nobody', knownTerm: 'nobody', lostAtMs: 0, reachMs: -1 };
+const NO_SERVER: SeenState = {
+  ...{ nowMs: 0, term: 'none', knownTerm: 'none', epoch: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
+};
 
 /** The server behind a worker table: which one answers, what it may lack, and up to when its rows are not believed. */
 export class WorkerTableServer {
-  /** Of the server that answered last, and has our rows and layouts; undefined before the first answer. */
-  term: string | undefined;
+  /** The server whose answer was believed last; undefined before the first. */
+  believed: BelievedServer | undefined;
+  /** The server that was given our rows and layouts since. */
+  private fitted: BelievedServer | undefined;
   private readonly reachMs: number;
   /** Undefined before `prepare`: until then nothing is noted. */
   private range: WorkerRange | undefined;
@@ -51,24 +60,57 @@ export class WorkerTableServer {
     this.range = workers;
   }
 
-  /** A read of what may be believed: a server that nobody has noted yet is noted first. @throws ReplicaError; TableFormatError */
+  /**
+   * A read of what may be believed: a failover that no process has noted yet is noted first.
+   * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; ClockSkewError; TableFormatError
+   */
   async look<T>(
     select: (dialect: Dialect) => Statement,
     read: (records: SqlResult['records'], floorMs: number) => T,
   ): Promise<T> {
     const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
+    let isAskedAnew = false;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const { records } = await askWithTerm(this.database, select);
-      const state = this.stateOf(records);
-      if (this.database.isSessionTooOld(records, state.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs))
-        continue;
-      if (this.range === undefined || !mustNote(state, this.reachMs, this.term)) {
-        this.term = state.term;
-        return read(records, floorOf(state, this.reachMs));
+      const seen = this.elsewhereOnError(() => readState(this.name, records));
+      const { sessionAgeMs } = seen;
+      if (this.database.isSessionTooOld(records, sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) continue;
+      if (this.isHidden(seen)) {
+        // It may have been another server that could not tell its term.
+        if (!isAskedAnew && this.database.forgetMuteness()) {
+          isAskedAnew = true;
+          continue;
+        }
+        this.database.reconnect();
+        throw new ServerHiddenError();
       }
-      await this.note(state, this.range);
+      const verdict = this.elsewhereOnError(() => judgeServer(seen, this.reachMs, this.believed));
+      const { term, epoch } = seen;
+      const isFitted = !verdict.isAnother || isSame(this.fitted, { term, epoch });
+      if (this.range === undefined || (isFitted && !verdict.mustNote)) {
+        this.believed = { term, epoch };
+        return read(records, verdict.floorMs);
+      }
+      if (verdict.isFailover) this.refuseSkew(seen.nowMs);
+      if (!isFitted) await this.addWhatItLacks(this.range, { term, epoch: verdict.epoch });
+      if (verdict.mustNote) {
+        const note = { ...verdict, reachMs: this.reachMs };
+        await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
+      }
     }
     throw new DatabaseCallError('it is another server at every look', '');
+  }
+
+  /** That of the server that answers. @throws ReplicaError */
+  async termNow(): Promise<string> {
+    const { records } = await askWithTerm(this.database, (dialect) => ({
+      sql: `SELECT ${dialect.term} AS term`,
+      values: [],
+    }));
+    const term = String(records[0]!['term']);
+    if (term !== REPLICA) return term;
+    this.database.reconnect();
+    throw new ReplicaError();
   }
 
   /** The condition under which a row may be written: by a session that is young enough, to the server that was read. */
@@ -78,10 +120,8 @@ export class WorkerTableServer {
 
   /** @throws DatabaseRefusedError when the account may not write the state */
   async tryToNote(): Promise<void> {
-    const { dialect } = this.database;
-    await this.database.call((run) =>
-      execute(run, updateState(dialect, this.name, NOBODY, { reachMs: 0, isLost: true })),
-    );
+    const note = { epoch: 0, isFailover: true, reachMs: 0 };
+    await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, NO_SERVER, note)));
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
@@ -99,35 +139,39 @@ export class WorkerTableServer {
     return this.options.maxSessionAgeMs ?? Number.MAX_SAFE_INTEGER;
   }
 
-  private stateOf(records: SqlResult['records']): SeenState {
+  /** What cannot be believed is no answer of the primary: a new connection may lead elsewhere. */
+  private elsewhereOnError<T>(judge: () => T): T {
     try {
-      return readState(this.name, records);
+      return judge();
     } catch (error) {
-      // A new connection may lead elsewhere.
       this.database.reconnect();
       throw error;
     }
   }
 
-  /** Notes the server that answers, after all that it may lack if commits were lost. */
-  private async note(state: StoreTerm, workers: WorkerRange): Promise<void> {
-    const { reachMs, name, term: before } = this;
-    const { dialect } = this.database;
-    const isAnother = before !== undefined && before !== state.term;
-    if (isAnother) {
-      await this.addWhatIsMissing(workers);
-      for (const layout of this.layouts) await this.rememberLayout(layout);
-    }
-    const noting =
-      state.knownTerm === undefined
-        ? insertState(dialect, name, { term: state.term, reachMs, isLost: isAnother })
-        : updateState(dialect, name, state, { reachMs, isLost: isUnseenLoss(state, before) });
-    await this.database.call((run) => execute(run, noting));
-    this.term = state.term;
+  private isHidden({ term, knownTerm }: SeenState): boolean {
+    return term === '' && ((knownTerm ?? '') !== '' || (this.believed?.term ?? '') !== '');
+  }
+
+  /** The moment of a failover is noted by the database's clock, and counts for all: not by one that is refused. */
+  private refuseSkew(nowMs: number): void {
+    const { maxClockSkewMs = Number.MAX_SAFE_INTEGER } = this.options;
+    const skewMs = Date.now() - nowMs;
+    if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
+  }
+
+  private async addWhatItLacks(workers: WorkerRange, server: BelievedServer): Promise<void> {
+    await this.addWhatIsMissing(workers);
+    for (const layout of this.layouts) await this.rememberLayout(layout);
+    this.fitted = server;
   }
 
   private addWhatIsMissing(workers: WorkerRange): Promise<void> {
     const table = { kind: WORKER_TABLE, dialect: this.database.dialect, name: this.name };
     return this.database.call((run) => prepareWorkerTable(run, table, workers, this.options));
   }
+}
+
+function isSame(one: BelievedServer | undefined, other: BelievedServer): boolean {
+  return one?.term === other.term && one.epoch === other.epoch;
 }

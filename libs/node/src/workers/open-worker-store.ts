@@ -27,9 +27,10 @@ export function openWorkerStore(
       now,
     );
   }
-  const { opTimeoutMs, adoptForeign, sharedWithOriginal } = options.lease;
+  const { opTimeoutMs, adoptForeign, sharedWithOriginal, maxClockSkewMs } = options.lease;
   return new SqlWorkerStore(database, {
     ...{ tableName, autoCreateTable, foreignTimeZone, opTimeoutMs, adoptForeign, sharedWithOriginal },
+    maxClockSkewMs,
     ...sessionAgesOf(options.lease),
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });

@@ -39,7 +39,12 @@ export async function initRedisWorkers(options: RedisWorkersOptions): Promise<vo
   // Whoever waits for an answer keeps the process alive; the connection by itself does not.
   const waiting = timers.setTimer(() => undefined, TIMEOUT_MS, 'foreground');
   try {
-    const [fields] = await redis.run('preparing the workers', workerScripts.init, [key], ['0 0']);
+    const [fields] = await redis.run(
+      'preparing the workers',
+      workerScripts.init,
+      [key],
+      [`0 0 0 ${Number.MAX_SAFE_INTEGER} `],
+    );
     if (fields !== 0) throw new RedisWorkersInUseError(key, Number(fields));
   } finally {
     waiting.cancel();

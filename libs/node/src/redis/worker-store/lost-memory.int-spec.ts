@@ -51,6 +51,25 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await Promise.all([early.close(), later.close()]);
   });
 
+  it('are noted as lost by no clock that is refused, and a fence cures what was noted so before', async () => {
+    const store = bench.store(server, { maxClockSkewMs: 30_000 });
+    await store.prepare({ min: 1, max: 1 });
+    await bench.admin(server).flushall();
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() - 86_400_000);
+    await expect(store.readTable()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
+    expect(await bench.admin(server).exists(KEY)).toBe(0);
+    jest.restoreAllMocks();
+    expect((await store.readTable()).rows).toHaveLength(1);
+
+    const aheadMs = now() + 86_400_000;
+    await bench.admin(server).hset(KEY, { lostAt: aheadMs, floor: aheadMs + REACH_MS });
+    expect((await store.readTable()).floorMs).toBe(aheadMs + REACH_MS);
+    await store.fence(1_000);
+    expect((await store.readTable()).floorMs).toBeLessThanOrEqual(now() + REACH_MS);
+    await store.close();
+  });
+
   it('wait as long as the longest reach asks for, also when it comes later', async () => {
     await bench.admin(server).flushall();
     const [short, long] = [bench.store(server), bench.store(server, { reachMs: 60_000 })];

@@ -1,4 +1,5 @@
 import type { Timers } from '@raindrop/core';
+import { ClockSkewError, FormerPrimaryError } from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { RedisUnavailableError } from '../redis-errors.js';
 import { workerScripts, type WorkerScriptName } from './worker-scripts.js';
@@ -13,6 +14,8 @@ export interface RedisWorkerCallsOptions {
   readonly reachMs: number;
   /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
   readonly leastReachMs?: number | undefined;
+  /** How far this host's clock and Redis' may be apart where a loss is noted. No limit when left out. */
+  readonly maxClockSkewMs?: number | undefined;
   readonly timers: Timers;
   /** Is told when nobody can acquire a worker id for a while, once each time that Redis lost its memory. */
   readonly warn?: ((message: string) => void) | undefined;
@@ -20,6 +23,8 @@ export interface RedisWorkerCallsOptions {
 
 /** The reach of the default lease: after a loss nobody knows who else had the key, and with which. */
 export const LEAST_REACH_MS = 185_000;
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** What a script said, and of which memory. */
 export interface WorkerAnswer {
@@ -38,19 +43,26 @@ export class RedisWorkerCalls {
   private warnedOf: string | undefined;
   /** The longest that was ever heard of: a Redis that has forgotten it is told. */
   private reachMs: number;
+  /** That of the last answer: a server with an earlier one was replaced. */
+  private generation = '';
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
     this.reachMs = options.reachMs;
     this.connection = this.connect();
   }
 
-  /** @throws RedisUnavailableError, whether it was executed is unknown; CorruptRedisWorkerError */
+  /**
+   * @throws RedisUnavailableError, whether it was executed is unknown; FormerPrimaryError; ClockSkewError;
+   * CorruptRedisWorkerError
+   */
   async run(
     what: string,
     name: Exclude<WorkerScriptName, 'init' | 'durability'>,
     args: readonly (string | number)[],
   ): Promise<WorkerAnswer> {
     const [generation, floor, now, reach, ...rest] = await this.call(what, name, args);
+    if (rest[0] === 'former' || rest[0] === 'skew') throw this.refusalOf(rest[0], Number(now));
+    if (name !== 'peek') this.generation = String(generation);
     this.reachMs = Math.max(this.reachMs, Number(reach));
     if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
     const answer = { generation: String(generation), floorMs: Number(floor), nowMs: Number(now), rest };
@@ -80,7 +92,7 @@ export class RedisWorkerCalls {
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
     const { connection } = this;
-    const { key, leastReachMs = LEAST_REACH_MS, timers, opTimeoutMs } = this.options;
+    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT, timers, opTimeoutMs } = this.options;
     // Whoever waits for an answer keeps the process alive; the connection by itself does not.
     const waiting = timers.setTimer(() => undefined, opTimeoutMs, 'foreground');
     try {
@@ -88,7 +100,7 @@ export class RedisWorkerCalls {
         what,
         workerScripts[name],
         [key],
-        [`${this.reachMs} ${leastReachMs}`, ...args.map(String)],
+        [[this.reachMs, leastReachMs, Date.now(), maxClockSkewMs, this.generation].join(' '), ...args.map(String)],
       );
       if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
       return said;
@@ -99,6 +111,13 @@ export class RedisWorkerCalls {
     } finally {
       waiting.cancel();
     }
+  }
+
+  /** Another connection may lead to the present primary. */
+  private refusalOf(what: 'former' | 'skew', nowMs: number): FormerPrimaryError | ClockSkewError {
+    this.abandon();
+    if (what === 'former') return new FormerPrimaryError();
+    return new ClockSkewError(Date.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
   }
 
   private warnOf({ generation, floorMs, nowMs }: WorkerAnswer): void {

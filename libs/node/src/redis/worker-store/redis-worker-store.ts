@@ -8,7 +8,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { FENCE_LEAP } from '@raindrop/core/internal';
+import { FENCE_LEAP, FENCED_EPOCHS_MS } from '@raindrop/core/internal';
 import { RedisUnavailableError } from '../redis-errors.js';
 import { durabilityOf } from './redis-durability.js';
 import {
@@ -116,7 +116,7 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   async fence(aheadMs: number): Promise<number> {
-    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP]);
+    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCED_EPOCHS_MS]);
     return Number(rest[1]);
   }
 

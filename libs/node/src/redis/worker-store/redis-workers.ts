@@ -40,8 +40,9 @@ export function redisWorkersOf(
   return {
     name: 'redis',
     openStore: ({ lease, timers, warn }) => {
-      const { opTimeoutMs } = lease;
-      return new RedisWorkerStore({ ...resolved, opTimeoutMs, reachMs: reachOf(lease), leastReachMs, timers, warn });
+      const { opTimeoutMs, maxClockSkewMs } = lease;
+      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: reachOf(lease), leastReachMs };
+      return new RedisWorkerStore({ ...resolved, ...limits, timers, warn });
     },
     defaultWaitMs: (lease) => Math.max(reachOf(lease), leastReachMs) + WAIT_LONGER_MS,
   };

@@ -114,10 +114,16 @@ redis.call('HSET', key, id, table.concat(row, '\n'))
 return answer(1)
 `;
 
-/** Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. */
+/**
+ * Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
+ * than that of any other server, by ARGV[4] ms, and a loss that a clock of the past has put into the future is one of now.
+ */
 const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
-floor = math.max(floor, now + tonumber(ARGV[2]))
-local leap, fenced, count = tonumber(ARGV[3]), {'floor', digits(floor)}, 0
+lostAt = math.min(lostAt, now)
+floor = math.max(math.min(floor, now + reach), now + tonumber(ARGV[2]))
+local leap, count = tonumber(ARGV[3]), 0
+local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
+local fenced = {'floor', digits(floor), 'lostAt', digits(lostAt), 'generation', marker}
 local function raised(ms) return digits(math.max(tonumber(ms), floor)) .. '\n9007199254740991' end
 for id, row in pairs(rows) do
   count = count + 1
@@ -130,6 +136,7 @@ for id, row in pairs(rows) do
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
+generation = marker
 return answer('fenced', count)
 `;
 
@@ -148,7 +155,8 @@ return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), re
 
 /**
  * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker. ARGV[1] is
- * the longest reach that the caller knows, and the least. The answer begins with generation, floor, time, longest reach.
+ * the longest reach that the caller knows, the least, the caller's clock, how far that may be from this one's, and the last
+ * marker that it has seen. The answer begins with generation, floor, time, longest reach.
  */
 export const workerScripts = {
   fit: script(FIT),
