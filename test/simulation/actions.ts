@@ -1,4 +1,5 @@
 import type { StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { Failover } from './simulated-servers.js';
 import type { Fault } from '../../libs/core/src/testing/fault.js';
 
 /** One thing that is done to the processes, their hosts or the database. What is not possible at the moment is skipped. */
@@ -23,6 +24,9 @@ export type Action =
   | { readonly kind: 'kill'; readonly process: number }
   | { readonly kind: 'release'; readonly process: number }
   | { readonly kind: 'pause'; readonly process: number }
+  /** Its monotonic clock stands still as well. At a read: once its next read of its own row was answered. */
+  | { readonly kind: 'suspend'; readonly process: number; readonly atRead: boolean }
+  /** Ends both. */
   | { readonly kind: 'resume'; readonly process: number }
   | { readonly kind: 'step'; readonly process: number; readonly ms: number }
   /** The host's clock is set right. */
@@ -50,7 +54,15 @@ export type Action =
   | { readonly kind: 'foreign'; readonly row: number }
   /** The database loses all since the last snapshot, if that is no longer ago than may be lost. */
   | { readonly kind: 'snapshot' }
-  | { readonly kind: 'restore' };
+  | { readonly kind: 'restore' }
+  /** Another server takes over. */
+  | ({ readonly kind: 'failover' } & Failover)
+  /** The process drops its session with the server; the next one leads to the primary. */
+  | { readonly kind: 'reconnect'; readonly process: number }
+  /** Its next session leads to the former primary, if it lives and the process knows that it is one. */
+  | { readonly kind: 'stray'; readonly process: number }
+  /** The connection breaks when another server is given what it lacks. */
+  | { readonly kind: 'break'; readonly process: number };
 
 /** How IDs are asked for. */
 export interface Asking {

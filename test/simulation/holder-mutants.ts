@@ -89,7 +89,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'regression-does-not-bar': {
     rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
-    shownBy: 213,
+    shownBy: 19,
     install: () =>
       replace(Admission.prototype, 'barWith', (original) => {
         return function (this: Admission, error: Parameters<Admission['barWith']>[0]) {

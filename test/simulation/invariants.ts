@@ -107,7 +107,7 @@ export class Invariants implements Witness {
 
   /** A process has seen that the database went back. */
   sawRegression(store: WitnessedStore): void {
-    this.senderOf(store).regressedMs = this.now();
+    this.senderOf(store).regressedMs = store.hostMs;
   }
 
   looked(store: WitnessedStore): void {
@@ -115,7 +115,7 @@ export class Invariants implements Witness {
   }
 
   sent(store: WitnessedStore, token: string): void {
-    this.senderOf(store).sentMs.set(token, this.now());
+    this.senderOf(store).sentMs.set(token, store.hostMs);
     this.together.sent(store, token);
   }
 
@@ -155,7 +155,7 @@ export class Invariants implements Witness {
     if (raised === undefined || token === '') return;
     for (const { place, to } of raised) this.ledger.learn(place, store, to);
     // What a copy was granted before it was one is not known here.
-    const gapMs = Number.isFinite(sender.confirmedMs) ? this.now() - sender.confirmedMs : 0;
+    const gapMs = Number.isFinite(sender.confirmedMs) ? store.hostMs - sender.confirmedMs : 0;
     sender.longestGapMs = Math.max(sender.longestGapMs, gapMs);
     const sentMs = sender.sentMs.get(token) ?? Number.NEGATIVE_INFINITY;
     sender.confirmedMs = Math.max(sender.confirmedMs, sentMs);
@@ -191,7 +191,7 @@ export class Invariants implements Witness {
     if (longestGapMs > process.leaseMs) {
       this.fail('the deadline holds', `${where()}, with a lease that had run out before it was renewed`);
     }
-    const late = this.now() - confirmedMs - process.leaseMs;
+    const late = process.store.hostMs - confirmedMs - process.leaseMs;
     if (late > 0 && process.clockMoved) {
       this.fail('the deadline holds', `${where()}, ${late.toFixed(1)} ms after its lease ended`);
     }

@@ -15,6 +15,8 @@ export interface LayoutChoice {
   readonly endBits: number;
   readonly endValue: number;
   readonly firstLane: 0 | 1;
+  /** By how much later its ticks begin to count, ms. */
+  readonly epochShiftMs?: number;
 }
 
 const EPOCH_MS = Date.parse('2024-01-01T00:00:00.000Z');
@@ -28,7 +30,7 @@ export function resolve(choice: LayoutChoice): ResolvedLayout {
   fields.push({ name: 'sequence', role: 'sequence', bits: choice.sequenceBits });
   if (choice.endBits > 0) fields.push({ name: 'end', role: 'fixed', bits: choice.endBits, value: choice.endValue });
   return {
-    layout: new Layout({ fields, unitMs: TIME_UNITS[choice.unit].ms, epochMs: EPOCH_MS }),
+    layout: new Layout({ fields, unitMs: TIME_UNITS[choice.unit].ms, epochMs: EPOCH_MS + (choice.epochShiftMs ?? 0) }),
     workers: { min: 1, max: ROWS },
     firstLane: choice.clockBack ? choice.firstLane : 0,
     minLifetimeDays: 0,

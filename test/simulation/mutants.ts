@@ -10,6 +10,7 @@ import type { RenewalClock } from '../../libs/core/src/lease/renewal-clock.js';
 import { Reservation } from '../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
 import { WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
+import { FAILOVER_MUTANTS } from './failover-mutants.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
 import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
@@ -145,4 +146,5 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   ...HOLDER_MUTANTS,
   ...TAKEOVER_MUTANTS,
+  ...FAILOVER_MUTANTS,
 };

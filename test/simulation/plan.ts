@@ -9,7 +9,8 @@ import type { LayoutChoice } from './layout-choice.js';
  * - `disjoint-layouts`: a second layout with other end bits is rolled out, both live.
  * - `overlapping-layouts`: a second layout that could repeat the first one's IDs: refused, or a one-way change.
  * - `lost-commits`: the database goes back by less than `commitLossWindowMs`; clocks are right, as the docs demand.
- * - `failovers`: it goes back by any time, and is another server then, of another term; clocks are right.
+ * - `failovers`: servers take turns, and each lacks what the one before had last, by any time. An old primary may live on
+ *   with the sessions that it has. Clocks are apart as far as is permitted; hosts are suspended, layouts changed.
  */
 export type Family = 'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits' | 'failovers';
 
@@ -22,6 +23,10 @@ export interface Setup {
   /** Of every other process. */
   readonly otherLease: LeaseOptions;
   readonly generator: GeneratorOptions;
+  /** How far the clock of each server is ahead, where they take turns, ms. */
+  readonly serverOffsets?: readonly number[];
+  /** How far the clocks of processes are ahead of their server's at most, ms. */
+  readonly hostsAheadMs?: number;
   /** Where the database's clock starts. */
   readonly wall: number;
 }

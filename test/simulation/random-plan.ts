@@ -4,6 +4,7 @@ import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
 import { randomSetup } from './random-setup.js';
 import { RandomTrouble } from './random-trouble.js';
 import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SERVERS } from './simulated-servers.js';
 import { stories, type StoryName } from './stories.js';
 
 const STEPS = 64;
@@ -23,6 +24,10 @@ type Event =
   | 'hide'
   | 'foreign'
   | 'restore'
+  | 'suspend'
+  | 'failover'
+  | 'stray'
+  | 'reconnect'
   | StoryName;
 
 const ALWAYS: Readonly<Partial<Record<Event, number>>> = {
@@ -43,7 +48,12 @@ const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>>
   'overlapping-layouts': { ...ALWAYS, step: 10, 'step-database': 2, copy: 2, overtaken: 5, buried: 3 },
   // What a database forgets only clocks can tell: they are right here, as the documentation demands.
   'lost-commits': { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 12 },
-  failovers: { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 12 },
+  failovers: {
+    ...{ ...ALWAYS, kill: 12, fault: 15, suspend: 6, failover: 3, stray: 6, reconnect: 6, restore: 2 },
+    ...{ 'late answer': 2, 'forgotten renewals': 6, 'old primary': 2, 'borrowed at the old primary': 6 },
+    ...{ 'expired at the old primary': 4, 'same term again': 5, 'lost while waiting': 2, 'lost while vouching': 2 },
+    'lost layout': 2,
+  },
 };
 
 /** Makes up a schedule: the same seed makes the same one. */
@@ -64,7 +74,7 @@ class Planner {
 
   constructor(private readonly seed: number) {
     this.random = new SeededRandom(seed);
-    this.setup = randomSetup(this.random);
+    this.setup = randomSetup(this.random, seed % 5 === 4);
     this.leaseMs = this.setup.lease.leaseMs ?? 60_000;
     this.trouble = new RandomTrouble(this.random, this.setup.lease.opTimeoutMs ?? 3_000);
     this.stories = stories({
@@ -145,6 +155,22 @@ class Planner {
           this.do(this.start(process));
         }
         return this.failover(process);
+      case 'suspend': {
+        this.do({ kind: 'suspend', process, atRead: random.chance(0.5) });
+        return this.later(random.below(6) + 1, { kind: 'resume', process });
+      }
+      case 'failover':
+        return this.failOver();
+      case 'stray':
+      case 'reconnect':
+        return this.do({ kind: event, process });
+      case 'old primary':
+      case 'expired at the old primary':
+      case 'borrowed at the old primary':
+      case 'same term again':
+      case 'lost while waiting':
+      case 'lost while vouching':
+      case 'lost layout':
       case 'cut off':
       case 'adopted':
       case 'overtaken':
@@ -165,6 +191,19 @@ class Planner {
       this.later(step, { kind: 'outage', process: whom, fault: random.pick(['refused', 'hangs']) });
       this.later(step + random.below(20) + 1, { kind: 'recover', process: whom });
     } else if (random.chance(0.3)) this.later(step, { kind: 'kill', process: whom });
+  }
+
+  /** One server after the other, or the first one once more. */
+  private failOver(): void {
+    const { random } = this;
+    const failover = (): Action => ({
+      kind: 'failover',
+      to: random.below(SERVERS),
+      lackMs: Math.round(this.setup.lossMs * random.pick([0, 0.1, 0.5, 1])),
+      livesOn: random.chance(0.6),
+    });
+    this.do(failover());
+    for (let more = random.below(3); more > 0; more--) this.later(random.below(4), failover());
   }
 
   /** All that run the first layout end, and come back with the second. */

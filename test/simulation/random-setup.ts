@@ -1,8 +1,10 @@
+import { resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import { TIME_UNITS, type GeneratorOptions, type LeaseOptions, type TimeUnit } from '@raindrop/core';
 import type { LayoutChoice } from './layout-choice.js';
 import type { Family, Setup } from './plan.js';
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
+/** A fifth of all schedules is about failovers; these are the others. */
 const FAMILIES: Readonly<Record<Exclude<Family, 'failovers'>, number>> = {
   'one-layout': 54,
   'disjoint-layouts': 14,
@@ -45,17 +47,76 @@ const LEASES = [
   },
 ];
 
+/** Much more is reserved than a lease lasts. */
+const FURTHEST_AHEAD = {
+  ...{ heartbeatIntervalMs: 2_000, leaseMs: 8_000, horizonMs: 68_000, graceMs: 0 },
+  ...{ opTimeoutMs: 500, maxClockSkewMs: 500 },
+};
+
+/** What failovers are tried with besides: no grace, skews of all sizes. */
+const FAILOVER_LEASES: readonly (Readonly<Required<Pick<LeaseOptions, 'leaseMs' | 'horizonMs' | 'maxClockSkewMs'>>> &
+  LeaseOptions)[] = [
+  { heartbeatIntervalMs: 2_000, leaseMs: 8_000, horizonMs: 8_000, graceMs: 0, opTimeoutMs: 500, maxClockSkewMs: 1_000 },
+  { heartbeatIntervalMs: 400, leaseMs: 2_000, horizonMs: 2_500, graceMs: 0, opTimeoutMs: 300, maxClockSkewMs: 300 },
+  {
+    heartbeatIntervalMs: 500,
+    leaseMs: 1_500,
+    horizonMs: 6_500,
+    graceMs: 1_500,
+    opTimeoutMs: 250,
+    maxClockSkewMs: 500,
+  },
+  { heartbeatIntervalMs: 900, leaseMs: 3_000, horizonMs: 3_000, graceMs: 0, opTimeoutMs: 250, maxClockSkewMs: 10_000 },
+];
+
 /** Makes up what a schedule is about. */
-export function randomSetup(random: SeededRandom): Setup {
-  const setup = drawnSetup(random);
-  // Two of five that lose commits have no window, and a database that tells which server it is.
-  return setup.family === 'lost-commits' && setup.wall % 5 < 2 ? withFailovers(setup, random) : setup;
+export function randomSetup(random: SeededRandom, isOfFailovers: boolean): Setup {
+  return isOfFailovers ? failoverSetup(random) : drawnSetup(random);
 }
 
-function withFailovers({ lease, ...setup }: Setup, random: SeededRandom): Setup {
-  const plain = { ...lease, graceMs: lease.leaseMs, commitLossWindowMs: 0 };
-  const lossMs = Math.round(lease.leaseMs! * random.pick([0.05, 0.5, 1.5, 4, 20]));
-  return { ...setup, family: 'failovers', lease: plain, otherLease: plain, lossMs };
+function failoverSetup(random: SeededRandom): Setup {
+  const lease = {
+    ...random.pick([FURTHEST_AHEAD, FURTHEST_AHEAD, ...FAILOVER_LEASES]),
+    waitForWorkerMs: 86_400_000,
+    priorityEqualCodeWorkId: random.chance(0.3),
+  };
+  // Whoever may issue far ahead of its clock does.
+  const isFarAhead = lease.horizonMs === FURTHEST_AHEAD.horizonMs && random.chance(0.8);
+  const [first] = layoutsOf('one-layout', random);
+  const unit = isFarAhead ? 'second' : random.pick<TimeUnit>(['millisecond', 'second', 'second', 'minute', 'hour']);
+  const unitMs = TIME_UNITS[unit].ms;
+  const layout: LayoutChoice = {
+    ...first!,
+    unit,
+    timeBits: TIME_BITS[unit] + 2,
+    sequenceBits: isFarAhead ? random.pick([1, 3]) : random.pick([1, 3, 8]),
+    // Of two lanes the other one would be taken.
+    clockBack: random.chance(0.4),
+    firstLane: 0,
+  };
+  // Its IDs are those of the first one so much earlier; or later, by what starts wait for.
+  const inTicks = (ms: number): number => unitMs * Math.ceil(ms / unitMs);
+  const { leaseMs, horizonMs, maxClockSkewMs: skewMs } = lease;
+  const epochShiftMs = inTicks(horizonMs * random.pick([0.1, 0.5, 1, 1.5]));
+  const earlierMs = inTicks(sessionAgesOf(resolveLeaseOptions(lease)).reachMs + leaseMs / 2);
+  const offset = (): number => Math.round(skewMs * random.pick([-1, -0.5, 0, 0.5, 1]));
+  const isBorrowing = isFarAhead || (unitMs <= 1_000 && random.chance(0.8));
+  return {
+    family: 'failovers',
+    layouts: random.chance(0.4)
+      ? [layout, { ...layout, epochShiftMs }, { ...layout, epochShiftMs: -earlierMs }]
+      : [layout],
+    lease,
+    otherLease: lease,
+    lossMs: Math.round(leaseMs * random.pick([0.05, 0.5, 1.5, 4, 20])),
+    serverOffsets: random.chance(0.5) ? [0, 0, 0] : [offset(), offset(), offset()],
+    hostsAheadMs: random.chance(0.5) ? 0 : Math.round(skewMs * random.pick([0.5, 0.9])),
+    generator: {
+      ...generatorOf(unitMs >= 60_000, random),
+      ...(isBorrowing && { onExhausted: 'borrow', maxAheadMs: isFarAhead ? 60_000 : 1_000 }),
+    },
+    wall: wallOf(random),
+  };
 }
 
 function drawnSetup(random: SeededRandom): Setup {

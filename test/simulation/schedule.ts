@@ -20,6 +20,9 @@ export interface Outcome {
   readonly digest: number;
 }
 
+type ProcessAction =
+  'kill' | 'release' | 'pause' | 'resume' | 'suspend' | 'step' | 'correct' | 'fault' | 'reconnect' | 'stray' | 'break';
+
 /** Runs a plan on the real keepers and generators, in virtual time, and stops at the first violation. */
 export class Schedule {
   private readonly database: SimulatedDatabase;
@@ -46,7 +49,7 @@ export class Schedule {
     this.invariants = new Invariants(
       this.layouts.map(({ layout }) => layout),
       () => this.now,
-      () => this.database.time.wall,
+      () => this.database.presentWall,
       trace && ((text) => trace.add(this.now, text)),
     );
   }
@@ -120,12 +123,19 @@ export class Schedule {
       case 'restore':
         this.database.fallBack(this.invariants);
         break;
+      case 'failover':
+        this.database.failOver(action, this.invariants);
+        break;
       case 'kill':
       case 'release':
       case 'pause':
       case 'resume':
       case 'step':
       case 'correct':
+      case 'suspend':
+      case 'reconnect':
+      case 'stray':
+      case 'break':
       case 'fault': {
         const process = this.processes[action.process];
         if (process !== undefined) this.handle(action, process);
@@ -133,10 +143,7 @@ export class Schedule {
     }
   }
 
-  private handle(
-    action: Extract<Action, { kind: 'kill' | 'release' | 'pause' | 'resume' | 'step' | 'correct' | 'fault' }>,
-    process: SimulatedProcess,
-  ): void {
+  private handle(action: Extract<Action, { readonly kind: ProcessAction }>, process: SimulatedProcess): void {
     const { time } = process.bench;
     switch (action.kind) {
       case 'kill':
@@ -153,7 +160,24 @@ export class Schedule {
         this.pausedAt.set(process, this.now);
         process.pause();
         break;
+      case 'suspend':
+        if (!process.canRun) return;
+        this.note('suspension');
+        this.pausedAt.set(process, this.now);
+        if (action.atRead) process.store.suspendAtRead(true);
+        else process.suspend();
+        break;
+      case 'reconnect':
+        process.store.abandon();
+        break;
+      case 'stray':
+        process.store.stray();
+        break;
+      case 'break':
+        process.store.breakAtFailover();
+        break;
       case 'resume': {
+        process.store.suspendAtRead(false);
         const since = this.pausedAt.get(process);
         if (since === undefined || !time.isPaused) return;
         this.note(this.now - since > this.leaseMs ? 'long pause' : 'pause');
@@ -165,7 +189,7 @@ export class Schedule {
         process.step(action.ms);
         break;
       case 'correct':
-        process.setWall(this.database.trueWall);
+        process.setWall(this.rightWall(action.process));
         break;
       case 'fault':
         process.store.next(action.call, action.fault);
@@ -192,7 +216,7 @@ export class Schedule {
       name: `process ${place}.${this.born++}`,
       options: {
         database: this.database,
-        wall: before?.bench.time.wall ?? this.database.trueWall,
+        wall: before?.bench.time.wall ?? this.rightWall(place),
         seed,
         resolved: this.layouts[layout % this.layouts.length]!,
         lease: place % 2 === 0 ? setup.lease : setup.otherLease,
@@ -247,6 +271,13 @@ export class Schedule {
   private connect(only: number | undefined, fault: 'refused' | 'hangs' | undefined): void {
     if (fault !== undefined) this.note(only === undefined ? 'outage' : 'partition');
     for (let place = 0; place < PROCESSES; place++) if (only === undefined || only === place) this.down[place] = fault;
+  }
+
+  /** What a right clock shows; it may be apart from the database's by as much as is permitted. */
+  private rightWall(place: number): number {
+    const { hostsAheadMs } = this.plan.setup;
+    if (hostsAheadMs === undefined) return this.database.trueWall;
+    return this.database.presentWall + Math.round(hostsAheadMs * [1, -1, 0.5, 0][place]!);
   }
 
   private get leaseMs(): number {

@@ -2,27 +2,26 @@ import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
 import type { Invariants } from './invariants.js';
+import { SimulatedServers, type Failover } from './simulated-servers.js';
 import type { Setup } from './plan.js';
 
 /** The database of a schedule, and what operators, other programs and failovers do to it. */
 export class SimulatedDatabase extends WorkerDatabase {
   private lastFallBackMs = Number.NEGATIVE_INFINITY;
   private kept: { readonly table: MemoryWorkerTable; readonly atMs: number } | undefined;
-
-  private servers = 1;
+  /** Where servers take turns; undefined where there is one. */
+  readonly servers: SimulatedServers | undefined;
 
   constructor(
     private readonly startMs: number,
-    private readonly setup: Pick<Setup, 'family' | 'lease' | 'lossMs'>,
+    private readonly setup: Pick<Setup, 'family' | 'lease' | 'lossMs' | 'serverOffsets'>,
     private readonly note: (what: string) => void,
   ) {
     super(new VirtualTime(startMs));
     // The table was there before the first failover.
-    if (this.failsOver) this.table.state = { ...this.table.state, knownTerm: (this.table.term = 'server 1') };
-  }
-
-  private get failsOver(): boolean {
-    return this.setup.family === 'failovers';
+    if (setup.family === 'failovers') {
+      this.servers = new SimulatedServers(this.table, this.time, setup.serverOffsets ?? [0, 0, 0]);
+    }
   }
 
   /** Since the schedule began. */
@@ -75,17 +74,32 @@ export class SimulatedDatabase extends WorkerDatabase {
    */
   keepSnapshot(): void {
     const { leaseMs = 0 } = this.setup.lease;
-    if (!this.failsOver && this.elapsedMs - this.lastFallBackMs < leaseMs + this.setup.lossMs) return;
+    if (this.servers === undefined && this.elapsedMs - this.lastFallBackMs < leaseMs + this.setup.lossMs) return;
     this.kept = { table: this.snapshot(), atMs: this.elapsedMs };
   }
 
-  /** Everything since the snapshot is lost, where so much can be; the server that goes on may be another one. */
+  /** Everything since the snapshot is lost, where so much can be. */
   fallBack(invariants: Invariants): void {
-    if (this.kept === undefined || this.elapsedMs - this.kept.atMs >= this.setup.lossMs) return;
-    this.note(this.failsOver ? 'failover' : 'lost commits');
+    if (this.kept === undefined) return;
+    const lackMs = this.elapsedMs - this.kept.atMs;
+    if (lackMs >= this.setup.lossMs) return;
+    if (this.servers !== undefined) return this.failOver({ to: 1, lackMs, livesOn: false }, invariants);
+    this.note('lost commits');
     this.lastFallBackMs = this.elapsedMs;
     invariants.regressed();
     this.restore(this.kept.table);
-    if (this.failsOver) this.table.term = `server ${++this.servers}`;
+  }
+
+  /** Another server takes over. */
+  failOver(failover: Failover, invariants: Invariants): void {
+    if (this.servers === undefined) return;
+    this.note(failover.livesOn ? 'failover, the old primary lives on' : 'failover');
+    invariants.regressed();
+    this.servers.failOver({ ...failover, lackMs: Math.min(failover.lackMs, this.setup.lossMs) });
+  }
+
+  /** The wall clock of the server that is the primary. */
+  get presentWall(): number {
+    return (this.servers?.primary ?? this).time.wall;
   }
 }

@@ -2,9 +2,12 @@ import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
 import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
 import { TurnClock } from '../../libs/node/src/system/system-clock.js';
-import type { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
+import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import type { Asking, Notice } from './actions.js';
 import type { Invariants, Issuer } from './invariants.js';
+import { ServerSessions, SESSION_AGES } from './server-sessions.js';
+import type { SimulatedDatabase } from './simulated-database.js';
 import { inWords } from './trace.js';
 import { WitnessedStore } from './witnessed-store.js';
 
@@ -14,7 +17,7 @@ const ASYNC_TIMEOUT_MS = 3_000;
 /** What a process is started with, and where it says what happens. */
 export interface Birth {
   readonly name: string;
-  readonly options: KeeperBenchOptions & { readonly database: WorkerDatabase; readonly seed: number };
+  readonly options: KeeperBenchOptions & { readonly database: SimulatedDatabase; readonly seed: number };
   readonly invariants: Invariants;
   readonly onRefusal: (code: string) => void;
   readonly onEvent: (type: LeaseEvent['type']) => void;
@@ -49,17 +52,18 @@ export class SimulatedProcess implements Issuer {
   private lastWall = Number.NaN;
 
   constructor(private readonly birth: Birth) {
-    const { options, invariants } = birth;
+    const { options } = birth;
     this.name = birth.name;
     this.leaseMs = options.lease?.leaseMs ?? 60_000;
     const { maxClockSkewMs = 30_000 } = options.lease ?? {};
     const { maxAheadMs = 1_000 } = options.generator ?? {};
-    this.furthestAheadMs = 2 * maxClockSkewMs + maxAheadMs + 2 * (options.resolved?.layout.unitMs ?? 0);
+    // The clocks of servers that take turns are apart as well.
+    const skews = options.database.servers === undefined ? 2 : 4;
+    this.furthestAheadMs = skews * maxClockSkewMs + maxAheadMs + 2 * (options.resolved?.layout.unitMs ?? 0);
     this.bench = new KeeperBench({
       ...options,
       ...(birth.turnClock && { clock: (time) => new TurnClock(() => time.wall) }),
-      makeStore: ({ table, time: database }, process) =>
-        new WitnessedStore(invariants, table, process, database, reachOf(resolveLeaseOptions(options.lease ?? {}))),
+      makeStore: (_, process) => this.storeFor(process),
       onEvent: (event) => this.heard(event),
     });
     if (birth.oneToken === true) Object.assign(this.bench.time.randomness, { token: () => `token of ${options.seed}` });
@@ -104,6 +108,10 @@ export class SimulatedProcess implements Issuer {
 
   kill(): void {
     for (const each of this.both) each.bench.kill();
+  }
+
+  suspend(): void {
+    for (const each of this.both) each.bench.time.suspend();
   }
 
   pause(): void {
@@ -183,6 +191,18 @@ export class SimulatedProcess implements Issuer {
     if (refusal === undefined) return ids.join();
     this.refused(refusal);
     return `${ids.join()} ${codeOf(refusal)}`;
+  }
+
+  private storeFor(process: VirtualTime): WitnessedStore {
+    const { invariants, options } = this.birth;
+    const { table, time, servers } = options.database;
+    const lease = resolveLeaseOptions(options.lease ?? {});
+    if (servers === undefined) return new WitnessedStore(invariants, table, process, time, reachOf(lease));
+    const ages = SESSION_AGES.of(lease);
+    const random = new SeededRandom(options.seed);
+    const openingMs = (): number => (random.chance(0.5) ? 0 : random.below(lease.opTimeoutMs));
+    const sessions = new ServerSessions(servers, process, ages, openingMs);
+    return new WitnessedStore(invariants, table, process, time, ages.reachMs, sessions);
   }
 
   private heard(event: LeaseEvent): void {

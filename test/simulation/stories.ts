@@ -3,10 +3,12 @@ import type { Action } from './actions.js';
 import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Setup } from './plan.js';
 import type { RandomTrouble } from './random-trouble.js';
+import { failoverStories, type FailoverStory } from './failover-stories.js';
 import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 
 /** Several actions that mean something together, and hardly ever come about in that order by chance. */
-export type StoryName = 'cut off' | 'adopted' | 'overtaken' | 'buried' | 'late answer' | 'forgotten renewals';
+export type StoryName =
+  'cut off' | 'adopted' | 'overtaken' | 'buried' | 'late answer' | 'forgotten renewals' | FailoverStory;
 
 /** What a story is made with. */
 export interface Telling {
@@ -43,6 +45,8 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
   };
 
   return {
+    ...failoverStories(telling, { tell, pass, live, other, all }),
+
     /** A lease runs to its end without an answer from the database; the last answer before was late. */
     'cut off': (process) => {
       const fault = { kind: 'slow', thereMs: 0, backMs: Math.round(opTimeoutMs * 0.6) } as const;

@@ -53,35 +53,13 @@ export function hideLayouts(when: (request: SampleRequest) => boolean): () => vo
 export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'grace-ignored': {
     rule: 'A row is left to its holder for some time after its lease.',
-    shownBy: 299,
+    shownBy: 308,
     install: () => takesWith({ graceMs: 0 }),
   },
   'unclean-takeover-in-the-same-tick': {
     rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
     shownBy: 2,
     install: () => takesWith({ commitLossWindowMs: 0 }),
-  },
-  'failover-unnoticed': {
-    rule: 'After a failover no odometer is believed below what can have been granted before.',
-    shownBy: 43,
-    install: () =>
-      replace(MemoryWorkerStore.prototype as unknown as { look(): number }, 'look', (original) => {
-        return function (this: MemoryWorkerStore) {
-          original.call(this as never);
-          return 0;
-        };
-      }),
-  },
-  'floor-without-the-lease': {
-    rule: 'Whoever waits after a failover waits until every lease and grace is over, and the horizon after that.',
-    shownBy: 61,
-    install: () =>
-      replace(MemoryWorkerStore.prototype as unknown as { look(): number }, 'look', (original) => {
-        return function (this: MemoryWorkerStore) {
-          const { reachMs } = this as unknown as { reachMs: number };
-          return Math.max(0, original.call(this as never) - reachMs);
-        };
-      }),
   },
   'foreign-end-ignored': {
     rule: 'A program of the original may have issued for a minute after its last heartbeat.',

@@ -29,7 +29,7 @@ export class MemoryWorkerTable {
  */
 export class MemoryWorkerStore implements WorkerStore {
   private range: WorkerRange | undefined;
-  private believed: BelievedServer | undefined;
+  protected believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
   /** @param reachMs how far grants reach past a loss of commits; see reachOf */

@@ -29,11 +29,11 @@ export class FaultStore implements WorkerStore {
   /** What comparing time zones answers; a table in memory has none. */
   checkForeignTimes?: () => Promise<void>;
   private readonly linedUp: { readonly call: StoreCall; readonly fault: Fault | undefined }[] = [];
-  private memory: MemoryWorkerStore;
+  protected memory: MemoryWorkerStore;
 
   constructor(
     table: MemoryWorkerTable,
-    private readonly process: VirtualTime,
+    protected readonly process: VirtualTime,
     readonly database: VirtualTime,
     /** See reachOf. */
     protected readonly reachMs = 0,

@@ -142,6 +142,6 @@ export class KeeperBench {
 
   /** SIGCONT. */
   resume(): void {
-    this.time.isPaused = false;
+    this.time.wake();
   }
 }

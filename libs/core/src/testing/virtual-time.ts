@@ -16,11 +16,14 @@ export class VirtualTime implements Timers, TimerOwner {
   isPaused = false;
   isStopped = false;
 
+  private suspendedAtMs: number | undefined;
+  /** For how long the monotonic clock has stood still. */
+  private suspendedMs = 0;
   /** Added to the elapsed time to make the wall clock. */
   private offset: number;
 
   readonly clock: Clock = { now: () => this.wall, refresh: () => this.wall };
-  readonly monotonic: MonotonicClock = { now: () => this.timeline.elapsed };
+  readonly monotonic: MonotonicClock = { now: () => this.monotonicMs };
   readonly randomness: Randomness = {
     fraction: () => this.fraction(),
     token: () => `token-${this.seedGiven}-${Math.floor(this.fraction() * 2 ** 48)}-${this.tokens++}`,
@@ -51,7 +54,7 @@ export class VirtualTime implements Timers, TimerOwner {
   }
 
   get monotonicMs(): number {
-    return this.timeline.elapsed;
+    return (this.suspendedAtMs ?? this.timeline.elapsed) - this.suspendedMs;
   }
 
   /** The timers that wait. */
@@ -72,6 +75,22 @@ export class VirtualTime implements Timers, TimerOwner {
   /** Lets time pass without firing a timer, as when the event loop is blocked or the process is stopped. */
   freeze(ms: number): void {
     this.timeline.elapsed += ms;
+  }
+
+  /** The host is suspended: nothing of it runs, and its monotonic clock and timers stand still; the wall clock goes on. */
+  suspend(): void {
+    this.isPaused = true;
+    this.suspendedAtMs = this.timeline.elapsed;
+  }
+
+  /** Ends a pause, or a suspension. */
+  wake(): void {
+    this.isPaused = false;
+    if (this.suspendedAtMs === undefined) return;
+    const ms = this.timeline.elapsed - this.suspendedAtMs;
+    this.suspendedAtMs = undefined;
+    this.suspendedMs += ms;
+    this.timeline.delay(this, ms);
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {

@@ -7,7 +7,7 @@ export interface TimerOwner {
 }
 
 interface Pending {
-  readonly at: number;
+  at: number;
   readonly order: number;
   readonly owner: TimerOwner;
   readonly callback: () => void;
@@ -33,6 +33,11 @@ export class VirtualTimeline {
   /** The timers of an owner that wait. */
   pendingOf(owner: TimerOwner): ReadonlySet<unknown> {
     return new Set([...this.pending].filter((each) => each.owner === owner));
+  }
+
+  /** All timers of an owner fire so much later. */
+  delay(owner: TimerOwner, ms: number): void {
+    for (const each of this.pending) if (each.owner === owner) each.at += ms;
   }
 
   /** Lets time pass: timers fire in order, and what they start gets its turn. */
