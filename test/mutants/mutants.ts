@@ -174,7 +174,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'What is noted of the servers of mariadb is behind the rows of numbers',
   },
   {
-    name: 'former-primary-believed',
+    name: 'earlier-epoch-believed',
     breaks: 'A server that was the primary before the one that was believed last is refused.',
     file: 'libs/core/src/lease/store-term.ts',
     find: 'throw new FormerPrimaryError();',
