@@ -28,7 +28,7 @@ const slow = [
 const shared = [
   'test/cluster-ids/cluster-ids.spec',
   'test/entities/entity-paths',
-  'test/simulation/uniqueness',
+  'test/simulation/(segments|uniqueness)',
   'libs/core/src/generator/(issued-by-code|uniqueness|workers)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts))',
