@@ -15,7 +15,8 @@ const ticketEntities = entityFamily('tickets', ({ generated }) => {
     title!: string | null;
   }
 
-  @Entity()
+  // Another family has tickets as well, with a generator of its own: the same number could come to one table from both.
+  @Entity('answered_ticket')
   class Ticket extends Numbered {
     @OneToMany(() => Answer, (answer) => answer.ticket, { cascade: true })
     answers!: Relation<Answer>[];
