@@ -27,7 +27,7 @@ export interface FailoverScenario {
 
 /**
  * What protects by default: renewals and acquires are lost, and the newcomers, who are on no probation, issue from the rows
- * that the promoted standby believes to be free. Whoever wants one waits there for 8.3 s.
+ * that the promoted standby believes to be free. A process that starts there waits for 8.3 s.
  */
 export const termChanges: FailoverScenario = {
   holders: 3,

@@ -2,6 +2,7 @@ import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { DataSource } from 'typeorm';
 import { openSegmentStore } from '../contract/open-segment-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
+import { writeTo } from '../contract/worker-store.contract.js';
 import type { SqlSegmentStore } from '../../libs/node/src/segment-table/sql-segment-store.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
@@ -142,5 +143,56 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
     expect(await numbersOf('moved')).toBeGreaterThan(lost + BigInt(2 * SKIP));
     const [first, second] = [await numbersOf('still'), await numbersOf('still')];
     expect(second - first).toBe(100n);
+  });
+
+  it.each([false, true])(
+    'serves the processes that run, where its state is dropped and noted by a fresh one (a fence before: %s)',
+    async (isFenced) => {
+      const living = await looked();
+      if (isFenced) await living.fence(100);
+      await living.readTable();
+      await admin.query('DELETE FROM soc_raindrop_worker_state');
+      await looked();
+      await expect(living.readTable()).resolves.toBeDefined();
+    },
+  );
+
+  it('gives numbers to the processes that run, where the tables of numbers are emptied after a failover', async () => {
+    const living = await segments();
+    const source = living.source('order');
+    await source.reserve({ count: 100, above: 0n });
+    await admin.query(`UPDATE raindrop_segment_state SET term = 'the server before'`);
+    await source.reserve({ count: 1, above: 0n });
+    await living.source('other').reserve({ count: 1, above: 0n });
+    await admin.query('DELETE FROM raindrop_segment_state');
+    await admin.query('DELETE FROM raindrop_segment');
+    await (await segments()).source('third').reserve({ count: 1, above: 0n });
+    await expect(living.source('fourth').reserve({ count: 1, above: 0n })).resolves.toBeDefined();
+  });
+
+  it('is noted once by ten processes at the same moment', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => looked()));
+    await admin.query(`UPDATE soc_raindrop_worker_state SET term = 'the server before'`);
+    const tables = await Promise.all(all.map((each) => each.readTable()));
+    expect(new Set(tables.map(({ barredUntilMs }) => barredUntilMs)).size).toBe(1);
+    const rows = await Promise.all(all.map((each) => each.readRow(1)));
+    const taken = await Promise.all(all.map((each, index) => each.write(writeTo(rows[index]!.row!))));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('is noted by ten processes that reserve numbers at the same moment, and fails none of them', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => segments()));
+    const sources = all.map((each, index) => each.source(`code ${index % 3}`));
+    await Promise.all(sources.map((each) => each.reserve({ count: 1, above: 0n })));
+    const failures = new Set<unknown>();
+    for (let times = 0; times < 30; times++) {
+      const fresh = all.map((each, index) => each.source(`code ${index % 3}`));
+      const reserving = [...sources, ...fresh].map((each) => each.reserve({ count: 1, above: 0n }));
+      await admin.query(`UPDATE raindrop_segment_state SET term = 'the server before', epoch = epoch`);
+      for (const each of await Promise.allSettled(reserving)) {
+        if (each.status === 'rejected') failures.add((each.reason as { cause: unknown }).cause);
+      }
+    }
+    expect([...failures]).toEqual([]);
   });
 });

@@ -316,7 +316,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'lost-fences-unseen',
     breaks: 'No process starts on rows of etcd or NATS whose fences were lost.',
-    file: 'libs/node/src/key-values/lost-fences.ts',
+    file: 'libs/node/src/key-values/key-worker-store.ts',
     find: 'if (seen <= count) return;',
     replace: 'return;',
     tier: 2,

@@ -32,7 +32,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'floor-without-the-lease': {
-    rule: 'Whoever waits after a failover waits until every lease and grace is over, and the horizon after that.',
+    rule: 'A start waits after a failover until every lease and grace is over, and the horizon after that.',
     shownBy: 9,
     install: () =>
       looks((original) => {

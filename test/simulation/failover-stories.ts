@@ -95,7 +95,7 @@ export function failoverStories(
       live(leaseMs + 2 * maxClockSkewMs, 8);
     },
 
-    /** The old primary shows a lease as over that its holder renews at the new one. Who waits there takes it. */
+    /** The old primary shows a lease as over that its holder renews at the new one. A start that waits there takes it. */
     'expired at the old primary': (process) => {
       const waiting = other(process);
       clear();

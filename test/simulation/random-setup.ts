@@ -80,7 +80,7 @@ function failoverSetup(random: SeededRandom): Setup {
     waitForWorkerMs: 86_400_000,
     priorityEqualCodeWorkId: random.chance(0.3),
   };
-  // Whoever may issue far ahead of its clock does.
+  // A process that may issue far ahead of its clock does so in four schedules of five.
   const isFarAhead = lease.horizonMs === FURTHEST_AHEAD.horizonMs && random.chance(0.8);
   const [first] = layoutsOf('one-layout', random);
   const unit = isFarAhead ? 'second' : random.pick<TimeUnit>(['millisecond', 'second', 'second', 'minute', 'hour']);

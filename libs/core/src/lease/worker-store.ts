@@ -47,8 +47,8 @@ export interface WorkerTable {
    */
   readonly barredUntilMs?: number;
   /**
-   * The same moment of a store that makes nobody wait for it: starts find its rows used up, as far as they
-   * `waitForWorkerMs`. Default `barredUntilMs`.
+   * The same moment of a store in which a start waits for it only as long as its `waitForWorkerMs` says: until then the
+   * start finds the rows used up. Default `barredUntilMs`.
    */
   readonly floorMs?: number;
 }

@@ -8,13 +8,13 @@ import { OwnDatabase } from './own-database.js';
 const ENGINES = [
   {
     kind: 'mariadb',
-    sleep: (s: number) => `SELECT SLEEP(${s}) AS slept`,
+    lasting: (s: number) => `SELECT SLEEP(${s}) AS slept`,
     sleeping:
       "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND command = 'Query' AND info LIKE 'SELECT SLEEP%'",
   },
   {
     kind: 'postgres',
-    sleep: (s: number) => `SELECT 1 AS slept FROM pg_sleep(${s})`,
+    lasting: (s: number) => `SELECT 1 AS slept FROM pg_sleep(${s})`,
     sleeping:
       "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT 1 AS slept%'",
   },
@@ -23,7 +23,7 @@ const ENGINES = [
 const LIMIT_MS = 2_000;
 
 overBothPorts(() => {
-  describe.each(ENGINES)('A session of $kind that is given up for another one', ({ kind, sleep, sleeping }) => {
+  describe.each(ENGINES)('A session of $kind that is given up for another one', ({ kind, lasting, sleeping }) => {
     let server: TestDatabase;
     let proxy: TcpProxy;
     let database: OwnDatabase;
@@ -55,7 +55,7 @@ overBothPorts(() => {
       until('statements to be under way', async () => (await atWork()) === many);
 
     it('answers what was under way on it, and is closed then', async () => {
-      const answers = Promise.all([ask(sleep(0.4)), ask(sleep(0.4))]);
+      const answers = Promise.all([ask(lasting(0.4)), ask(lasting(0.4))]);
       database.reconnect();
       database.reconnect();
       expect(await ask('SELECT 1 AS one')).toHaveLength(1);
@@ -65,12 +65,12 @@ overBothPorts(() => {
     });
 
     it('costs only its own statement when that takes too long', async () => {
-      const late = expect(ask(sleep(20))).rejects.toThrow(`no answer within ${LIMIT_MS} ms`);
+      const late = expect(ask(lasting(20))).rejects.toThrow(`no answer within ${LIMIT_MS} ms`);
       await isSleeping(1);
       database.reconnect();
       let answered = 0;
       const others = (async () => {
-        for (;;) answered += (await ask(sleep(0.05))).length;
+        for (;;) answered += (await ask(lasting(0.05))).length;
       })();
       // What was given up is still under way: nothing else is sent then.
       await Promise.all([late, expect(others).rejects.toThrow('still under way')]);
@@ -78,7 +78,7 @@ overBothPorts(() => {
     });
 
     it('ends with the database', async () => {
-      const given = ask(sleep(20)).catch((error: unknown) => error);
+      const given = ask(lasting(20)).catch((error: unknown) => error);
       await isSleeping(1);
       database.reconnect();
       await ask('SELECT 1 AS one');
@@ -90,10 +90,10 @@ overBothPorts(() => {
       ['last', 3, 1],
       ['first', 1, 3],
     ])('is waited for as the present one is, when both are left at work and it ends %s', async (_, one, other) => {
-      const given = [ask(sleep(one)).catch(() => undefined)];
+      const given = [ask(lasting(one)).catch(() => undefined)];
       await isSleeping(1);
       database.reconnect();
-      given.push(ask(sleep(other)).catch(() => undefined));
+      given.push(ask(lasting(other)).catch(() => undefined));
       await isSleeping(2);
       database.abandon();
       await Promise.all(given);

@@ -11,8 +11,8 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import { raisedTo } from '@raindrop/core/internal';
-import type { Change, KeyValues, Seen } from './key-values.js';
-import { mostFencesSeen, refuseLostFences } from './lost-fences.js';
+import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
+import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
 import { update } from './update.js';
 import { WorkerKeys } from './worker-keys.js';
@@ -174,4 +174,26 @@ export class KeyWorkerStore implements WorkerStore {
     if (liveGraceMs === undefined || row.token === '' || seen.entries.has(this.keys.live(id))) return row;
     return { ...row, leaseUntilMs: Math.min(row.leaseUntilMs, nowMs - liveGraceMs) };
   }
+}
+
+/** The most fences that any row has seen: the key that counts them counts anew where it was deleted. */
+function mostFencesSeen(keys: WorkerKeys, entries: Entries): number {
+  const seen = keys.idsIn(entries).map((id) => fencesAtWrite(keys.row(id), entries.get(keys.row(id))!));
+  return Math.max(0, ...seen);
+}
+
+/**
+ * Fences reach the rows that were not written since by their key alone. Where a row has seen more of them than the key
+ * counts, the key was deleted or put back, and those rows are bare.
+ * @throws CorruptWorkerKeyError
+ */
+function refuseLostFences(keys: WorkerKeys, entries: Entries): void {
+  const { count } = fencesOf(keys.fence, entries.get(keys.fence));
+  const seen = mostFencesSeen(keys, entries);
+  if (seen <= count) return;
+  throw new CorruptWorkerKeyError(
+    keys.fence,
+    `was deleted or put back: it counts ${count} fences, and a row has seen ${seen}. Stop all processes, and call ` +
+      `fenceWorkers() (raindrop fence) before one starts; never delete this key.`,
+  );
 }
