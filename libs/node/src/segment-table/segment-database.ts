@@ -1,10 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import {
-  judgeServer,
-  SegmentStoreUnavailableError,
-  type BelievedServer,
-  type ServerVerdict,
-} from '@raindrop/core/internal';
+import { SegmentStoreUnavailableError, type BelievedServer, type StoreTerm } from '@raindrop/core/internal';
 import { askWithTerm } from '../database/ask-with-term.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import { failoverWarnings } from '../database/failover-warnings.js';
@@ -13,7 +8,7 @@ import type { SqlValue, Statement } from '../database/dialect.js';
 import type { RunStatement, SqlResult } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { REPLICA, ReplicaError, ServerHiddenError } from '../database/server-term.js';
+import { judgePrimary } from '../database/judge-primary.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { execute } from '../database/statement.js';
 import { checkFormat } from '../tables/state-table.js';
@@ -104,7 +99,6 @@ export class SegmentDatabase {
   async primary(
     read: () => Promise<SqlResult>,
   ): Promise<{ readonly records: SqlResult['records']; readonly epoch: bigint }> {
-    let isAskedAnew = false;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const { records } = await read();
       // Without a row there is nobody to ask: whoever adds one asks.
@@ -114,11 +108,8 @@ export class SegmentDatabase {
       if (this.database.isSessionTooOld(records, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs))
         continue;
       const seen = serverIn(record);
-      if (this.isHidden(seen) && !isAskedAnew && this.database.forgetMuteness()) {
-        isAskedAnew = true;
-        continue;
-      }
-      const verdict = this.judge(seen);
+      const verdict = judgePrimary(this.database, seen, 0, this.believed, looks === 0);
+      if (verdict === undefined) continue;
       const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
       if (!verdict.mustNote && !isBehind) {
         this.believed = { term: seen.term, epoch: seen.epoch };
@@ -133,23 +124,6 @@ export class SegmentDatabase {
   /** A condition of every reservation, to be added. */
   get andIsPrimary(): string {
     return this.database.andIsYoung(this.maxSessionAgeMs);
-  }
-
-  /** What cannot be believed is no answer of the primary: a new connection may lead elsewhere. */
-  private judge(seen: SeenServer): ServerVerdict {
-    try {
-      if (seen.term === REPLICA) throw new ReplicaError();
-      if (this.isHidden(seen)) throw new ServerHiddenError();
-      // Failovers are counted, and no moment of theirs is of interest.
-      return judgeServer({ ...seen, nowMs: 0, lostAtMs: seen.epoch, reachMs: 0 }, 0, this.believed);
-    } catch (error) {
-      this.database.reconnect();
-      throw error;
-    }
-  }
-
-  private isHidden({ term, knownTerm }: SeenServer): boolean {
-    return term === '' && ((knownTerm ?? '') !== '' || (this.believed?.term ?? '') !== '');
   }
 
   private get maxSessionAgeMs(): number {
@@ -170,16 +144,13 @@ export class SegmentDatabase {
   }
 }
 
-interface SeenServer extends BelievedServer {
-  readonly knownTerm: string | undefined;
-}
-
-function serverIn(record: SqlResult['records'][number]): SeenServer {
+/** Here failovers are counted, and no moment of theirs is of interest. */
+function serverIn(record: SqlResult['records'][number]): StoreTerm {
   const known = record['known_term'];
+  const epoch = safeInteger(record['server_epoch']) ?? 0;
   return {
-    term: String(record['server_term']),
-    knownTerm: typeof known === 'string' ? known : undefined,
-    epoch: safeInteger(record['server_epoch']) ?? 0,
+    ...{ term: String(record['server_term']), knownTerm: typeof known === 'string' ? known : undefined, epoch },
+    ...{ nowMs: 0, lostAtMs: epoch, reachMs: 0 },
   };
 }
 

@@ -2,7 +2,7 @@ import { FENCED_EPOCHS_MS, type StoreTerm } from '@raindrop/core/internal';
 import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
-import { isOnServer, REPLICA, ReplicaError } from '../database/server-term.js';
+import { isOnServer } from '../database/server-term.js';
 import { bindings } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
 import { checkFormat, insertState, ofState, stateTableOf } from '../tables/state-table.js';
@@ -30,7 +30,7 @@ export function stateColumns(dialect: Dialect, table: TableName): string {
 /** What is read of the state, and how old the session is. */
 export type SeenState = StoreTerm & { readonly sessionAgeMs: number };
 
-/** @throws ReplicaError; TableFormatError */
+/** @throws TableFormatError */
 export function readState(table: TableName, records: readonly Readonly<Record<string, unknown>>[]): SeenState {
   const record = records.find(({ now_ms }) => now_ms !== null);
   const nowMs = safeInteger(record?.['now_ms']);
@@ -38,7 +38,6 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     throw new DatabaseCallError("the database's clock could not be read", '');
   }
   const term = String(record['server_term']);
-  if (term === REPLICA) throw new ReplicaError();
   checkFormat(table, record['format']);
   const knownTerm = record['known_term'];
   return {

@@ -1,11 +1,12 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { ClockSkewError, judgeServer, type BelievedServer, type SessionAges } from '@raindrop/core/internal';
+import { ClockSkewError, type BelievedServer, type SessionAges } from '@raindrop/core/internal';
 import { askWithTerm } from '../database/ask-with-term.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { Dialect, Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';
 import type { SqlResult } from '../database/run-sql.js';
-import { REPLICA, ReplicaError, ServerHiddenError } from '../database/server-term.js';
+import { judgePrimary } from '../database/judge-primary.js';
+import { REPLICA, ReplicaError } from '../database/server-term.js';
 import { execute } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
 import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
@@ -69,22 +70,13 @@ export class WorkerTableServer {
     read: (records: SqlResult['records'], floorMs: number) => T,
   ): Promise<T> {
     const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
-    let isAskedAnew = false;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const { records } = await askWithTerm(this.database, select);
-      const seen = this.elsewhereOnError(() => readState(this.name, records));
+      const seen = readState(this.name, records);
       const { sessionAgeMs } = seen;
       if (this.database.isSessionTooOld(records, sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) continue;
-      if (this.isHidden(seen)) {
-        // It may have been another server that could not tell its term.
-        if (!isAskedAnew && this.database.forgetMuteness()) {
-          isAskedAnew = true;
-          continue;
-        }
-        this.database.reconnect();
-        throw new ServerHiddenError();
-      }
-      const verdict = this.elsewhereOnError(() => judgeServer(seen, this.reachMs, this.believed));
+      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
+      if (verdict === undefined) continue;
       const { term, epoch } = seen;
       const isFitted = !verdict.isAnother || isSame(this.fitted, { term, epoch });
       if (this.range === undefined || (isFitted && !verdict.mustNote)) {
@@ -137,20 +129,6 @@ export class WorkerTableServer {
 
   private get maxSessionAgeMs(): number {
     return this.options.maxSessionAgeMs ?? Number.MAX_SAFE_INTEGER;
-  }
-
-  /** What cannot be believed is no answer of the primary: a new connection may lead elsewhere. */
-  private elsewhereOnError<T>(judge: () => T): T {
-    try {
-      return judge();
-    } catch (error) {
-      this.database.reconnect();
-      throw error;
-    }
-  }
-
-  private isHidden({ term, knownTerm }: SeenState): boolean {
-    return term === '' && ((knownTerm ?? '') !== '' || (this.believed?.term ?? '') !== '');
   }
 
   /** The moment of a failover is noted by the database's clock, and counts for all: not by one that is refused. */
