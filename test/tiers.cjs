@@ -24,16 +24,16 @@ const slow = [
   'test/workers/silent-database',
 ];
 
-/** Random runs and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
+/** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
   'test/cluster-ids/cluster-ids.spec',
   'test/entities/entity-paths',
   'test/simulation/(segments|uniqueness)',
   'libs/core/src/generator/(issued-by-code|uniqueness|workers)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
-  'libs/core/src/lease/(find-layout|layout-(changes|conflicts))',
+  'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
-  'libs/node/src/segment-table/giving-way',
+  'libs/node/src/(remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store))',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 
