@@ -57,8 +57,8 @@ export async function catchMutants(
 async function expectPassing(sources: PlantedSources, mutants: readonly Mutant[]): Promise<void> {
   const specs = [...new Set(mutants.map(({ spec }) => spec))];
   const pattern = mutants.map(({ test }) => test).join('|');
-  const { passed, failed } = await runTests(sources.directory, specs, pattern);
-  if (failed.length > 0) throw new Error(`these fail without a fault:\n${failed.join('\n')}`);
+  const { passed, failed, reasons } = await runTests(sources.directory, specs, pattern);
+  if (failed.length > 0) throw new Error(`these fail without a fault:\n${reasons.join('\n\n')}`);
   const idle = mutants.filter(({ test }) => !passed.some((name) => new RegExp(test).test(name)));
   if (idle.length > 0) throw new Error(`no test has these names:\n${idle.map(({ test }) => test).join('\n')}`);
 }

@@ -10,13 +10,19 @@ const jest = join(dirname(createRequire(__filename).resolve('jest/package.json')
 export interface TestOutcome {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
+  /** Why they failed, in the words of jest. */
+  readonly reasons: readonly string[];
 }
 
 interface JestReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -50,7 +56,8 @@ export async function runTests(directory: string, specs: readonly string[], patt
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);
   const having = (wanted: string): string[] =>
     all.filter(({ status }) => status === wanted).map(({ fullName }) => fullName);
-  return { passed: having('passed'), failed: having('failed') };
+  const reasons = all.flatMap(({ fullName, failureMessages }) => failureMessages.map((why) => `${fullName}\n${why}`));
+  return { passed: having('passed'), failed: having('failed'), reasons };
 }
 
 function readReport(path: string, said: string): string {
