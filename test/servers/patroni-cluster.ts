@@ -85,8 +85,9 @@ export class PatroniCluster {
     try {
       await within(FOLLOW_MS);
     } catch {
-      for (const { restPort } of (await this.findLacking()) ?? [])
-        await this.ask(restPort, '/reinitialize', { force: true });
+      await until('those that cannot follow to be made anew', () => this.remake().catch(() => false), {
+        withinMs: READY_MS,
+      });
       await within(READY_MS);
     }
   }
@@ -213,6 +214,13 @@ export class PatroniCluster {
     const file = join(own, 'patroni.yml');
     writeFileSync(file, JSON.stringify(settings));
     this.patronis.set(node, new Child([program, file], { ...account, cwd: own, diesBy: 'SIGTERM' }));
+  }
+
+  /** @returns whether the cluster has answered; a busy machine may take longer than a call waits */
+  private async remake(): Promise<boolean> {
+    const lacking = await this.findLacking();
+    for (const { restPort } of lacking ?? []) await this.ask(restPort, '/reinitialize', { force: true });
+    return lacking !== undefined;
   }
 
   private async findPrimary(): Promise<PatroniNode | undefined> {

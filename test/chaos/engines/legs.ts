@@ -103,7 +103,7 @@ export const LEGS: Readonly<Record<string, Leg>> = {
     topology: 'primary and asynchronous replica, read_only, GTID',
     omission: 'terms',
     losesCommits: true,
-    settings: 'a `server_id` of its own for each server; `sync_binlog=1`',
+    settings: 'two values of `server_id` in turns, so that each second failover leads back; `sync_binlog=1`',
     notCovered: 'semi-synchronous replication',
     packages: MARIADB,
     start: () => PairEngine.start('mariadb', ['failover', 'restart', 'switchover']),

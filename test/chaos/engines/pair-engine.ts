@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPair } from '../../failover/failover-rounds.js';
 import { TcpSwitch } from '../../failover/tcp-switch.js';
+import { MariadbPair } from '../../servers/mariadb-pair.js';
 import { PAIR_ACCOUNTS, type PairKind, type ServerPair } from '../../servers/server-pair.js';
 import { without, type Engine, type Fault, type Side, type Way } from './engine.js';
 
@@ -47,6 +48,8 @@ export class PairEngine implements Engine {
     inFront?: (ports: Readonly<Record<Side, number>>) => Promise<Front>,
   ): Promise<PairEngine> {
     const [pair, main, side] = await Promise.all([startPair(kind), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
+    // A MariaDB that failed and was rebuilt has its old id again: each second failover leads back to it.
+    if (pair instanceof MariadbPair) pair.takesTurns = faults.includes('failover');
     let engine = new PairEngine(pair, { main, side }, faults);
     try {
       if (inFront !== undefined) {
