@@ -58,7 +58,8 @@ export class OpenedFamily {
       if (failure.startsWith('refused')) expect(keysOf(await storedTables(dataSource))).toEqual(keysOf(before));
       return failure;
     }
-    if (selects !== undefined) expect({ selects: statements.count('SELECT') }).toEqual({ selects });
+    // Without its key an entity is new: where null makes TypeORM look, it need not.
+    if (selects !== undefined) expect(statements.count('SELECT')).toBeLessThanOrEqual(selects);
     await checkClaims(this.setting, before, await storedTables(dataSource), claims);
     return 'yes';
   }

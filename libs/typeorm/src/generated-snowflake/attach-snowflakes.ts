@@ -2,11 +2,12 @@ import type { DataSource } from 'typeorm';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
 import { columnsByEntity, findColumns } from './find-columns.js';
-import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
+import { GeneratedColumn, type ReferenceColumn } from './generated-column.js';
 import { InsertGuard } from './insert-guard.js';
 import { lintColumns } from './lint-columns.js';
 import { compareAsRead } from './patches/compared-keys.js';
 import { listKeys } from './patches/key-lists.js';
+import { identifyBySetKeys } from './patches/unset-keys.js';
 import { checkWrittenValues } from './patches/written-values.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
@@ -68,10 +69,11 @@ function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
   const { column } = attached;
   const { transformer } = column;
   column.transformer = attached;
-  const restore = compareAsRead(column);
+  const restore = [compareAsRead(column)];
+  if (attached instanceof GeneratedColumn) restore.push(identifyBySetKeys(column));
   return () => {
     column.transformer = transformer;
-    restore();
+    for (const each of restore) each();
   };
 }
 

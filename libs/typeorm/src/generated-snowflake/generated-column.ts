@@ -2,6 +2,7 @@ import type { EntityMetadata } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { IdTransformer } from './id-transformer.js';
 import { ATTACHED, type AttachedTransformer, type ColumnMetadata } from './patches/attached-transformer.js';
+import { isUnset } from './patches/unset-keys.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm } from './snowflake-form.js';
 import type { SnowflakeSource } from './snowflake-source.js';
@@ -25,10 +26,8 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
     this.isOptional = !ownsColumn(column.entityMetadata, column);
   }
 
-  /** Null counts as missing, as it does for TypeORM's own generated columns. */
   isSet(entity: object): boolean {
-    const value: unknown = this.column.getEntityValue(entity);
-    return value !== undefined && value !== null;
+    return !isUnset(this.column.getEntityValue(entity));
   }
 
   /** Sets the next ID, made as the property holds it. @throws RaindropError */
@@ -48,7 +47,7 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
    * @throws UnsafeSnowflakeError; InvalidIdError
    */
   write(value: unknown): unknown {
-    if (value === undefined ? !this.isOptional : value === null && !this.column.isNullable) {
+    if (value === undefined ? !this.isOptional : isUnset(value) && (value !== null || !this.column.isNullable)) {
       throw new SnowflakeNotAssignedError(this.mark.service, this.place, 'silent');
     }
     return this.form.write(value, this.place);

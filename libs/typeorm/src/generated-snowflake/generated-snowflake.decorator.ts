@@ -7,7 +7,7 @@ import type { SnowflakeProperty } from './snowflake-form.js';
 /**
  * Declares a column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object
  * or an array, cascades, `insert`, `insert().values()`, `upsert`. Always a `bigint` column that no update writes. An ID
- * that is set already stays; null counts as not set.
+ * that is set already stays; null and 0 count as not set.
  *
  *     @Entity() class Order { @GeneratedSnowflake() id!: string; }
  *
