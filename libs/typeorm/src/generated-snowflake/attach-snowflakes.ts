@@ -6,9 +6,11 @@ import { GeneratedColumn, type ReferenceColumn } from './generated-column.js';
 import { InsertGuard } from './insert-guard.js';
 import { lintColumns } from './lint-columns.js';
 import { compareAsRead } from './patches/compared-keys.js';
+import { separateRows } from './patches/insert-rows.js';
 import { listKeys } from './patches/key-lists.js';
 import { identifyBySetKeys } from './patches/unset-keys.js';
 import { checkWrittenValues } from './patches/written-values.js';
+import { rowClaimsOf } from './row-claims.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
@@ -48,18 +50,25 @@ export function attachSnowflakes(
   const columns = [...generated, ...plain];
   checkWrittenValues(dataSource.driver);
   listKeys();
+  separateRows();
   const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;
   const statements = {
     guard: new InsertGuard(generated),
     typed: new TypedParameters(dataSource, columns),
   };
-  const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {
-    const index = subscribers.indexOf(subscriber);
-    if (index < 0) return;
-    subscribers.splice(index, 1);
-    for (const each of restore) each();
-  });
+  const subscriber = new SnowflakeSubscriber(
+    source,
+    columnsByEntity(dataSource, generated),
+    statements,
+    rowClaimsOf(dataSource),
+    () => {
+      const index = subscribers.indexOf(subscriber);
+      if (index < 0) return;
+      subscribers.splice(index, 1);
+      for (const each of restore) each();
+    },
+  );
   subscribers.unshift(subscriber);
   return subscriber;
 }

@@ -2,6 +2,7 @@ import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
 import { lintServices } from './lint-columns.js';
+import type { InsertRun } from './row-claims.js';
 import { UnknownEntityError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import type { SnowflakeSubscriber } from './snowflake-subscriber.js';
@@ -28,15 +29,25 @@ export class AttachedSnowflakes {
     };
   }
 
-  /** @throws UnknownEntityError */
+  /** @throws UnknownEntityError; SnowflakeNotAssignedError for an object that stands in an array twice */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
-    if (Array.isArray(entity)) {
-      for (const each of entity as object[]) this.assign(each, target);
+    let isOver = false;
+    try {
+      this.assignIn({ isOver: () => isOver }, entity, target);
       return entity;
+    } finally {
+      isOver = true;
+    }
+  }
+
+  private assignIn(run: InsertRun, entity: object, target: SnowflakeTarget | undefined): void {
+    if (Array.isArray(entity)) {
+      for (const each of entity as object[]) this.assignIn(run, each, target);
+      return;
     }
     const of = target ?? entity.constructor;
     for (const [dataSource, subscriber] of this.subscribers) {
-      if (dataSource.hasMetadata(of) && subscriber.assign(entity, dataSource.getMetadata(of))) return entity;
+      if (dataSource.hasMetadata(of) && subscriber.assign(entity, dataSource.getMetadata(of), run)) return;
     }
     throw new UnknownEntityError(this.source.name, nameOf(of));
   }

@@ -1,10 +1,15 @@
 import type { EntityMetadata } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { IdTransformer } from './id-transformer.js';
-import { ATTACHED, type AttachedTransformer, type ColumnMetadata } from './patches/attached-transformer.js';
+import {
+  ATTACHED,
+  attachedTransformer,
+  type AttachedTransformer,
+  type ColumnMetadata,
+} from './patches/attached-transformer.js';
 import { isUnset } from './patches/unset-keys.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { SnowflakeForm } from './snowflake-form.js';
+import { SnowflakeForm, type SnowflakeValue } from './snowflake-form.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import type { SnowflakeMark } from './snowflake-transformer.js';
 
@@ -13,6 +18,10 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
   readonly [ATTACHED] = true;
   declare readonly place: string;
   readonly code: string | undefined;
+  /** The property that holds the ID. */
+  readonly property: string;
+  /** The properties that lead to the embedded object that has it. */
+  readonly holders: readonly string[];
   /** A single-table parent's rows have the columns of its children, always nullable, and leave them empty. */
   private readonly isOptional: boolean;
 
@@ -23,6 +32,8 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
   ) {
     super(new SnowflakeForm(mark.as, mark.prefix), layout, placeOf(column));
     this.code = mark.code;
+    this.property = column.propertyName;
+    this.holders = column.embeddedMetadata?.embeddedMetadataTree.map(({ propertyName }) => propertyName) ?? [];
     this.isOptional = !ownsColumn(column.entityMetadata, column);
   }
 
@@ -33,13 +44,23 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
   /** Sets the next ID, made as the property holds it. @throws RaindropError */
   fill(entity: object, source: SnowflakeSource): void {
     if (this.form.isDecimalText && source.nextString !== undefined) {
-      this.column.setEntityValue(entity, source.nextString(this.code));
+      this.put(entity, source.nextString(this.code));
     } else this.set(entity, source.nextId(this.code));
   }
 
-  /** Makes a missing embedded object, too. */
+  /** Makes a missing embedded object, too. @throws SnowflakeNotAssignedError */
   set(entity: object, id: bigint): void {
-    this.column.setEntityValue(entity, this.form.of(id, this.place));
+    this.put(entity, this.form.of(id, this.place));
+  }
+
+  /** @throws SnowflakeNotAssignedError for an object that takes no property (`Object.freeze`) */
+  private put(entity: object, value: SnowflakeValue): void {
+    try {
+      this.column.setEntityValue(entity, value);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new SnowflakeNotAssignedError(this.mark.service, this.place, 'frozen', error);
+    }
   }
 
   /**
@@ -52,6 +73,19 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
     }
     return this.form.write(value, this.place);
   }
+}
+
+/** The columns that services fill in rows of an entity. */
+export function generatedColumnsOf(metadata: EntityMetadata): GeneratedColumn[] {
+  const found: GeneratedColumn[] = [];
+  for (const column of metadata.columns) {
+    const attached = attachedTransformer(column);
+    // By its shape: it may be of another copy of this package.
+    if (attached !== undefined && 'fill' in attached && ownsColumn(metadata, column)) {
+      found.push(attached as unknown as GeneratedColumn);
+    }
+  }
+  return found;
 }
 
 /** A column that holds the ID of a generated one: a foreign key, or part of a junction or closure table. */

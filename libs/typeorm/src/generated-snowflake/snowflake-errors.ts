@@ -14,7 +14,7 @@ export class UnsupportedColumnError extends RaindropError {
 }
 
 /** The cause says why an insert came without an ID. */
-export type NotAssignedCause = 'unattached' | 'silent' | 'column-list';
+export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'twice' | 'frozen';
 
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
 export class SnowflakeNotAssignedError extends RaindropError {
@@ -26,11 +26,13 @@ export class SnowflakeNotAssignedError extends RaindropError {
     readonly column: string,
     /**
      * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
-     * `column-list`: the statement names its columns, and not this one.
+     * `column-list`: the statement names its columns, and not this one. `twice`: one object was to become two rows.
+     * `frozen`: the object takes no property.
      */
     readonly why: NotAssignedCause,
+    cause?: unknown,
   ) {
-    super(`${column} was inserted without an ID` + WAY_OUT[why](service, column), { retryable: false });
+    super(`${column} was inserted without an ID` + WAY_OUT[why](service, column), { retryable: false, cause });
   }
 }
 
@@ -47,6 +49,12 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
   'column-list': (service, column) =>
     `: the statement lists its columns, and ${column} is not among them. Name it too (values() are filled then; with ` +
     `valuesFromSelect and SQL of your own select new IDs of service '${service}'), or leave the list out.`,
+  twice: () =>
+    ` of its own: the same object is to become two rows, in one call or in two that run at once, and holds one ID. Make ` +
+    `an object for each row: Array.from({ length: 3 }, () => ({ ... })), or { ...object }. insert() takes one object twice.`,
+  frozen: (_, column) =>
+    `: the object cannot be given one (Object.freeze, Object.seal, Object.preventExtensions, a property without a setter). ` +
+    `Pass a copy, { ...object }, or set ${column} where the object is made. insert() takes frozen objects.`,
 };
 
 /** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */

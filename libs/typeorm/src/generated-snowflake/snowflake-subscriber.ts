@@ -1,21 +1,33 @@
-import type { EntityMetadata, EntitySubscriberInterface, InsertEvent } from 'typeorm';
-import type { GeneratedColumn } from './generated-column.js';
+import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
+import { generatedColumnsOf, type GeneratedColumn } from './generated-column.js';
 import type { InsertGuard } from './insert-guard.js';
+import { RunnerRuns, type InsertRun, type RowClaims } from './row-claims.js';
+import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './snowflake-source.js';
 import type { TypedParameters } from './typed-parameters.js';
 
 /** In every copy of this package. */
 const MARK = Symbol.for('@raindrop/typeorm:subscriber');
 
+type BeforeInsert = Pick<InsertEvent<unknown>, 'entity' | 'metadata' | 'queryRunner'>;
+
+interface AfterQuery {
+  readonly parameters?: unknown;
+  readonly success: boolean;
+  readonly queryRunner: QueryRunner;
+}
+
 /** Sets the IDs of one service's columns before an insert. */
 export class SnowflakeSubscriber implements EntitySubscriberInterface {
   /** Inserts that wait for an ID. */
   private waiting = 0;
+  private readonly runs = new RunnerRuns();
 
   constructor(
     readonly source: SnowflakeSource,
     private readonly columns: ReadonlyMap<EntityMetadata, readonly GeneratedColumn[]>,
     private readonly statements: { readonly guard: InsertGuard; readonly typed: TypedParameters },
+    private readonly claims: RowClaims,
     readonly detach: () => void,
   ) {}
 
@@ -24,10 +36,11 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   }
 
   /** Synchronous; a promise, for which TypeORM waits, only when the service has no ID right now. */
-  beforeInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void | Promise<void> {
+  beforeInsert({ entity, metadata, queryRunner }: BeforeInsert): void | Promise<void> {
     const columns = this.columns.get(metadata);
     // Rows of junction tables come without an entity.
     if (columns === undefined || typeof entity !== 'object' || entity === null) return;
+    this.begin(entity, metadata, columns, this.runs.of(queryRunner));
     for (const column of columns) {
       if (column.isSet(entity)) continue;
       // While others wait, the source has nothing at once: asking it again for each row of a bulk costs its full effort.
@@ -35,10 +48,20 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       try {
         column.fill(entity, this.source);
       } catch (error) {
-        if (!isRetryable(error)) throw error;
-        return this.fillLater(columns, entity);
+        if (isRetryable(error)) return this.fillLater(columns, entity);
+        this.claims.endSaved(entity);
+        throw error;
       }
     }
+  }
+
+  afterInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void {
+    if (!this.columns.has(metadata) || typeof entity !== 'object' || entity === null) return;
+    this.claims.endSaved(entity);
+  }
+
+  afterTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
+    this.runs.end(queryRunner);
   }
 
   /** @throws SnowflakeNotAssignedError; InvalidIdError */
@@ -47,17 +70,30 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     this.statements.typed.convert(query, parameters);
   }
 
-  afterQuery({ parameters }: { readonly parameters?: unknown }): void {
+  afterQuery({ parameters, success, queryRunner }: AfterQuery): void {
     this.statements.typed.restore(parameters);
+    if (!success) this.runs.end(queryRunner);
   }
 
-  /** Sets the IDs that are missing, at once. @returns false when the entity has no column of this service */
-  assign(entity: object, metadata: EntityMetadata): boolean {
+  /**
+   * Sets the IDs that are missing, at once.
+   * @returns false when the entity has no column of this service
+   * @throws SnowflakeNotAssignedError for an object that this run has met before
+   */
+  assign(entity: object, metadata: EntityMetadata, run: InsertRun): boolean {
     const columns = this.columns.get(metadata);
-    for (const column of columns ?? []) {
+    if (columns === undefined) return false;
+    this.begin(entity, metadata, columns, run);
+    for (const column of columns) {
       if (!column.isSet(entity)) column.fill(entity, this.source);
     }
-    return columns !== undefined;
+    return true;
+  }
+
+  /** @throws SnowflakeNotAssignedError */
+  private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): void {
+    if (this.claims.beginSaved(entity, generatedColumnsOf(metadata), run, this)) return;
+    throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
   }
 
   private fillLater(columns: readonly GeneratedColumn[], entity: object): Promise<void> {
@@ -73,6 +109,9 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       for (const column of columns) {
         if (!column.isSet(entity)) column.set(entity, await this.source.nextIdAsync(column.code));
       }
+    } catch (error) {
+      this.claims.endSaved(entity);
+      throw error;
     } finally {
       this.waiting--;
     }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Column, DataSource, Entity, PrimaryColumn, QueryBuilder } from 'typeorm';
+import { Column, DataSource, Entity, InsertQueryBuilder, PrimaryColumn, QueryBuilder } from 'typeorm';
 
 @Entity()
 class Plain {
@@ -39,6 +39,13 @@ describe('The methods of TypeORM that are replaced here', () => {
     expect(column!.compareEntityValue).toHaveLength(2);
     expect(Object.hasOwn(builders, 'getWhereInIdsCondition')).toBe(true);
     expect(builders.getWhereInIdsCondition).toHaveLength(1);
+    expect(column!.getEntityValueMap).toHaveLength(1);
+    expect(Object.hasOwn(InsertQueryBuilder.prototype, 'execute')).toBe(true);
+    // What it inserts is asked for again and again, and stands in one place.
+    expect(String(InsertQueryBuilder.prototype.execute)).toMatch(/this\.getValueSets\(\)/);
+    expect(String((InsertQueryBuilder.prototype as unknown as { getValueSets: unknown }).getValueSets)).toMatch(
+      /return this\.expressionMap\.valuesSet;/,
+    );
   });
 
   it('are called where they were, and nowhere else', () => {
@@ -49,6 +56,11 @@ describe('The methods of TypeORM that are replaced here', () => {
       'query-builder/UpdateQueryBuilder.js: .preparePersistentValue(value, column',
     ]);
     expect(callsOf('getWhereInIdsCondition')).toEqual(['Delete', 'Select', 'SoftDelete', 'Update'].flatMap(byIds));
+    // `getEntityIdMap`; and MongoDB's way of updating.
+    expect(callsOf('getEntityValueMap').filter((call) => !call.startsWith('metadata/ColumnMetadata.js'))).toEqual([
+      'metadata/EntityMetadata.js: .getEntityValueMap(entity',
+      'persistence/SubjectExecutor.js: .getEntityValueMap(subject.entity',
+    ]);
     expect(callsOf('compareEntityValue')).toEqual([
       'query-builder/RelationIdLoader.js: .compareEntityValue(entity, relationId',
       'query-builder/RelationIdLoader.js: .compareEntityValue(relatedEntity, relationId',
