@@ -79,6 +79,27 @@ describe('Entities of several services and DataSources', () => {
     await app.close();
   });
 
+  it('does not start on columns that were never migrated, and gives its worker id back', async () => {
+    const narrow = await new DataSource(audit.options).initialize();
+    await narrow.query('DROP TABLE IF EXISTS visit');
+    await narrow.query('CREATE TABLE visit (id int NOT NULL PRIMARY KEY)');
+    const modules = (lint: 'error' | 'warn') => [
+      typeorm({ ...audit.options, entities: [Visit] }),
+      RaindropModule.forRoot({ ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1, lint }),
+    ];
+    await expect(startApp(modules('error'))).rejects.toMatchObject({
+      errorCode: 'ENTITY_LINT',
+      message: expect.stringMatching(
+        /visit\.id is int\(11\) .*ALTER TABLE `visit` MODIFY `id` bigint NOT NULL/,
+      ) as string,
+    });
+    // The only worker id there is.
+    const app = await startApp(modules('warn'));
+    await app.close();
+    await narrow.query('DROP TABLE visit');
+    await narrow.destroy();
+  });
+
   it('assigns IDs before an insert that calls no subscribers', async () => {
     const app = await start(...both);
     const [ids, short] = [app.get(IdService), app.get<IdService>(getIdServiceToken('short'))];

@@ -148,7 +148,9 @@ async function openService(
   });
   const service = new IdService(name, engine, lint);
   try {
+    const { layout } = engine;
     for (const each of dataSources) service.attach(each);
+    await Promise.all(dataSources.map((each) => typeormBridge().lookAtColumns(each, { name, layout }, lint)));
     return service;
   } catch (error) {
     // Nest calls no hooks of an application that does not start.

@@ -13,6 +13,12 @@ export interface TypeormBridge {
   attachedTo(dataSource: AppDataSource): readonly unknown[];
   /** Throws when entities cannot work with what a service of this name and layout issues. */
   refuseColumns(dataSource: AppDataSource, service: Pick<ColumnSource, 'name' | 'layout'>, lint: ColumnLint): void;
+  /** Compares entities with the database, in one query. Throws when its columns or its connection cannot hold an ID. */
+  lookAtColumns(
+    dataSource: AppDataSource,
+    service: Pick<ColumnSource, 'name' | 'layout'>,
+    lint: ColumnLint,
+  ): Promise<void>;
   lintUnnamed(dataSource: AppDataSource, isMine: (service: string) => boolean): readonly object[];
   report(problems: readonly object[], lint: ColumnLint): void;
 }

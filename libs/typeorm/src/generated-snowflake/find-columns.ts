@@ -1,8 +1,8 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { GeneratedColumn, ownsColumn, ReferenceColumn } from './generated-column.js';
-import type { ColumnMetadata } from './patches/attached-transformer.js';
+import { attachedTransformer, type ColumnMetadata } from './patches/attached-transformer.js';
 import type { SnowflakeSource } from './snowflake-source.js';
-import { markOf } from './snowflake-transformer.js';
+import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 
 /** The columns of a DataSource that one service has to do with. */
 export interface FoundColumns {
@@ -18,7 +18,7 @@ export function findColumns(
   const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
   const generated = new Map<ColumnMetadata, GeneratedColumn>();
   for (const column of columns) {
-    const mark = markOf(column.transformer);
+    const mark = markOf(column.transformer) ?? attachedMarkOf(column);
     if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
   }
   const references: ReferenceColumn[] = [];
@@ -27,6 +27,11 @@ export function findColumns(
     if (key !== undefined) references.push(new ReferenceColumn(column, key));
   }
   return { generated: [...generated.values()], references };
+}
+
+/** Of a column that is attached already. */
+function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
+  return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
 }
 
 /** A foreign key may point at a key that is a foreign key itself. */

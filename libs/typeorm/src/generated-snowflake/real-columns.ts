@@ -1,0 +1,203 @@
+import type { Layout } from '@raindrop/core';
+import type { DataSource } from 'typeorm';
+import { report, type EntityLint, type EntityProblem } from './entity-lint.js';
+import { findColumns, type FoundColumns } from './find-columns.js';
+import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
+import { realType } from './real-types.js';
+import type { SnowflakeSource } from './snowflake-source.js';
+
+/** Runs a statement over the application's own connection. */
+export type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
+
+type Columns = FoundColumns['generated'][number] | FoundColumns['references'][number];
+
+/** A column as the database has it, with one ID as the application's connection delivers it. */
+interface RealRow {
+  readonly id: unknown;
+  /** Null where the table is not there yet. */
+  readonly place: unknown;
+  readonly column: unknown;
+  readonly type: unknown;
+}
+
+interface Look {
+  readonly sql: string;
+  readonly parameters: unknown[];
+  /** The `place` of a column's table in the answer. */
+  placeOf(column: Columns): string;
+  /** The statement of a migration that makes the column fit. */
+  migrationOf(column: Columns): string;
+  /** What may change IDs on their way. */
+  readonly suspect: string;
+}
+
+const LARGEST = 2n ** 63n - 1n;
+
+/**
+ * Compares what entities say with what is: in one query over the DataSource's own connection, the largest ID of the
+ * layout has to come back digit for digit (a `typeCast` of mysql2, a type parser of pg rounds it), and the columns that
+ * hold IDs have to be wide enough in the database. A table that is not there yet is made later, and is no problem.
+ * @throws EntityLintError
+ */
+export async function lookAtColumns(
+  dataSource: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+  lint: EntityLint,
+  query: AppQuery = (sql, parameters) => dataSource.query(sql, parameters),
+): Promise<void> {
+  if (lint.mode === 'off') return;
+  const { generated, references } = findColumns(dataSource, service);
+  const columns = [...generated, ...references];
+  const exact = generated.find(({ mark }) => mark.as !== 'number');
+  const sample = exact === undefined ? BigInt(Number.MAX_SAFE_INTEGER) : largestOf(service.layout);
+  const look = columns.length === 0 ? undefined : lookFor(dataSource, columns, sample);
+  if (look === undefined) return;
+  let rows: readonly RealRow[];
+  try {
+    rows = (await query(look.sql, look.parameters)) as readonly RealRow[];
+  } catch (error) {
+    lint.warn(`Could not look at the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
+    return;
+  }
+  const problems = [
+    ...sampleProblems(rows, sample, exact ?? generated[0], look, dataSource),
+    ...typeProblems(rows, columns, service.layout, look, dataSource),
+  ];
+  report(problems, lint);
+}
+
+function sampleProblems(
+  rows: readonly RealRow[],
+  sample: bigint,
+  column: GeneratedColumn | undefined,
+  { suspect }: Look,
+  dataSource: DataSource,
+): EntityProblem[] {
+  const id = rows[0]?.id;
+  const isExact = ['string', 'number', 'bigint'].includes(typeof id) && String(id) === String(sample);
+  if (column === undefined || isExact) return [];
+  const problem = `the DataSource's connection makes ${shown(id)} of the ID ${sample}`;
+  return [problemOf(column, dataSource, 'error', problem, `Let bigints pass as they are: ${suspect}`)];
+}
+
+function typeProblems(
+  rows: readonly RealRow[],
+  columns: readonly Columns[],
+  layout: Layout | undefined,
+  look: Look,
+  dataSource: DataSource,
+): EntityProblem[] {
+  const types = new Map(rows.map(({ place, column, type }) => [keyOf(place, column), type]));
+  return columns.flatMap((each) => {
+    const { column } = each;
+    const type = types.get(keyOf(look.placeOf(each), column.databaseName));
+    if (typeof type !== 'string' && !Buffer.isBuffer(type)) return [];
+    const real = realType(String(type), dataSource.options.type, largestOf(layout));
+    if (real === undefined) return [];
+    // Numbers of segments begin at 1: they may be small for ever.
+    const severity = real.isCertain && (layout !== undefined || !real.holdsSmall) ? 'error' : 'warning';
+    const problem = `its column ${column.entityMetadata.tablePath}.${column.databaseName} is ${String(type)} in the database, ${real.problem}`;
+    const cure = `Migrate it to bigint: ${look.migrationOf(each)}; raindrop adopt writes such migrations, foreign keys included`;
+    return [problemOf(each, dataSource, severity, problem, cure)];
+  });
+}
+
+function problemOf(
+  { column }: GeneratedColumn | ReferenceColumn,
+  { options }: DataSource,
+  severity: EntityProblem['severity'],
+  problem: string,
+  cure: string,
+): EntityProblem {
+  const { entityMetadata, propertyPath } = column;
+  return { severity, entity: entityMetadata.name, property: propertyPath, driver: options.type, problem, cure };
+}
+
+/** The one query of a database; undefined for those whose catalogue is not known here. */
+function lookFor(dataSource: DataSource, columns: readonly Columns[], sample: bigint): Look | undefined {
+  const { type } = dataSource.options;
+  if (type === 'postgres') return lookInPostgres(dataSource, columns, sample);
+  if (type === 'better-sqlite3') return lookInSqlite(dataSource, columns, sample);
+  return type === 'mysql' || type === 'mariadb' ? lookInMysql(dataSource, columns, sample) : undefined;
+}
+
+function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
+  const schemaOf = ({ column }: Columns): string => column.entityMetadata.database ?? driver.database ?? '';
+  const placeOf = (each: Columns): string => `${schemaOf(each)}.${each.column.entityMetadata.tableName}`;
+  const lists = [
+    columns.map(schemaOf),
+    columns.map(({ column }) => column.entityMetadata.tableName),
+    columns.map(({ column }) => column.databaseName),
+  ].map((names) => [...new Set(names)]);
+  const [schemas, tables, names] = lists.map((list) => list.map(() => '?').join(', '));
+  return {
+    sql:
+      `SELECT CAST('${sample}' AS SIGNED) AS id, CONCAT(c.TABLE_SCHEMA, '.', c.TABLE_NAME) AS place, ` +
+      `c.COLUMN_NAME AS \`column\`, c.COLUMN_TYPE AS type FROM (SELECT 1 AS one) AS o LEFT JOIN information_schema.COLUMNS AS c ` +
+      `ON c.TABLE_SCHEMA IN (${schemas}) AND c.TABLE_NAME IN (${tables}) AND c.COLUMN_NAME IN (${names})`,
+    parameters: lists.flat(),
+    placeOf,
+    migrationOf: ({ column }) =>
+      `ALTER TABLE ${quoted(driver, column.entityMetadata.tablePath)} MODIFY ${driver.escape(column.databaseName)} bigint ` +
+      (column.isNullable ? 'NULL' : 'NOT NULL'),
+    suspect: 'in extra.typeCast call next() for LONGLONG, or take it away; leave supportBigNumbers on',
+  };
+}
+
+function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
+  const placeOf = ({ column }: Columns): string => {
+    const { schema, tableName } = column.entityMetadata;
+    return [schema, tableName].flatMap((name) => (name ? driver.escape(name) : [])).join('.');
+  };
+  return {
+    sql:
+      `SELECT CAST('${sample}' AS bigint) AS id, CAST(t.place AS text) AS place, CAST(a.attname AS text) AS "column", ` +
+      // Of a domain its base type.
+      `CASE WHEN y.typbasetype = 0 THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(y.typbasetype, y.typtypmod) END AS type ` +
+      `FROM unnest(CAST($1 AS text[])) AS t(place) LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(t.place) ` +
+      `AND a.attname = ANY (CAST($2 AS text[])) AND NOT a.attisdropped LEFT JOIN pg_catalog.pg_type y ON y.oid = a.atttypid`,
+    parameters: [[...new Set(columns.map(placeOf))], [...new Set(columns.map(({ column }) => column.databaseName))]],
+    placeOf,
+    migrationOf: (each) =>
+      `ALTER TABLE ${placeOf(each)} ALTER COLUMN ${driver.escape(each.column.databaseName)} TYPE bigint`,
+    suspect: 'take the parser of int8 away (types.setTypeParser(20, ...), parseInt8)',
+  };
+}
+
+function lookInSqlite({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
+  const placeOf = ({ column }: Columns): string => column.entityMetadata.tableName;
+  return {
+    sql:
+      `SELECT CAST('${sample}' AS INTEGER) AS id, t.value AS place, c.name AS "column", c.type AS type ` +
+      `FROM json_each(?) AS t LEFT JOIN pragma_table_info(t.value) AS c`,
+    parameters: [JSON.stringify([...new Set(columns.map(placeOf))])],
+    placeOf,
+    migrationOf: ({ column }) =>
+      `SQLite changes no type, make the table ${driver.escape(column.entityMetadata.tableName)} anew (migration:generate does)`,
+    suspect: 'take away what prepareDatabase, or the driver, makes of integers',
+  };
+}
+
+function quoted(driver: DataSource['driver'], path: string): string {
+  return path
+    .split('.')
+    .map((name) => driver.escape(name))
+    .join('.');
+}
+
+/** Names of tables and columns mean the same in any case on MySQL and SQLite, and two of them are rarely meant. */
+function keyOf(place: unknown, column: unknown): string {
+  return `${String(place)}.${String(column)}`.toLowerCase();
+}
+
+function largestOf(layout: Layout | undefined): bigint {
+  const largest = layout === undefined ? LARGEST : 2n ** BigInt(layout.bits) - 1n;
+  return largest < LARGEST ? largest : LARGEST;
+}
+
+function shown(value: unknown): string {
+  if (value instanceof Date || typeof value === 'function') return `a ${typeof value}`;
+  return typeof value === 'object' && value !== null
+    ? 'an object'
+    : `${String(value).slice(0, 40)} (a ${typeof value})`;
+}
