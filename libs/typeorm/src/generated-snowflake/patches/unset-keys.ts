@@ -15,7 +15,9 @@ export function isUnset(value: unknown): boolean {
  * @returns undoes it
  */
 export function identifyBySetKeys(column: ColumnMetadata): () => void {
-  const valueMap = column.getEntityValueMap.bind(column);
-  column.getEntityValueMap = (entity) => (isUnset(column.getEntityValue(entity)) ? undefined : valueMap(entity));
+  // TypeORM 0.3 gives options as well.
+  const valueMap = column.getEntityValueMap.bind(column) as (...given: readonly unknown[]) => undefined;
+  column.getEntityValueMap = (entity, ...options: readonly unknown[]) =>
+    isUnset(column.getEntityValue(entity)) ? undefined : valueMap(entity, ...options);
   return () => delete (column as Partial<ColumnMetadata>).getEntityValueMap;
 }
