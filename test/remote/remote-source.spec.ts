@@ -156,6 +156,39 @@ describe('A source of remote IDs', () => {
     ids.close();
   });
 
+  it.each<[string, (first: string[], second: string[]) => string[]]>([
+    ['the answer before once more', (_first, second) => second],
+    ['the one before that', (first) => first],
+    ['one ID of it, in the midst of others', (first) => ['5000', first[40]!, '5001']],
+    ['one ID of it, where IDs go back', (_first, second) => [String(2n ** 41n), second[0]!, '4000']],
+  ])('uses nothing of an answer with IDs that it has had: %s', async (_, repeat) => {
+    const { ids, service, time } = new Bench(undefined, { minStep: 64, maxStep: 64 });
+    const answers: string[][] = [];
+    service.answer = (fresh) => answers[answers.push(fresh) - 1];
+    await ids.start();
+    const taken = ids.nextIds(64);
+    await time.advance(1);
+    expect(answers).toHaveLength(2);
+    service.answer = () => repeat(answers[0]!, answers[1]!);
+    taken.push(...ids.nextIds(64));
+    await time.advance(1_000);
+    expect(ids.status()[0]!.lastError).toMatchObject({ errorCode: 'INVALID_ID_BATCH', retryable: true });
+    expect(() => ids.nextId()).toThrow('with an ID that an answer before it had');
+    service.answer = undefined;
+    await time.advance(10_000);
+    taken.push(...ids.nextIds(64));
+    expect(new Set(taken).size).toBe(3 * 64);
+    ids.close();
+  });
+
+  it('takes for one code what it has had for another: each has a sequence of its own', async () => {
+    const { ids, service } = new Bench(undefined, { minStep: 3, maxStep: 3 });
+    service.answer = () => ['4', '6', '8'];
+    expect(await ids.nextIdsAsync(3, 'a')).toEqual([4n, 6n, 8n]);
+    expect(await ids.nextIdsAsync(3, 'b')).toEqual([4n, 6n, 8n]);
+    ids.close();
+  });
+
   it('does not keep the layout of an answer of which nothing is used', async () => {
     const { ids, service, source, time } = new Bench();
     service.layout = OTHER.fingerprint;

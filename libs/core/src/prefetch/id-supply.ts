@@ -13,6 +13,9 @@ import type { PrefetchStatus } from './prefetch-status.js';
 /** A batch that is used up in less was too small, ms: it is much shorter-lived than a segment. */
 const FAST_MS = 500;
 
+/** So many batches may be at hand together: the one in use, and the one fetched ahead of need. */
+const REMEMBERED = 2;
+
 /** What the source answered. */
 export interface IdBatch {
   readonly ids: readonly bigint[];
@@ -34,6 +37,8 @@ export class IdSupply extends Supply<IdBatch> {
   /** What is at hand is about to be too old, although it may be enough. */
   private isRenewing = false;
   private renewal: Timer | undefined;
+  /** The batches that came last, used up or not: what stores answers gives them again. */
+  private readonly before: ArrayLike<bigint>[] = [];
 
   /** @param code undefined for IDs without one */
   constructor(
@@ -110,14 +115,22 @@ export class IdSupply extends Supply<IdBatch> {
     }
     const wrong = ids.findIndex((id) => typeof id !== 'bigint' || id < 0n || id > MAX_ID);
     if (wrong >= 0) throw new InvalidIdBatchError(name, ids[wrong], 'not made of IDs');
-    const repeated = repeatedIn(ids);
+    const inOrder = sorted(ids);
+    const repeated = repeatedIn(inOrder);
     if (repeated !== undefined) throw new InvalidIdBatchError(name, repeated, 'a list with an ID twice');
+    for (const batch of this.before) {
+      const again = sharedBy(batch, inOrder);
+      if (again === undefined) continue;
+      throw new InvalidIdBatchError(name, again, 'a list with an ID that an answer before it had');
+    }
   }
 
   landed({ ids, monotonicMs, wallMs }: IdBatch): void {
     const { options, ports, counters } = this.ctx;
     counters.batches++;
     counters.received += ids.length;
+    this.before.push(sorted(ids));
+    if (this.before.length > REMEMBERED) this.before.shift();
     this.stock.add(ids, monotonicMs + options.maxAgeMs, wallMs + options.maxAgeMs);
     this.isRenewing = false;
     this.renewal?.cancel();
@@ -181,13 +194,23 @@ export class IdSupply extends Supply<IdBatch> {
   }
 }
 
-/** An ID that stands in a batch twice. Most batches increase, and then nothing more has to be looked at. */
-function repeatedIn(ids: readonly bigint[]): bigint | undefined {
-  if (ids.every((id, index) => index === 0 || id > ids[index - 1]!)) return undefined;
-  const seen = new Set<bigint>();
-  for (const id of ids) {
-    if (seen.has(id)) return id;
-    seen.add(id);
+/** A batch from its lowest ID up, as most are already. */
+function sorted(ids: readonly bigint[]): ArrayLike<bigint> {
+  return ids.every((id, index) => index === 0 || id > ids[index - 1]!) ? ids : BigInt64Array.from(ids).sort();
+}
+
+function repeatedIn(ids: ArrayLike<bigint>): bigint | undefined {
+  for (let index = 1; index < ids.length; index++) if (ids[index] === ids[index - 1]) return ids[index];
+  return undefined;
+}
+
+/** The lowest ID that stands in both. */
+function sharedBy(one: ArrayLike<bigint>, other: ArrayLike<bigint>): bigint | undefined {
+  if (one[one.length - 1]! < other[0]! || other[other.length - 1]! < one[0]!) return undefined;
+  for (let here = 0, there = 0; here < one.length && there < other.length;) {
+    if (one[here] === other[there]) return one[here];
+    if (one[here]! < other[there]!) here++;
+    else there++;
   }
   return undefined;
 }
