@@ -44,6 +44,32 @@ describe.each(databaseKinds)('Pages of orders on %s', (kind) => {
     for (const { items } of read) expect(items).toMatchObject([{ sku: 'tea' }]);
   });
 
+  it('end before the order whose items would be more than 500 of a page, and hold every order whole', async () => {
+    const service = app.get(OrdersService);
+    const counts = [100, 100, 1, 100, 100, 99, 100, 100, 100, 100, 100, 2];
+    const newest: string[] = [];
+    for (const count of counts) {
+      const items = Array.from({ length: count }, (_, quantity) => ({ sku: 'tea', quantity }));
+      newest.unshift((await service.create({ customer: 'Ada', items })).id);
+    }
+    const pages: number[][] = [];
+    const read: Order[] = [];
+    for (let after = IDS[1]; read.length < counts.length; after = read.at(-1)!.id) {
+      const { orders, next } = await service.page({ limit: 100, after: after! });
+      pages.push(orders.map(({ items }) => items.length));
+      read.push(...orders);
+      expect(next).toBe(pages.length === 3 ? null : orders.at(-1)!.id);
+    }
+    expect(pages).toEqual([
+      [2, 100, 100, 100, 100],
+      [100, 99, 100, 100, 1, 100],
+      [100, 1],
+    ]);
+    expect(read.slice(0, counts.length).map(({ id }) => id)).toEqual(newest);
+    for (const { items } of read) expect(new Set(items.map(({ quantity }) => quantity)).size).toBe(items.length);
+    await repository.delete(newest);
+  });
+
   it('the oldest first, as docs/typeorm.md#pagination-by-id has it', async () => {
     const read: string[] = [];
     for (let after: string | undefined; ; after = read.at(-1)) {

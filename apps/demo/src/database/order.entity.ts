@@ -25,6 +25,10 @@ export class OrderItem {
   @JoinColumn({ name: 'order_id', foreignKeyConstraintName: 'demo_order_item_fk' })
   order!: Order;
 
+  /** The same column, for lists of items: they need not have the orders joined to each. */
+  @Column({ name: 'order_id', type: 'bigint' })
+  orderId!: string;
+
   @Column({ type: 'varchar', length: 64 })
   sku!: string;
 

@@ -17,7 +17,8 @@ export function serveOpenApi(app: NestFastifyApplication): void {
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'One of API_KEYS.' })
     .addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header', description: 'The same.' }, 'key')
     .build();
-  SwaggerModule.setup('docs', app, () => documentOf(app, description), {
+  // Before the service serves: whoever asked for it first would stop all others for a tenth of a second.
+  SwaggerModule.setup('docs', app, documentOf(app, description), {
     customSiteTitle: 'Raindrop demo',
     raw: ['json'],
     // Without a validator: the page asks nobody else.

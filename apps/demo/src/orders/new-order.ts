@@ -16,7 +16,11 @@ import {
 const TEXT = { customer: /^[^\p{Cc}\p{Cs}]{1,100}$/u, sku: /^[^\p{Cc}\p{Cs}]{1,64}$/u };
 
 const QUANTITY = { message: 'quantity must be an integer from 1 to 10000' };
-const ITEMS = { message: 'items must be a list of 1 to 100 objects { sku, quantity }' };
+
+/** Of one order. */
+export const MOST_ITEMS = 100;
+
+const ITEMS = { message: `items must be a list of 1 to ${MOST_ITEMS} objects { sku, quantity }` };
 
 export class NewOrderItem {
   @ApiProperty({ example: 'tea-250g', minLength: 1, maxLength: 64 })
@@ -36,10 +40,10 @@ export class NewOrder {
   @Matches(TEXT.customer, { message: 'customer must be a text of 1 to 100 characters, without control characters' })
   readonly customer!: string;
 
-  @ApiProperty({ type: [NewOrderItem], minItems: 1, maxItems: 100 })
+  @ApiProperty({ type: [NewOrderItem], minItems: 1, maxItems: MOST_ITEMS })
   @IsArray(ITEMS)
   @ArrayMinSize(1, ITEMS)
-  @ArrayMaxSize(100, ITEMS)
+  @ArrayMaxSize(MOST_ITEMS, ITEMS)
   @IsObject({ ...ITEMS, each: true })
   @ValidateNested({ each: true })
   @Type(() => NewOrderItem)

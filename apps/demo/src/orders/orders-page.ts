@@ -41,7 +41,7 @@ export class OrdersPage {
   @ApiSnowflake({
     example: EXAMPLE_IDS[0],
     nullable: true,
-    description: 'Goes into `after` to read on; null at the end.',
+    description: 'Goes into `after` to read on; null at the end. A page may be shorter than `limit` before that.',
   })
   readonly next!: string | null;
 }
