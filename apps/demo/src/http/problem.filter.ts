@@ -1,6 +1,7 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { RaindropError } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { connectionClosed } from '../ids/gone-signal.js';
 import { LogRepeats } from '../problems/log-repeats.js';
 import { ProblemException } from '../problems/problem.exception.js';
 import { PROBLEM_JSON, type Problem } from '../problems/problem.js';
@@ -26,7 +27,8 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
   }
 
   /** Also for what goes wrong before Nest is asked. */
-  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const error = isEndOfConnection(thrown, request, reply) ? connectionClosed() : thrown;
     const legal = error instanceof NotFoundException && request.is404 ? this.methodsAt(request.url) : [];
     const problem = occurrenceOf(legal.length > 0 ? methodNotAllowed(request.method, legal) : error, this.docsUrl);
     if (problem.status >= 500) this.log(error, problem, request);
@@ -53,6 +55,16 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
     const stack = error instanceof Error && !(error instanceof RaindropError) ? error.stack : undefined;
     this.logger.error(`${what}, ${instance}${more}: ${message}`, ...(stack === undefined ? [] : [stack]));
   }
+}
+
+/**
+ * Whether the client has left in the midst of its request, or of the answer. The codes alone do not say so: a database
+ * whose connection is lost has them too.
+ */
+function isEndOfConnection(error: unknown, { raw }: FastifyRequest, reply: FastifyReply): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  const isCutOff = code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.socket.destroyed;
+  return isCutOff || (code !== undefined && (error === raw.errored || error === reply.raw.errored));
 }
 
 function methodNotAllowed(method: string, legal: readonly string[]): ProblemException {
