@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { IdService } from '@raindrop/nestjs';
 import { networkOf } from '../connections/network-of.js';
 import { Drain } from '../drain.js';
+import { LogRepeats } from '../problems/log-repeats.js';
 import { ProblemException } from '../problems/problem.exception.js';
 import { planOfLayout } from '../layouts/plan-of-layout.js';
 import { connectionClosed } from './gone-signal.js';
@@ -19,12 +20,24 @@ const SHARE = 0.5;
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** Whose reader has taken nothing for so long makes room, should another want it. */
+const UNREAD_MS = 5_000;
+
+/** One stream under way. */
+interface Place {
+  readonly network: string;
+  readonly socket: Socket;
+  /** Since when its reader has taken nothing; undefined while it waits for IDs, which is not the reader's fault. */
+  unreadSince: number | undefined;
+}
+
 /** The streams of IDs of this process: how many there are, and how they share what there is with everybody else. */
 @Injectable()
 export class IdStreams {
+  private readonly logger = new Logger('Demo');
+  private readonly repeats = new LogRepeats();
   private readonly pace: StreamPace;
-  private readonly counts = new Map<string, number>();
-  private count = 0;
+  private readonly places = new Set<Place>();
 
   constructor(
     private readonly ids: IdService,
@@ -38,33 +51,46 @@ export class IdStreams {
    * @throws (with the first part) ProblemException 429 when there are too many; what {@link idLines} throws
    */
   async *open(request: IdLinesRequest, address: string, socket: Socket): AsyncGenerator<Buffer> {
-    const network = networkOf(address);
-    this.enter(network);
+    const place = this.enter(networkOf(address), socket);
     const gone = new AbortController();
     const leave = (): void => gone.abort(connectionClosed());
     socket.once('close', leave);
     try {
       if (socket.destroyed) throw connectionClosed();
-      yield* idLines(this.ids, request, { pace: this.pace, closing: this.drain.signal, gone: gone.signal });
+      const pace = { pace: this.pace, closing: this.drain.signal, gone: gone.signal };
+      for await (const lines of idLines(this.ids, request, pace)) {
+        place.unreadSince = performance.now();
+        yield lines;
+        place.unreadSince = undefined;
+      }
     } finally {
       socket.off('close', leave);
-      this.leave(network);
+      this.places.delete(place);
     }
   }
 
-  private enter(network: string): void {
-    const ofOne = this.counts.get(network) ?? 0;
-    if (ofOne >= MOST_OF_ONE) throw tooMany(`${MOST_OF_ONE} streams to one address`);
-    if (this.count >= MOST) throw tooMany(`${MOST} streams`);
-    this.counts.set(network, ofOne + 1);
-    this.count++;
+  private enter(network: string, socket: Socket): Place {
+    const ofOne = [...this.places].filter((place) => place.network === network);
+    if (ofOne.length >= MOST_OF_ONE && !this.makeRoom(ofOne)) throw tooMany(`${MOST_OF_ONE} streams to one address`);
+    if (this.places.size >= MOST && !this.makeRoom([...this.places])) throw tooMany(`${MOST} streams`);
+    const place: Place = { network, socket, unreadSince: undefined };
+    this.places.add(place);
+    return place;
   }
 
-  private leave(network: string): void {
-    const left = this.counts.get(network)! - 1;
-    if (left === 0) this.counts.delete(network);
-    else this.counts.set(network, left);
-    this.count--;
+  /** Cuts off the one of these that has been unread for longest, if that is long enough. */
+  private makeRoom(places: readonly Place[]): boolean {
+    const since = ({ unreadSince = Infinity }: Place): number => unreadSince;
+    const [longest] = [...places].sort((a, b) => since(a) - since(b));
+    if (longest === undefined || performance.now() - since(longest) < UNREAD_MS) return false;
+    const unsaid = this.repeats.admit('unread');
+    if (unsaid !== undefined) {
+      const more = unsaid === 0 ? '' : ` (${unsaid} more before)`;
+      this.logger.warn(`A stream that nobody read for ${UNREAD_MS / 1_000} s was cut off for another${more}.`);
+    }
+    this.places.delete(longest);
+    longest.socket.destroy();
+    return true;
   }
 }
 
