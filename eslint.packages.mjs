@@ -5,14 +5,28 @@ import importX from 'eslint-plugin-import-x';
 const root = dirname(fileURLToPath(import.meta.url));
 const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testing/**'];
 
+/** Fake timers of tests would stop a lease, and move it in time: these are taken once, when the package is loaded. */
+const OF_THE_MOMENT = [
+  ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'],
+  ...['queueMicrotask', 'performance'],
+];
+const OF_LOAD_TIME = 'fake timers replace it: take wallClock, monotonicClock or hostTimers';
+
 /** What each package must not import, types included: what stands above it, and what it does not declare. */
 const FORBIDDEN = {
   core: [['^[^.]', 'libs/core has no dependency: import relative files only']],
   node: [
     ['^@raindrop/(?!core(/internal)?$)|^@nestjs/|^typeorm$|^rxjs', 'libs/node knows @raindrop/core and drivers only'],
+    ['^(node:)?timers', OF_LOAD_TIME],
   ],
-  typeorm: [['^@raindrop/(nestjs|cli)|^@nestjs/|^rxjs', 'libs/typeorm knows no Nest']],
-  nestjs: [['^typeorm$|^@nestjs/typeorm$|^@raindrop/(typeorm|cli)', 'libs/nestjs loads TypeORM in src/orm only']],
+  typeorm: [
+    ['^@raindrop/(nestjs|cli)|^@nestjs/|^rxjs', 'libs/typeorm knows no Nest'],
+    ['^(node:)?timers', OF_LOAD_TIME],
+  ],
+  nestjs: [
+    ['^typeorm$|^@nestjs/typeorm$|^@raindrop/(typeorm|cli)', 'libs/nestjs loads TypeORM in src/orm only'],
+    ['^(node:)?timers', OF_LOAD_TIME],
+  ],
   cli: [['^@raindrop/(nestjs|typeorm)|^@nestjs/|^typeorm$', 'libs/cli stands on libs/node']],
 };
 
@@ -89,6 +103,18 @@ export const packages = [
     ignores: TESTS,
     plugins: { 'import-x': importX },
     rules: { 'import-x/no-restricted-paths': ['error', { basePath: root, zones }] },
+  },
+  {
+    files: ['libs/{core,node,typeorm,nestjs}/src/**/*.ts'],
+    ignores: ['**/*spec.ts', 'libs/core/src/testing/**', 'libs/core/src/time/wall-clock.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...OF_THE_MOMENT.map((name) => ({ name, message: OF_LOAD_TIME }))],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: OF_LOAD_TIME },
+        { object: 'process', property: 'nextTick', message: OF_LOAD_TIME },
+      ],
+    },
   },
   {
     // The demo and the examples use what applications use.

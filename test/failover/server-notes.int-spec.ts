@@ -1,4 +1,4 @@
-import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
+import { reachOf, resolveLeaseOptions, wallClock } from '@raindrop/core/internal';
 import { DataSource } from 'typeorm';
 import { openSegmentStore } from '../contract/open-segment-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
@@ -106,7 +106,7 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
     await change(`term = 'the server before'`);
     const before = await state();
     const now = Date.now.bind(Date);
-    jest.spyOn(Date, 'now').mockImplementation(() => now() - DAY_MS);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => now() - DAY_MS);
     await expect(process.readTable()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
     expect(await state()).toEqual(before);
     jest.restoreAllMocks();

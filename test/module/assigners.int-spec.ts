@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
 import { ClosedError, type AssignedWorkerId, type WorkerIdAssigner, type WorkerIdRequest } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import { firstOf, IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';
 import { LogCapture } from './log-capture.js';
@@ -191,7 +192,7 @@ describe('A state file', () => {
     const issued = new Set(first.ids.nextIds(1_000));
     await first.app.close();
     const realNow = Date.now.bind(Date);
-    jest.spyOn(Date, 'now').mockImplementation(() => realNow() - 50);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => realNow() - 50);
     const second = await idsOf({ ...options(), clock: 'exact' });
     const again = await second.ids.nextIdsAsync(1_000);
     expect(again.filter((id) => issued.has(id))).toEqual([]);

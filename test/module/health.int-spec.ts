@@ -1,6 +1,7 @@
 import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { HealthCheckService, TerminusModule, type HealthIndicatorService } from '@nestjs/terminus';
 import type { LeaseEvent } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -141,7 +142,7 @@ describe('RaindropHealthIndicator of a clock that is off', () => {
     const { app, health, ids } = await start({ ...QUICK, clock: 'exact' }, database.options);
     const skewed = next(ids, 'lease-trouble', ({ error }) => error.errorCode === 'CLOCK_SKEW');
     const real = Date.now;
-    jest.spyOn(Date, 'now').mockImplementation(() => real() + 60_000);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => real() + 60_000);
     await skewed;
     expect(await health.check()).toMatchObject({ status: 'down', reason: 'CLOCK_SKEW', lastError: 'CLOCK_SKEW' });
     jest.restoreAllMocks();
@@ -160,7 +161,7 @@ describe('RaindropHealthIndicator of a worker id given by hand', () => {
     restartWaitMs: false,
   } as const;
   let running: Running;
-  const at = (time: string): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.parse(time));
+  const at = (time: string): void => void jest.spyOn(wallClock, 'now').mockReturnValue(Date.parse(time));
 
   beforeEach(async () => {
     running = await start(options);

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { RaindropModule, type RaindropModuleOptions } from '@raindrop/nestjs';
+import { hostTimers } from '@raindrop/node/internal';
 import { OPTIONS, startApp, typeorm } from './module-fixture.js';
 
 describe("Nest's shutdown hooks", () => {
@@ -10,9 +11,12 @@ describe("Nest's shutdown hooks", () => {
   beforeEach(() => {
     signals.forEach((signal) => process.removeAllListeners(signal));
     jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    jest.spyOn(hostTimers, 'setTimeout').mockImplementation(setTimeout);
+    jest.spyOn(hostTimers, 'clearTimeout').mockImplementation(clearTimeout);
   });
 
   afterEach(() => {
+    jest.restoreAllMocks();
     jest.useRealTimers();
     warn.mockClear();
     signals.forEach((signal, index) => {

@@ -1,5 +1,11 @@
 import { RaindropError, type LeaseOptions, type ResolvedLayout } from '@raindrop/core';
-import { resolveLayout, resolveLeaseOptions, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import {
+  resolveLayout,
+  resolveLeaseOptions,
+  SnowflakeGenerator,
+  StaticTenure,
+  wallClock,
+} from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
@@ -24,7 +30,7 @@ export interface IssuerSetup {
 async function main({ path, lease, workers, clockOffsetMs, clockStartsAt, idsFile }: IssuerSetup): Promise<void> {
   const trueNow = Date.now.bind(Date);
   const offsetMs = clockStartsAt === undefined ? clockOffsetMs : clockStartsAt - trueNow();
-  Date.now = () => trueNow() + offsetMs;
+  Date.now = wallClock.now = () => trueNow() + offsetMs;
   const layout = {
     timeUnit: 'millisecond',
     startTimeStamp: '2024-01-01',

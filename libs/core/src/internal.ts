@@ -6,6 +6,7 @@
 
 export { OptionReader } from './config/option-reader.js';
 export { Timeline } from './time/timeline.js';
+export { wallClock } from './time/wall-clock.js';
 export { readLayout, resolveLayout } from './layout/layout-options.js';
 export { BIT_OPTIONS, namesNoLayout, readAnyLayout } from './layout/any-layout.js';
 export { DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './layout/named-layouts.js';

@@ -17,6 +17,7 @@ export { refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
 export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';
 export { parseTableName } from './database/table-name.js';
 export { databaseAddressesOf } from './drivers/database-settings.js';
+export { mysqlConnectionOf, type MysqlConnection } from './drivers/mysql-driver.js';
 export { settingsDatabases } from './drivers/settings-database.js';
 export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';
@@ -38,7 +39,9 @@ export type { RemoteAnswer, RemoteTransport } from './remote/remote-transport.js
 export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { noteCopy, otherCopies, tellCopies, type Copy } from './system/copies.js';
+export { hostTimers } from './system/host-timers.js';
 export { isMissingPackage } from './system/missing-package.js';
+export { monotonicClock } from './system/system-clock.js';
 export { systemPorts } from './system/system-ports.js';
 export { createMissing, prepareTable } from './tables/prepare-table.js';
 export type { Table, TableKind } from './tables/table-kind.js';

@@ -1,4 +1,4 @@
-import { OptionReader } from '@raindrop/core/internal';
+import { OptionReader, wallClock } from '@raindrop/core/internal';
 import type { WorkerIdAssigner } from '@raindrop/core';
 import { openEngine } from './engines/open-engine.js';
 import { IdService } from './id-service.js';
@@ -29,7 +29,7 @@ export type OpenIdServiceOptions = ServiceOptions & {
  */
 export async function openIdService(options: OpenIdServiceOptions): Promise<IdService> {
   let name = DEFAULT_SERVICE;
-  const resolved = resolveServiceOptions(options, Date.now(), (reader) => {
+  const resolved = resolveServiceOptions(options, wallClock.now(), (reader) => {
     name = readName(reader);
     return {};
   });

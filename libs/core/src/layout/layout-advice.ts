@@ -3,6 +3,7 @@ import { adviseShapes, type AdvisedShape } from './advised-shapes.js';
 import type { LayoutNeeds } from './layout-needs.js';
 import type { LayoutOptions } from './layout-options.js';
 import { planLayout, type LayoutPlan } from './layout-plan.js';
+import { wallClock } from '../time/wall-clock.js';
 
 /** A layout that was thought of, and what speaks for and against it. */
 export interface LayoutAdvice {
@@ -26,7 +27,7 @@ const MOST = 3;
  * @param nowMs the present, Unix ms; by default this moment
  * @throws ConfigurationError naming every need that is out of its range
  */
-export function adviseLayout(needs: LayoutNeeds, nowMs = Date.now()): readonly LayoutAdvice[] {
+export function adviseLayout(needs: LayoutNeeds, nowMs = wallClock.now()): readonly LayoutAdvice[] {
   const read = readNeeds(needs);
   const advice = adviseShapes(read, nowMs).map(({ name, options, reasons }): LayoutAdvice => {
     const plan = planLayout({ ...options, minLifetimeDays: 0 }, nowMs);

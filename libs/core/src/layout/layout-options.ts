@@ -4,6 +4,7 @@ import { findTimeUnit, TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
 import type { Field } from './field.js';
 import { Layout } from './layout.js';
 import { readUsage, resolvedFor, type ResolvedLayout } from './layout-usage.js';
+import { wallClock } from '../time/wall-clock.js';
 
 /** The bits of a raindrop ID. Names are the original's, in camelCase. */
 export interface LayoutOptions {
@@ -100,7 +101,7 @@ export function resolveLayout(options: LayoutOptions, nowMs: number): ResolvedLa
  * Checks layout options and builds the layout alone.
  * @param nowMs the present by default
  */
-export function createLayout(options: LayoutOptions, nowMs = Date.now()): Layout {
+export function createLayout(options: LayoutOptions, nowMs = wallClock.now()): Layout {
   return resolveLayout(options, nowMs).layout;
 }
 

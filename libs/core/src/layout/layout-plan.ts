@@ -5,6 +5,7 @@ import type { FieldRole } from './field.js';
 import { refuseShortLife, type LayoutOptions } from './layout-options.js';
 import type { WorkerRange } from './layout-usage.js';
 import type { LayoutWarning } from './layout-warnings.js';
+import { wallClock } from '../time/wall-clock.js';
 
 /** A run of bits of an ID, as in `(id >> shift) & (2^bits - 1)`. */
 export interface PlannedField {
@@ -51,7 +52,7 @@ export interface LayoutPlan {
  * @throws ConfigurationError naming every option that is wrong. Options of a layout that ends soon are wrong unless
  * `minLifetimeDays` lets it pass; a ready layout has a warning then.
  */
-export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = Date.now()): LayoutPlan {
+export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = wallClock.now()): LayoutPlan {
   const reader = new OptionReader(options);
   const resolved = readAnyLayout(reader, nowMs);
   if (resolved !== undefined && reader.value('layout') === undefined) refuseShortLife(reader, resolved, nowMs);

@@ -8,6 +8,7 @@ import { ownSystem, raindropSystem } from './own-system.js';
 import { socialSystems } from './social-systems.js';
 import { unwrapText } from './unwrapped-text.js';
 import { writtenIds, type WrittenForm, type WrittenId } from './written-ids.js';
+import { wallClock } from '../time/wall-clock.js';
 
 /** What `recognizeId` may know besides the text. */
 export interface RecognitionOptions {
@@ -86,7 +87,7 @@ let known: readonly KnownSystem[] | undefined;
  * recognizeId('175928847299117063').readings[0]; // Discord, 2016-04-30T11:18:25.796Z, likely
  * ```
  */
-export function recognizeId(given: string, { layout, nowMs = Date.now() }: RecognitionOptions = {}): Recognition {
+export function recognizeId(given: string, { layout, nowMs = wallClock.now() }: RecognitionOptions = {}): Recognition {
   if (given.length > LONGEST_TEXT) return { text: given, readings: [] };
   const { text, system } = unwrapText(given);
   const foreign = system === undefined ? foreignId(text) : undefined;

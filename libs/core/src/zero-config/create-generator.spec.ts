@@ -2,6 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { ClockMovedBackError } from '../generator/generator-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
+import { wallClock } from '../time/wall-clock.js';
 import { machineProcessWorkerId, machineText } from '../worker-id/machine-process-id.js';
 import { createGenerator, type CreateGeneratorOptions } from './create-generator.js';
 import type { HostScope } from './host-scope.js';
@@ -30,7 +31,7 @@ function host(given: Given = {}): HostScope {
     crypto: { getRandomValues: (target) => target.fill(random) },
     process: pid === undefined ? undefined : { pid, getBuiltinModule: (name) => modules[name] },
     setTimeout,
-    clearTimeout: clearTimeout,
+    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
   };
 }
 
@@ -79,10 +80,10 @@ describe('createGenerator()', () => {
   });
 
   it('would repeat IDs if it were one for each call: the test can fail', () => {
-    jest.useFakeTimers({ now: 1_800_000_000_000, doNotFake: ['performance'] });
+    jest.spyOn(wallClock, 'now').mockReturnValue(1_800_000_000_000);
     const [one, two] = [createGenerator({}, host({ pid: 4_711 })), createGenerator({}, host({ pid: 4_711 }))];
     expect(one.nextId()).toBe(two.nextId());
-    jest.useRealTimers();
+    jest.restoreAllMocks();
   });
 
   it('draws a random worker id once', () => {
@@ -177,14 +178,16 @@ describe('a former run with the same worker id', () => {
   let elapsedMs = 0;
   const begin = () => createGenerator({ workerId: 7 }, { ...host(), performance: { now: () => elapsedMs } });
 
-  beforeEach(() => jest.useFakeTimers({ now: START_MS, doNotFake: ['performance'] }));
-  afterEach(() => jest.useRealTimers());
+  const setClock = (ms: number): unknown => jest.spyOn(wallClock, 'now').mockReturnValue(ms);
+
+  beforeEach(() => setClock(START_MS));
+  afterEach(() => jest.restoreAllMocks());
 
   it('keeps the tick in which the next begins, and times before it', () => {
     const ids = begin();
     const { time, clockBack } = ids.parse(ids.nextId());
     expect([time.getTime(), clockBack]).toEqual([START_MS + 1, 0]);
-    jest.setSystemTime(START_MS - 60_000);
+    setClock(START_MS - 60_000);
     expect(ids.parse(ids.nextId()).time.getTime()).toBe(START_MS + 1);
     // No other lane goes there either: when the hold is over, that is all.
     elapsedMs += 3_001;
@@ -200,15 +203,15 @@ describe('a former run with the same worker id', () => {
         expect(issued.has(id)).toBe(false);
         issued.add(id);
       }
-      jest.setSystemTime(START_MS + (run + 1) * 6);
+      setClock(START_MS + (run + 1) * 6);
     }
   });
 
   it('goes over to the other lane when the clock falls back to a time after its beginning', () => {
     const ids = begin();
-    jest.setSystemTime(START_MS + 10_000);
+    setClock(START_MS + 10_000);
     ids.nextId();
-    jest.setSystemTime(START_MS + 5_000);
+    setClock(START_MS + 5_000);
     expect(ids.parse(ids.nextId())).toMatchObject({ clockBack: 1, time: new Date(START_MS + 5_000) });
   });
 

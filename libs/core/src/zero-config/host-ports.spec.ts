@@ -60,4 +60,17 @@ describe('the ports of this host', () => {
       .cancel();
     expect(scope.clearTimeout).toHaveBeenCalledWith(7);
   });
+
+  it('are those of when this was loaded: fake timers change nothing', async () => {
+    const [wallMs, monotonicMs] = [Date.now(), performance.now()];
+    jest.useFakeTimers({ now: 0 });
+    try {
+      await new Promise<void>((resolve) => void timers.setTimer(resolve, 5, 'foreground'));
+      expect(clock.now()).toBeGreaterThanOrEqual(wallMs);
+      expect(clock.refresh()).toBeGreaterThanOrEqual(wallMs);
+      expect(monotonic.now()).toBeGreaterThan(monotonicMs);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

@@ -6,8 +6,8 @@ export interface HostScope {
   readonly performance: { now(): number };
   readonly crypto: { getRandomValues(target: Uint32Array): Uint32Array };
   readonly process?: HostProcess | undefined;
-  setTimeout(callback: () => void, delayMs: number): unknown;
-  clearTimeout(timer: unknown): void;
+  readonly setTimeout: (callback: () => void, delayMs: number) => unknown;
+  readonly clearTimeout: (timer: unknown) => void;
 }
 
 export interface HostProcess {

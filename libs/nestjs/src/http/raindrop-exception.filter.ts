@@ -1,6 +1,8 @@
 import { Catch, Logger, type ArgumentsHost } from '@nestjs/common';
 import { BaseExceptionFilter, type AbstractHttpAdapter } from '@nestjs/core';
 import { RaindropError } from '@raindrop/core';
+import { monotonicClock } from '@raindrop/node/internal';
+import { wallClock } from '@raindrop/core/internal';
 import { raindropProblem, retryAfterSeconds } from './raindrop-problem.js';
 
 const PROBLEM_JSON = 'application/problem+json; charset=utf-8';
@@ -35,7 +37,7 @@ export class RaindropExceptionFilter extends BaseExceptionFilter<RaindropError> 
     if (problem === undefined || adapter.isHeadersSent(response)) return super.catch(error, host);
     if (problem.status === 503) {
       this.logOnce(error);
-      adapter.setHeader(response, 'Retry-After', String(retryAfterSeconds(error, Date.now())));
+      adapter.setHeader(response, 'Retry-After', String(retryAfterSeconds(error, wallClock.now())));
     }
     adapter.setHeader(response, 'Content-Type', PROBLEM_JSON);
     adapter.reply(response, JSON.stringify(problem), problem.status);
@@ -50,7 +52,7 @@ export class RaindropExceptionFilter extends BaseExceptionFilter<RaindropError> 
   }
 
   private logOnce({ errorCode, message }: RaindropError): void {
-    const nowMs = performance.now();
+    const nowMs = monotonicClock.now();
     if (nowMs - (this.loggedAt.get(errorCode) ?? -LOG_EVERY_MS) < LOG_EVERY_MS) return;
     this.loggedAt.set(errorCode, nowMs);
     this.log.warn(`${errorCode}, answered with 503: ${message}`);

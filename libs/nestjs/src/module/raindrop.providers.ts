@@ -11,6 +11,7 @@ import {
   openEngine,
   systemPorts,
 } from '@raindrop/node/internal';
+import { wallClock } from '@raindrop/core/internal';
 import { IdService } from '../id.service.js';
 import { ShutdownHooksCheck } from './shutdown-hooks-check.js';
 import {
@@ -46,7 +47,7 @@ export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: 
       inject: [RAINDROP_OPTIONS, ModulesContainer],
       useFactory: (raw: RaindropModuleOptions, modules: ModulesContainer) => {
         refuseSecondImport(modules, name);
-        return resolveRaindropOptions(raw, Date.now());
+        return resolveRaindropOptions(raw, wallClock.now());
       },
     },
     {

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
 import type { IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
+import { hostTimers } from '@raindrop/node/internal';
 import type { IdService } from '../id.service.js';
 import { IdServiceInstruments } from './id-service-instruments.js';
 import { LeaseEventCounts } from './lease-event-counts.js';
@@ -58,7 +58,7 @@ export class IdServiceObservation {
       // With very many codes one look at all of them would stop the event loop for too long.
       for (let { reads } = this.issued; reads > 1; reads--) {
         this.issued.read();
-        await setImmediate();
+        await hostTimers.turn();
       }
       this.observe(result, this.ids.status(), this.issued.read());
     } catch (error) {

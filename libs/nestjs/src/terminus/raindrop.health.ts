@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { IdsNotReadyError } from '@raindrop/core/internal';
+import { IdsNotReadyError, wallClock } from '@raindrop/core/internal';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import type { SnowflakeServiceStatus } from '@raindrop/node';
 import { IdService } from '../id.service.js';
@@ -108,7 +108,8 @@ function refusalOf(service: IdService): string | undefined {
   if (refusal instanceof ReservationExhaustedError) return undefined;
   // A batch is on its way.
   if (refusal instanceof IdsNotReadyError && refusal.cause === undefined) return undefined;
-  const isBrief = refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - Date.now() <= BRIEF_MS;
+  const isBrief =
+    refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - wallClock.now() <= BRIEF_MS;
   return isBrief ? undefined : refusal?.errorCode;
 }
 

@@ -6,6 +6,7 @@ import type { Dialect, SqlValue } from './dialect.js';
 import type { StatementResult } from './run-sql.js';
 import { REPLICA, ReplicaError } from './server-term.js';
 import type { SqlDatabase } from './sql-database.js';
+import { hostTimers } from '../system/host-timers.js';
 
 /** One address, and what came of it. */
 interface Trial {
@@ -127,7 +128,9 @@ export class AddressedConnection implements Connection {
     const withinMs = this.opTimeoutMs / 2;
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DatabaseCallError(`no answer within ${withinMs} ms`, '')), withinMs).unref();
+      timer = hostTimers
+        .setTimeout(() => reject(new DatabaseCallError(`no answer within ${withinMs} ms`, '')), withinMs)
+        .unref();
     });
     try {
       await Promise.race([silence, this.look(trial)]);
@@ -135,7 +138,7 @@ export class AddressedConnection implements Connection {
       trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
       connection.destroy(new Error('this address does not serve'));
     } finally {
-      clearTimeout(timer);
+      hostTimers.clearTimeout(timer);
     }
   }
 

@@ -1,4 +1,5 @@
 import { connect, Socket } from 'node:net';
+import { hostTimers } from '../system/host-timers.js';
 
 /** What a driver talks through; a tunnel of the application's own need not be a socket. */
 interface Stream {
@@ -46,7 +47,7 @@ export class ConnectionSockets {
     });
     const { reason } = this;
     // A driver that has lost its socket may ask for another one. It needs a moment to listen to it first.
-    if (reason !== undefined) setImmediate(() => stream.destroy(reason));
+    if (reason !== undefined) hostTimers.setImmediate(() => stream.destroy(reason));
     return stream;
   }
 

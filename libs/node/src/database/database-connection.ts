@@ -1,10 +1,11 @@
 import { RaindropError } from '@raindrop/core';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionSockets } from './connection-sockets.js';
 import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
 import type { Dialect, SqlValue } from './dialect.js';
 import type { StatementResult } from './run-sql.js';
 import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
+import { monotonicClock } from '../system/system-clock.js';
+import { hostTimers } from '../system/host-timers.js';
 
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
@@ -78,12 +79,12 @@ export class DatabaseConnection implements Connection {
   }
 
   get ageMs(): number | undefined {
-    return this.begunAt && performance.now() - this.begunAt;
+    return this.begunAt && monotonicClock.now() - this.begunAt;
   }
 
   /** @throws what the driver throws */
   async open(): Promise<void> {
-    const timer = setTimeout(() => this.destroy(new Error('no session in time')), this.opTimeoutMs).unref();
+    const timer = hostTimers.setTimeout(() => this.destroy(new Error('no session in time')), this.opTimeoutMs).unref();
     this.sockets.hold();
     try {
       await this.opened();
@@ -92,7 +93,7 @@ export class DatabaseConnection implements Connection {
       throw error;
     } finally {
       this.sockets.letGo();
-      clearTimeout(timer);
+      hostTimers.clearTimeout(timer);
     }
   }
 
@@ -127,7 +128,7 @@ export class DatabaseConnection implements Connection {
   async close(): Promise<void> {
     this.sockets.hold();
     const timer = new AbortController();
-    const late = sleep(this.opTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    const late = hostTimers.sleep(this.opTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([this.end(), late]);
     timer.abort();
     this.sockets.letGo();
@@ -136,7 +137,7 @@ export class DatabaseConnection implements Connection {
 
   private async query(sql: string, values: readonly SqlValue[]): Promise<StatementResult> {
     const bound = values.map((value) => this.dialect.bind(value));
-    const giveUpAt = performance.now() + this.opTimeoutMs;
+    const giveUpAt = monotonicClock.now() + this.opTimeoutMs;
     const unanswered = this.sent;
     for (;;) {
       try {
@@ -149,9 +150,9 @@ export class DatabaseConnection implements Connection {
         const code = driverCodeOf(error);
         if (OF_SERVER.test(code)) this.sent = unanswered;
         if (!this.dialect.isBusy(code)) throw error;
-        if (this.isDestroyed || performance.now() >= giveUpAt) throw error;
+        if (this.isDestroyed || monotonicClock.now() >= giveUpAt) throw error;
       }
-      await sleep(BUSY_PAUSE_MS + Math.random() * BUSY_JITTER_MS);
+      await hostTimers.sleep(BUSY_PAUSE_MS + Math.random() * BUSY_JITTER_MS);
     }
   }
 
@@ -166,7 +167,7 @@ export class DatabaseConnection implements Connection {
   }
 
   private async connect(): Promise<DriverConnection> {
-    const begunAt = performance.now();
+    const begunAt = monotonicClock.now();
     const connection = await this.driver.connect();
     if (this.isDestroyed) {
       await this.end();

@@ -3,6 +3,7 @@ import type { Connection } from './database-connection.js';
 import type { Dialect } from './dialect.js';
 import type { StatementResult } from './run-sql.js';
 import type { SqlDatabase } from './sql-database.js';
+import { monotonicClock } from '../system/system-clock.js';
 
 /** How long a statement waits for a lock on the server: less than the usual `opTimeoutMs`. */
 export const LONGEST_LOCK_WAIT_S = 2;
@@ -28,7 +29,7 @@ export class LeftSession {
     if (unanswered === undefined || this.asking.has(connection)) return;
     const { address, session } = unanswered;
     const there = this.left.get(address) ?? new Map<number, number>();
-    if (!there.has(session)) this.left.set(address, there.set(session, performance.now()));
+    if (!there.has(session)) this.left.set(address, there.set(session, monotonicClock.now()));
   }
 
   /** Whether there may be one where a connection leads. */
@@ -44,9 +45,9 @@ export class LeftSession {
     if (there === undefined) return undefined;
     if (connection.unanswered === undefined) this.asking.add(connection);
     for (const [session, at] of there) {
-      const sql = dialect.underWay(session, performance.now() - at);
+      const sql = dialect.underWay(session, monotonicClock.now() - at);
       if (sql === undefined) return undefined;
-      if (await isThere(dialect, connection.run(sql))) return stillUnderWay(performance.now() - at);
+      if (await isThere(dialect, connection.run(sql))) return stillUnderWay(monotonicClock.now() - at);
       there.delete(session);
     }
     this.asking.delete(connection);

@@ -9,6 +9,7 @@ import { LeftSession } from './left-session.js';
 import { SessionAge } from './session-age.js';
 import type { RunStatement, StatementResult } from './run-sql.js';
 import type { SqlDatabase } from './sql-database.js';
+import { hostTimers } from '../system/host-timers.js';
 
 export interface OwnDatabaseOptions {
   /** Limit for connecting, for a busy SQLite and for closing, ms. */
@@ -214,8 +215,8 @@ export class OwnDatabase {
         if (this.retired.has(connection)) this.drop(connection, new Error(why));
         else this.abandon(why);
       };
-      const timer = setTimeout(giveUp, statementTimeoutMs).unref();
-      void statement.then(resolve, reject).finally(() => clearTimeout(timer));
+      const timer = hostTimers.setTimeout(giveUp, statementTimeoutMs).unref();
+      void statement.then(resolve, reject).finally(() => hostTimers.clearTimeout(timer));
     });
   }
 

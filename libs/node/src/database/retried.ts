@@ -1,5 +1,5 @@
 import { RaindropError } from '@raindrop/core';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { hostTimers } from '../system/host-timers.js';
 
 /** Eight processes that created one table at once needed three tries at most; each looks before it acts. */
 const TRIES = 5;
@@ -13,7 +13,7 @@ export async function retried(attempt: () => Promise<void>): Promise<void> {
     } catch (error) {
       const isFinal = error instanceof RaindropError && !error.retryable;
       if (isFinal || tries === TRIES) throw error;
-      await sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
+      await hostTimers.sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
     }
   }
 }

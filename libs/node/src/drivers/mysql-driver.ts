@@ -1,4 +1,4 @@
-import type { Connection, ConnectionOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Connection, ConnectionOptions, ResultSetHeader } from 'mysql2';
 import { promisify } from 'node:util';
 import type { ConnectionSockets } from '../database/connection-sockets.js';
 import type { StatementResult } from '../database/run-sql.js';
@@ -29,7 +29,7 @@ export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, soc
       connecting.on('error', () => undefined);
       await promisify(connecting.connect.bind(connecting))();
       connection = connecting;
-      return connectionOf(connection);
+      return mysqlConnectionOf(connection as unknown as MysqlConnection);
     },
     async end() {
       if (connection !== undefined) await promisify(connection.end.bind(connection))();
@@ -53,18 +53,60 @@ function configOf(
   };
 }
 
-function connectionOf(connection: Connection): DriverConnection {
+/** What is used of a connection of `mysql2`, and of `mysql`, which TypeORM 0.3 takes as well. */
+export interface MysqlConnection {
+  readonly threadId?: number | null;
+  readonly stream?: DriverConnection['stream'];
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+  query(sql: string, values: unknown[]): MysqlQuery;
+}
+
+interface MysqlQuery {
+  on(event: 'fields', listener: (fields: unknown) => void): this;
+  on(event: 'result', listener: (result: unknown) => void): this;
+  on(event: 'error', listener: (error: Error) => void): this;
+  on(event: 'end', listener: () => void): this;
+}
+
+/** A connection over one that is open. */
+export function mysqlConnectionOf(connection: MysqlConnection): DriverConnection {
   return {
-    session: connection.threadId,
-    stream: (connection as unknown as { stream: DriverConnection['stream'] }).stream,
+    session: connection.threadId ?? undefined,
+    stream: connection.stream,
     onError: (listener) => connection.on('error', listener),
-    query: (sql, values) =>
-      new Promise<StatementResult>((resolve, reject) => {
-        connection.query<RowDataPacket[] | ResultSetHeader>(sql, [...values], (error, answer) => {
-          if (error !== null) reject(error);
-          else if (Array.isArray(answer)) resolve({ records: answer, affected: undefined, insertId: undefined });
-          else resolve({ records: [], affected: Number(answer.affectedRows), insertId: answer.insertId });
-        });
-      }),
+    query: (sql, values) => ask(connection, sql, values),
   };
+}
+
+/**
+ * Listens to the query's events. A callback would be called by the `process.nextTick` of that moment, which never comes
+ * under the fake timers of a test: no lease would be renewed, and none given back.
+ */
+function ask(connection: MysqlConnection, sql: string, values: readonly unknown[]): Promise<StatementResult> {
+  return new Promise((resolve, reject) => {
+    const records: Record<string, unknown>[] = [];
+    let written: Partial<ResultSetHeader> = {};
+    let hasRows = false;
+    const over = (): unknown => connection.off('error', failed);
+    const failed = (error: Error): void => {
+      over();
+      reject(error);
+    };
+    // A connection that is lost tells nobody else: this query has no callback.
+    connection.on('error', failed);
+    connection
+      .query(sql, [...values])
+      .on('fields', (fields) => (hasRows = fields !== undefined))
+      .on('result', (result) => {
+        if (hasRows) records.push(result as Record<string, unknown>);
+        else written = result as ResultSetHeader;
+      })
+      .on('error', failed)
+      .on('end', () => {
+        over();
+        if (hasRows) resolve({ records, affected: undefined, insertId: undefined });
+        else resolve({ records, affected: Number(written.affectedRows), insertId: written.insertId });
+      });
+  });
 }

@@ -1,10 +1,12 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, SnowflakeGenerator } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import { Saturation } from './saturation.js';
 import { tellListeners } from '../system/tell-listeners.js';
 import type { Worker } from '../ports/worker.js';
+import { monotonicClock } from '../system/system-clock.js';
 
 /** Snowflakes, and the worker id they are made with. */
 export class SnowflakeEngine implements IdEngine {
@@ -15,7 +17,7 @@ export class SnowflakeEngine implements IdEngine {
     readonly calls: SnowflakeGenerator,
     private readonly worker: Worker,
   ) {
-    this.saturation = new Saturation(calls.layout.idsPerSecond, performance.now());
+    this.saturation = new Saturation(calls.layout.idsPerSecond, monotonicClock.now());
   }
 
   get layout(): Layout {
@@ -24,14 +26,14 @@ export class SnowflakeEngine implements IdEngine {
 
   tell(events: EventEmitter): void {
     this.worker.onEvent((event) => {
-      if (event.type === 'lease-renewed') this.saturation.measure(this.calls.counters.issued, performance.now());
+      if (event.type === 'lease-renewed') this.saturation.measure(this.calls.counters.issued, monotonicClock.now());
       tellListeners(events, event);
     });
   }
 
   status(service: string): SnowflakeServiceStatus {
     const { expiresAt, fingerprint } = this.layout;
-    const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000);
+    const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000);
     const saturation = this.saturation.share;
     const { counters } = this.calls;
     const { assigner, guarantee } = this.worker;

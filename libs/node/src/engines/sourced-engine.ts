@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus } from '@raindrop/core';
 import type { PrefetchedIds } from '@raindrop/core/internal';
+import { wallClock } from '@raindrop/core/internal';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import { tellListeners } from '../system/tell-listeners.js';
@@ -51,7 +52,7 @@ export class SourcedEngine implements IdEngine {
     const { assigner, guarantee, state, workerId } = this.origin();
     return {
       ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, saturation: null },
-      daysLeft: expiresAt === null ? null : Math.floor((expiresAt.getTime() - Date.now()) / 86_400_000),
+      daysLeft: expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000),
       state: this.isClosed ? 'closed' : state,
       workerId: this.isClosed ? undefined : workerId,
       lane: 0,

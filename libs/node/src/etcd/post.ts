@@ -1,5 +1,6 @@
 import { request as requestHttp, type Agent } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { hostTimers } from '../system/host-timers.js';
 
 /** The parts of a request to a JSON gateway. */
 export interface Posted {
@@ -21,9 +22,9 @@ export function post({ url, agent, headers, body, timeoutMs }: Posted): Promise<
     const type = { 'content-type': 'application/json', 'content-length': String(length) };
     const request = send(url, { method: 'POST', agent, headers: { ...type, ...headers } });
     const giveUp = (): void => void request.destroy(new Error(`no answer within ${Math.round(timeoutMs)} ms`));
-    const timer = setTimeout(giveUp, timeoutMs).unref();
+    const timer = hostTimers.setTimeout(giveUp, timeoutMs).unref();
     request.on('error', reject);
-    request.on('close', () => clearTimeout(timer));
+    request.on('close', () => hostTimers.clearTimeout(timer));
     request.on('response', (response) => {
       const parts: Buffer[] = [];
       let size = 0;

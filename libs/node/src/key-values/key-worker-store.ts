@@ -10,7 +10,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { raisedTo } from '@raindrop/core/internal';
+import { raisedTo, wallClock } from '@raindrop/core/internal';
 import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
 import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
@@ -57,7 +57,7 @@ export class KeyWorkerStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const { seen, floorMs } = await this.look(() => this.values.readAll());
     refuseLostFences(this.keys, seen.entries);
-    const nowMs = Date.now();
+    const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
     const lost = floorMs > 0 && { barredUntilMs: floorMs, mayLackLayouts: true };
@@ -71,7 +71,7 @@ export class KeyWorkerStore implements WorkerStore {
   /** @throws as readTable */
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     const { seen, floorMs } = await this.look(() => this.readKeysOf(id));
-    const nowMs = Date.now();
+    const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
     return { nowMs, row: row && raisedTo(floorMs, row) };
   }
@@ -85,7 +85,7 @@ export class KeyWorkerStore implements WorkerStore {
     const { seen } = await this.cluster.look(() => this.readKeysOf(id));
     if (this.isOther(seen)) return false;
     const { key, stored, fences } = this.storedRow(seen, id);
-    const row = writtenRow(stored, write, Date.now());
+    const row = writtenRow(stored, write, wallClock.now());
     if (row === undefined) return false;
     const { fence, state } = this.keys;
     const live = this.liveness(id, token === '' ? 0 : leaseMs);
@@ -107,7 +107,7 @@ export class KeyWorkerStore implements WorkerStore {
     await this.values.addMissing(what, new Map());
     const { entries } = await this.values.readAll();
     const seen = mostFencesSeen(this.keys, entries);
-    const nowMs = Date.now();
+    const nowMs = wallClock.now();
     // Also where everything is gone: rows that are added later are fenced then.
     await update(this.values, what, fence, (now) => {
       const { count, untilMs } = fencesOf(fence, now.entries.get(fence));

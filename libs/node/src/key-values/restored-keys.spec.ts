@@ -1,5 +1,5 @@
 import type { RaindropError } from '@raindrop/core';
-import { StoreUnavailableError } from '@raindrop/core/internal';
+import { StoreUnavailableError, wallClock } from '@raindrop/core/internal';
 import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { KeyWorkerStore } from './key-worker-store.js';
 
@@ -131,7 +131,7 @@ describe('A cluster of keys that is put back', () => {
   it('bars no start for a year after a fence, because a clock was a year ahead once', async () => {
     const { store } = await opened();
     const now = Date.now.bind(Date);
-    const ahead = jest.spyOn(Date, 'now').mockImplementation(() => now() + 365 * DAY_MS);
+    const ahead = jest.spyOn(wallClock, 'now').mockImplementation(() => now() + 365 * DAY_MS);
     await take(store, 1);
     ahead.mockRestore();
     await store.fence(1_000);
@@ -147,7 +147,7 @@ describe('A cluster of keys that is put back', () => {
     cluster.restore(snapshot);
     cluster.name = 'another cluster';
     const now = Date.now.bind(Date);
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + DAY_MS);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => now() + DAY_MS);
     await opened();
     await expect(store.readTable()).resolves.toBeDefined();
   });

@@ -5,6 +5,7 @@ import {
   type BelievedServer,
   type ServerVerdict,
   type StoreTerm,
+  wallClock,
 } from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
 import type { KeyValues, Seen } from './key-values.js';
@@ -85,7 +86,7 @@ export class StoreCluster {
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
     const { epoch = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
-    const state = { nowMs: Date.now(), term: cluster, knownTerm: known?.term, epoch, lostAtMs, reachMs };
+    const state = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, lostAtMs, reachMs };
     return { state, verdict: judgeServer(state, this.reachMs, this.last, this.wentBack) };
   }
 

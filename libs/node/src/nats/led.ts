@@ -1,4 +1,6 @@
 import { nameOf } from './nats-connection.js';
+import { hostTimers } from '../system/host-timers.js';
+import { monotonicClock } from '../system/system-clock.js';
 
 /** Nobody got what was sent. */
 const NOBODY = ['JetStreamNotEnabled', 'NoResponders'];
@@ -9,14 +11,14 @@ const AGAIN_MS = 50;
  * @throws Error when it takes longer
  */
 export async function led<T>(withinMs: number, step: () => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + withinMs;
+  const giveUpAt = monotonicClock.now() + withinMs;
   for (;;) {
     try {
       return await step();
     } catch (error) {
       if (!NOBODY.includes(nameOf(error))) throw error;
-      if (performance.now() > giveUpAt) throw new Error('JetStream is off, or nobody leads the bucket');
+      if (monotonicClock.now() > giveUpAt) throw new Error('JetStream is off, or nobody leads the bucket');
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await hostTimers.sleep(AGAIN_MS);
   }
 }

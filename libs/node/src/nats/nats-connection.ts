@@ -6,6 +6,7 @@ import { problemsOfVersion } from './nats-bucket.js';
 import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-errors.js';
 import type { NatsAddress } from './nats-options.js';
 import { hearsFrom } from './nats-probe.js';
+import { hostTimers } from '../system/host-timers.js';
 
 /** A connection that nobody used for that long is closed: one that stays would keep the process alive. */
 const IDLE_MS = 1_000;
@@ -47,7 +48,7 @@ export class BucketConnection {
 
   /** @throws NatsUnavailableError, whether it was executed is unknown; NatsRefusedError; NatsBucketError */
   async use<T>(what: string, work: (bucket: OpenBucket) => Promise<T>): Promise<T> {
-    clearTimeout(this.idle);
+    hostTimers.clearTimeout(this.idle);
     this.users++;
     const { generation } = this;
     const call = async (): Promise<T> => {
@@ -65,13 +66,13 @@ export class BucketConnection {
       throw known;
     } finally {
       this.users--;
-      if (this.users === 0) this.idle = setTimeout(() => this.abandon(), IDLE_MS).unref();
+      if (this.users === 0) this.idle = hostTimers.setTimeout(() => this.abandon(), IDLE_MS).unref();
     }
   }
 
   /** Drops what is under way. The next call connects anew. */
   abandon(): void {
-    clearTimeout(this.idle);
+    hostTimers.clearTimeout(this.idle);
     this.generation++;
     // Whoever was waited for in vain is not asked first again.
     if (this.users > 0) this.first = (this.first + 1) % this.address.servers.length;

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { hostTimers } from '../system/host-timers.js';
 
 const USUAL_PORT = 4_222;
 
@@ -19,14 +20,14 @@ export function placeOf(server: string): { readonly host: string; readonly port:
 export function hearsFrom(server: string, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(placeOf(server)!);
-    const timer = setTimeout(() => socket.destroy(new Error(`${server} says nothing`)), timeoutMs).unref();
+    const timer = hostTimers.setTimeout(() => socket.destroy(new Error(`${server} says nothing`)), timeoutMs).unref();
     socket.once('data', () => {
       resolve();
       socket.destroy();
     });
     socket.once('error', reject);
     socket.once('close', () => {
-      clearTimeout(timer);
+      hostTimers.clearTimeout(timer);
       reject(new Error(`${server} hangs up`));
     });
   });

@@ -1,4 +1,4 @@
-import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
+import { MemoryWorkerStore, MemoryWorkerTable, wallClock } from '@raindrop/core/internal';
 import {
   LeaseWatch,
   type MonotonicClock,
@@ -10,12 +10,12 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicClock } from '../system/system-clock.js';
 import { fileSystemWarnings } from './file-system-warnings.js';
 import { StateDirectory, type StateVersion } from './state-directory.js';
 import { StateFileCorruptError } from './state-file-errors.js';
 import { decodeWorkers, encodeWorkers, UnreadableStateError } from './worker-state.js';
+import { hostTimers } from '../system/host-timers.js';
 
 export interface FileWorkerStoreOptions {
   /** Where the state is: a directory of this name is made at the first start. The directory around it must exist. */
@@ -45,7 +45,7 @@ export class FileWorkerStore implements WorkerStore {
   private last: StateVersion | undefined;
   private abandoned = 0;
 
-  constructor({ path, now = Date.now, monotonic = monotonicClock, directory }: FileWorkerStoreOptions) {
+  constructor({ path, now = () => wallClock.now(), monotonic = monotonicClock, directory }: FileWorkerStoreOptions) {
     this.directory = directory ?? new StateDirectory(path);
     this.now = now;
     this.watch = new LeaseWatch(monotonic);
@@ -118,7 +118,7 @@ export class FileWorkerStore implements WorkerStore {
         this.last = written;
         return answer;
       }
-      await sleep(Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS));
+      await hostTimers.sleep(Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS));
     }
   }
 

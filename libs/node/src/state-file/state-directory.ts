@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileCalls, type FileCalls } from './file-calls.js';
 import { StateFileCorruptError, StateFileUnusableError, systemCodeOf } from './state-file-errors.js';
+import { hostTimers } from '../system/host-timers.js';
 
 /** A text, and the name of its version: no other version will ever have that name. */
 export interface StateVersion {
@@ -47,7 +47,7 @@ export class StateDirectory {
    */
   async read(known?: StateVersion): Promise<StateVersion | undefined> {
     let before: string | undefined;
-    for (let strange = 0; ; await sleep(PAUSE_MS)) {
+    for (let strange = 0; ; await hostTimers.sleep(PAUSE_MS)) {
       const names = await this.list();
       if (names === undefined) return undefined;
       const versions = names.filter((name) => VERSION.test(name));

@@ -1,3 +1,4 @@
+import { wallClock } from '@raindrop/core/internal';
 import { ExactClock, TurnClock } from './system-clock.js';
 
 describe('The clock', () => {
@@ -5,7 +6,7 @@ describe('The clock', () => {
 
   beforeEach(() => {
     wall = 1_000;
-    jest.spyOn(Date, 'now').mockImplementation(() => wall++);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => wall++);
   });
 
   afterEach(() => jest.restoreAllMocks());

@@ -1,13 +1,16 @@
+import { performance } from 'node:perf_hooks';
 import type { Clock, MonotonicClock } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
+import { hostTimers } from './host-timers.js';
 
 /** Reads the real clock at every call. */
 export class ExactClock implements Clock {
   now(): number {
-    return Date.now();
+    return wallClock.now();
   }
 
   refresh(): number {
-    return Date.now();
+    return wallClock.now();
   }
 }
 
@@ -26,7 +29,7 @@ export class TurnClock implements Clock {
   private armed = false;
 
   /** @param read the real clock, Unix ms */
-  constructor(private readonly read: () => number = () => Date.now()) {}
+  constructor(private readonly read: () => number = () => wallClock.now()) {}
 
   now(): number {
     return this.refresh();
@@ -35,7 +38,7 @@ export class TurnClock implements Clock {
   refresh(): number {
     if (!this.armed) {
       this.armed = true;
-      setImmediate(this.drop);
+      hostTimers.setImmediate(this.drop);
     }
     return this.read();
   }
@@ -51,4 +54,5 @@ export class TurnClock implements Clock {
   };
 }
 
-export const monotonicClock: MonotonicClock = { now: () => performance.now() };
+/** Of when this was loaded, as `wallClock` and `hostTimers` are. */
+export const monotonicClock: MonotonicClock = { now: performance.now.bind(performance) };

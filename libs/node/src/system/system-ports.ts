@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { LeasePorts, Randomness, Timers } from '@raindrop/core';
 import { ExactClock, monotonicClock, TurnClock } from './system-clock.js';
+import { hostTimers } from './host-timers.js';
 
 const timers: Timers = {
   setTimer(callback, delayMs, kind) {
     // A turn of the event loop: setTimeout(0) would take a millisecond. Unref'd immediates may come late.
     if (delayMs <= 0 && kind === 'foreground') {
-      const immediate = setImmediate(callback);
-      return { cancel: () => clearImmediate(immediate) };
+      const immediate = hostTimers.setImmediate(callback);
+      return { cancel: () => hostTimers.clearImmediate(immediate) };
     }
-    const timer = setTimeout(callback, delayMs);
+    const timer = hostTimers.setTimeout(callback, delayMs);
     if (kind === 'background') timer.unref();
-    return { cancel: () => clearTimeout(timer) };
+    return { cancel: () => hostTimers.clearTimeout(timer) };
   },
 };
 

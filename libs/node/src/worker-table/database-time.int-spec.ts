@@ -1,4 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { wallClock } from '@raindrop/core/internal';
 import { openStore, takeRow } from '../../../../test/contract/open-store.js';
 import { originalTakeSql } from '../../../../test/contract/original-table.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
@@ -129,7 +130,7 @@ describe.each(databaseKinds)('times on %s', (kind) => {
     const store = openStore(database.options);
     await store.prepare({ min: 1, max: 1 });
     const now = Date.now();
-    jest.spyOn(Date, 'now').mockImplementation(() => now - 5 * HOUR);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => now - 5 * HOUR);
     expect(await takeRow(store, 1)).toBe(true);
     const { nowMs, row } = await store.readRow(1);
     jest.restoreAllMocks();

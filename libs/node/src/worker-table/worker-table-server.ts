@@ -1,5 +1,5 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { ClockSkewError, type BelievedServer, type SessionAges } from '@raindrop/core/internal';
+import { ClockSkewError, type BelievedServer, type SessionAges, wallClock } from '@raindrop/core/internal';
 import { askWithTerm } from '../database/ask-with-term.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
 import type { Dialect, Statement } from '../database/dialect.js';
@@ -134,7 +134,7 @@ export class WorkerTableServer {
   /** The moment of a failover is noted by the database's clock, and counts for all: not by one that is refused. */
   private refuseSkew(nowMs: number): void {
     const { maxClockSkewMs = Number.MAX_SAFE_INTEGER } = this.options;
-    const skewMs = Date.now() - nowMs;
+    const skewMs = wallClock.now() - nowMs;
     if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
   }
 

@@ -1,4 +1,5 @@
 import type { WorkerStore } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { systemPorts } from '../system/system-ports.js';
@@ -32,7 +33,7 @@ export interface WorkerFence {
  * unless the connection broke before the answer, or that took longer than `opTimeoutMs`; fencing twice does no harm
  */
 export async function fenceWorkers(options: SnowflakeModuleOptions, database?: SqlDatabase): Promise<WorkerFence> {
-  const resolved = resolveSnowflakeOptions(options, Date.now());
+  const resolved = resolveSnowflakeOptions(options, wallClock.now());
   const ports = systemPorts('exact');
   const barredMs = resolved.lease.maxClockSkewMs + resolved.lease.horizonMs;
   const store = openReservingStore(reservingOf(resolved, 'keeps no odometers that could be fenced'), {

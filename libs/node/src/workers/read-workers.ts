@@ -1,4 +1,4 @@
-import { raisedTo } from '@raindrop/core/internal';
+import { raisedTo, wallClock } from '@raindrop/core/internal';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import type { SqlDatabase } from '../database/sql-database.js';
@@ -27,7 +27,7 @@ export interface WorkersView {
  * takes longer than `opTimeoutMs`
  */
 export async function readWorkers(options: SnowflakeModuleOptions, database?: SqlDatabase): Promise<WorkersView> {
-  const resolved = resolveSnowflakeOptions(options, Date.now());
+  const resolved = resolveSnowflakeOptions(options, wallClock.now());
   const use = reservingOf(resolved, 'keeps no rows that could be read');
   const ports = systemPorts('exact');
   const statementTimeoutMs = resolved.lease.opTimeoutMs;

@@ -1,7 +1,7 @@
 import { processWide } from '@raindrop/core/internal';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
+import { hostTimers } from '@raindrop/node/internal';
 import { BusinessNumberConflictError } from './business-number-errors.js';
 
 /** A transaction under way, as the code that runs in it sees it. */
@@ -74,7 +74,7 @@ export async function inTurn<T>(dataSource: DataSource, transaction: () => Promi
 }
 
 async function nestedWait(): Promise<never> {
-  await sleep(NESTED_WAIT_MS * (1 + Math.random()), undefined, { ref: false });
+  await hostTimers.sleep(NESTED_WAIT_MS * (1 + Math.random()), undefined, { ref: false });
   throw new BusinessNumberConflictError(TURN_TIMEOUT, undefined);
 }
 

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
+import { hostTimers } from '@raindrop/node/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { conflictOf, isRefusedByNode } from './database-conflict.js';
 import { EndedSession, transactionOrEnd } from './ended-session.js';
@@ -60,7 +60,7 @@ export async function transactionWithRetries<T>(
       const isBlocked = conflict?.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
       if (conflict !== undefined && (attempt === attempts || isBlocked)) throw conflict;
     }
-    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
+    await hostTimers.sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
   }
 }
 

@@ -1,6 +1,15 @@
 import type { ConnectionSockets, Driver, DriverConnection, SqlDatabase } from '@raindrop/node';
 import { DriverNotInstalledError, UnsupportedDatabaseError } from '@raindrop/node';
-import { isInMemory, isSupportedDatabase, placeOf, refuseUnfit, sqliteDriverWarning } from '@raindrop/node/internal';
+import {
+  dialectOf,
+  isInMemory,
+  isSupportedDatabase,
+  type MysqlConnection,
+  mysqlConnectionOf,
+  placeOf,
+  refuseUnfit,
+  sqliteDriverWarning,
+} from '@raindrop/node/internal';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { ownDataSourceOptions } from './own-data-source.js';
 import { sqliteVersionsOf } from './sqlite-versions-of.js';
@@ -73,6 +82,9 @@ class DataSourceDriver implements Driver {
     if (!this.dataSource.isInitialized) await this.dataSource.initialize();
     const runner = this.dataSource.createQueryRunner('master');
     const opened = (await runner.connect()) as OpenedConnection;
+    // TypeORM's own way hangs under the fake timers of a test.
+    if (dialectOf(this.dataSource.options.type).family === 'mysql')
+      return mysqlConnectionOf(opened as unknown as MysqlConnection);
     return {
       session: opened.threadId ?? opened.processID,
       stream: opened.connection?.stream ?? opened.stream,

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { wallClock } from '@raindrop/core/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
 import { columnsByEntity, findColumns } from './find-columns.js';
@@ -39,7 +40,7 @@ export function attachSnowflakes(
   if (present !== undefined) throw new AlreadyAttachedError(source.name);
 
   const { generated, references } = findColumns(dataSource, source);
-  report(lintColumns(dataSource, generated, references, Date.now()), lint);
+  report(lintColumns(dataSource, generated, references, wallClock.now()), lint);
 
   if (generated.length > 0) {
     makeSqliteExact(dataSource);

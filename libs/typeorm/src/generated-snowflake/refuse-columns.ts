@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { wallClock } from '@raindrop/core/internal';
 import { report, type EntityLint } from './entity-lint.js';
 import { findColumns } from './find-columns.js';
 import { lintColumns } from './lint-columns.js';
@@ -16,7 +17,7 @@ export function refuseColumns(
 ): void {
   if (lint.mode !== 'error') return;
   const { generated, references } = findColumns(dataSource, service);
-  const problems = lintColumns(dataSource, generated, references, Date.now());
+  const problems = lintColumns(dataSource, generated, references, wallClock.now());
   report(
     problems.filter(({ severity }) => severity === 'error'),
     lint,

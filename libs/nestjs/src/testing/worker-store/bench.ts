@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
+import { hostTimers } from '@raindrop/node/internal';
 
 /** One empty place for worker rows, made for one case, and what others may do to it. */
 export interface WorkerStoreBench {
@@ -46,7 +47,7 @@ export const byId = (rows: readonly WorkerRow[]): WorkerRow[] => [...rows].sort(
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 /** Lets others run: a store may answer without waiting for anything. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const turn = (): Promise<void> => hostTimers.turn();
 
 /** What the cases do with one bench. */
 export class Rows {

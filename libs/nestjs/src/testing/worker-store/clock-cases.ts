@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isHeld } from '@raindrop/core/internal';
 import type { WorkerStore } from '@raindrop/core';
+import { monotonicClock } from '@raindrop/node/internal';
 import { between, has, until } from './check.js';
 import { idsIn } from './sample-cases.js';
 import type { Cases } from './bench.js';
@@ -37,13 +38,13 @@ async function leftMs(store: WorkerStore, id: number): Promise<number> {
 export const clockCases: Cases = {
   'leaves a held row to its holder, for a process whose clock is an hour ahead': async (rows) => {
     const [holder, other] = [await rows.prepared(2), rows.open()];
-    const before = performance.now();
+    const before = monotonicClock.now();
     await rows.take(holder, 1, { leaseMs: LEASE_MS });
     await atClock(HOUR_MS, async () => {
       const left = await leftMs(other, 1);
       between(
         left,
-        LEASE_MS - (performance.now() - before) - GRAIN_MS,
+        LEASE_MS - (monotonicClock.now() - before) - GRAIN_MS,
         LEASE_MS + GRAIN_MS,
         'what is left of the lease',
       );
@@ -59,13 +60,18 @@ export const clockCases: Cases = {
       `gives a lease its length and no more, when the holder's clock is an hour ${where}`,
       async (rows) => {
         const [other, holder] = [await rows.prepared(2), rows.open()];
-        const before = performance.now();
+        const before = monotonicClock.now();
         await atClock(aheadMs, () => rows.take(holder, 1, { leaseMs: LEASE_MS }));
         const left = await leftMs(other, 1);
-        between(left, LEASE_MS - (performance.now() - before) - GRAIN_MS, LEASE_MS + GRAIN_MS, 'the lease of another');
+        between(
+          left,
+          LEASE_MS - (monotonicClock.now() - before) - GRAIN_MS,
+          LEASE_MS + GRAIN_MS,
+          'the lease of another',
+        );
         await atClock(aheadMs, async () => {
           const own = await leftMs(holder, 1);
-          between(own, LEASE_MS - (performance.now() - before) - GRAIN_MS, LEASE_MS + GRAIN_MS, 'its own lease');
+          between(own, LEASE_MS - (monotonicClock.now() - before) - GRAIN_MS, LEASE_MS + GRAIN_MS, 'its own lease');
         });
       },
     ]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WorkerSample } from '@raindrop/core';
-import { HELD_TOO } from '@raindrop/core/internal';
+import { HELD_TOO, wallClock } from '@raindrop/core/internal';
 import { between, has, same } from './check.js';
 import { COARSE_MS, LAYOUTS, storedOf, writeTo, type Cases } from './bench.js';
 
@@ -10,9 +10,9 @@ export const idsIn = ({ rows }: WorkerSample): number[] => rows.map(({ id }) => 
 export const sampleCases: Cases = {
   'begins with the number that is asked for, goes round, and has as many rows as may be': async (rows) => {
     const store = await rows.prepared(6);
-    const before = Date.now();
+    const before = wallClock.now();
     const sample = await rows.sample(store, { from: 4, atMost: 4 });
-    between(sample.nowMs, before - COARSE_MS, Date.now() + COARSE_MS, 'nowMs');
+    between(sample.nowMs, before - COARSE_MS, wallClock.now() + COARSE_MS, 'nowMs');
     same(idsIn(sample), [4, 5, 6, 1], 'the rows');
     has(sample, { total: 6, live: 0, layouts: [], layoutsOfRows: [] }, 'the sample');
     same(sample.rows[3], await rows.of(store, 1), 'row 1');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { unusedRow, type WorkerRow } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import { between, has, same } from './check.js';
 import { byId, COARSE_MS, LARGEST, LAYOUTS, storedOf, upTo, writeTo, type Cases, type Rows } from './bench.js';
 
@@ -21,20 +22,20 @@ export const prepareCases: Cases = {
     const row = await rows.of(store, 2);
     const { version, heartbeatMs } = row;
     same(row, { ...unusedRow(2), version, ownVersion: version, heartbeatMs }, 'an unused row');
-    assert.ok(Date.now() - heartbeatMs > DAY_MS, 'an unused row has a heartbeat');
+    assert.ok(wallClock.now() - heartbeatMs > DAY_MS, 'an unused row has a heartbeat');
   },
   'has a clock also when there is no row': async (rows) => {
     const store = rows.open();
     await store.prepare({ min: 1, max: 0 });
-    const before = Date.now();
+    const before = wallClock.now();
     const { nowMs, rows: all, layouts } = await store.readTable();
     same({ all, layouts }, { all: [], layouts: [] }, 'the table');
-    between(nowMs, before - COARSE_MS, Date.now() + COARSE_MS, 'nowMs');
+    between(nowMs, before - COARSE_MS, wallClock.now() + COARSE_MS, 'nowMs');
     const one = await store.readRow(6);
-    between(one.nowMs, before - COARSE_MS, Date.now() + COARSE_MS, 'nowMs of readRow');
+    between(one.nowMs, before - COARSE_MS, wallClock.now() + COARSE_MS, 'nowMs of readRow');
     assert.equal(one.row, undefined);
     const { nowMs: sampledMs, ...rest } = await rows.sample(store);
-    between(sampledMs, before - COARSE_MS, Date.now() + COARSE_MS, 'nowMs of readSample');
+    between(sampledMs, before - COARSE_MS, wallClock.now() + COARSE_MS, 'nowMs of readSample');
     same(rest, { rows: [], total: 0, live: 0, foreign: 0, layouts: [], layoutsOfRows: [] }, 'the sample');
   },
   'may be prepared twice: what was written stays': async (rows) => {

@@ -1,5 +1,5 @@
 import type { Layout } from '@raindrop/core';
-import { judgeLayouts, resolveLayout, type LayoutConflictError } from '@raindrop/core/internal';
+import { judgeLayouts, resolveLayout, type LayoutConflictError, wallClock } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
@@ -56,7 +56,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await store.prepare({ min: 1, max: 1 });
     await bench.admin(server).flushall();
     const now = Date.now.bind(Date);
-    jest.spyOn(Date, 'now').mockImplementation(() => now() - 86_400_000);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => now() - 86_400_000);
     await expect(store.readTable()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
     expect(await bench.admin(server).exists(KEY)).toBe(0);
     jest.restoreAllMocks();

@@ -1,5 +1,5 @@
 import type { Timers } from '@raindrop/core';
-import { ClockSkewError, FormerPrimaryError } from '@raindrop/core/internal';
+import { ClockSkewError, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { RedisUnavailableError } from '../redis-errors.js';
 import { workerScripts, type WorkerScriptName } from './worker-scripts.js';
@@ -100,7 +100,7 @@ export class RedisWorkerCalls {
         what,
         workerScripts[name],
         [key],
-        [[this.reachMs, leastReachMs, Date.now(), maxClockSkewMs, this.generation].join(' '), ...args.map(String)],
+        [[this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs, this.generation].join(' '), ...args.map(String)],
       );
       if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
       return said;
@@ -117,7 +117,7 @@ export class RedisWorkerCalls {
   private refusalOf(what: 'former' | 'skew', nowMs: number): FormerPrimaryError | ClockSkewError {
     this.abandon();
     if (what === 'former') return new FormerPrimaryError();
-    return new ClockSkewError(Date.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
+    return new ClockSkewError(wallClock.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
   }
 
   private warnOf({ generation, floorMs, nowMs }: WorkerAnswer): void {

@@ -1,0 +1,18 @@
+/* eslint-disable no-restricted-imports -- the one place that takes them */
+import * as timers from 'node:timers';
+import * as promises from 'node:timers/promises';
+
+/**
+ * The timers of when this was loaded. Those of Jest, sinon and `node:test` that replace them later stand still: with them
+ * no lease would be renewed, no limit would end a wait, and `app.close()` would hang.
+ */
+export const hostTimers = {
+  setTimeout: timers.setTimeout,
+  clearTimeout: timers.clearTimeout,
+  setImmediate: timers.setImmediate,
+  clearImmediate: timers.clearImmediate,
+  /** A promise for a while, ms. */
+  sleep: promises.setTimeout,
+  /** A promise for a turn of the event loop. */
+  turn: promises.setImmediate,
+};
