@@ -136,6 +136,33 @@ describe('an async call', () => {
     expect(bench.generator.counters.issued).toBe(0);
   });
 
+  each('settles with a signal that throws, fires at once, or has no reason to tell (%s)', async (_name, call) => {
+    const fail = (): never => {
+      throw new Error('of the signal');
+    };
+    const signal = { aborted: false, reason: 'enough', addEventListener: () => {}, removeEventListener: () => {} };
+    const late = refusing();
+    const rejected = expect(
+      call(late.generator, { signal: { ...signal, removeEventListener: fail }, timeoutMs: 250 }),
+    ).rejects.toBeInstanceOf(WaitTimeoutError);
+    await late.time.advance(250);
+    await rejected;
+    const { generator, time } = refusing();
+    const deaf = call(generator, { signal: { ...signal, addEventListener: fail } });
+    await expect(deaf).rejects.toThrow('of the signal');
+    const atOnce = {
+      ...signal,
+      aborted: false,
+      addEventListener: (_: 'abort', listener: () => void) => abort(listener),
+    };
+    const abort = (listener: () => void): void => {
+      atOnce.aborted = true;
+      listener();
+    };
+    await expect(call(generator, { signal: atOnce })).rejects.toBe('enough');
+    expect(pendingTimers(time)).toBe(0);
+  });
+
   each('leaves no listener on its signal, however it ends (%s)', async (_name, call) => {
     const controller = new AbortController();
     const wait = { signal: controller.signal, timeoutMs: 1_000 };

@@ -1,6 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
 import type { Clock, MonotonicClock } from '../time/clock.js';
-import type { Timers } from '../time/timers.js';
+import type { Timer, Timers } from '../time/timers.js';
 import {
   ClockMovedBackError,
   InvalidTimeoutError,
@@ -103,15 +103,30 @@ export class Waiting {
 
   private sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
     return new Promise((resolve) => {
+      let timer: Timer | undefined;
+      let isOver = false;
       const wake = (): void => {
-        timer.cancel();
+        if (isOver) return;
+        isOver = true;
+        timer?.cancel();
         this.sleepers.delete(wake);
-        signal?.removeEventListener('abort', wake);
+        endListening(signal, wake);
         resolve();
       };
-      const timer = this.ports.timers.setTimer(wake, ms, 'foreground');
-      this.sleepers.add(wake);
+      // First: what it throws rejects the call, and nothing is left behind.
       signal?.addEventListener('abort', wake);
+      if (isOver) return;
+      timer = this.ports.timers.setTimer(wake, ms, 'foreground');
+      this.sleepers.add(wake);
     });
+  }
+}
+
+/** One that throws is the application's. Called from a timer it would end the process, and the call would never settle. */
+export function endListening(signal: AbortSignalLike | undefined, listener: () => void): void {
+  try {
+    signal?.removeEventListener('abort', listener);
+  } catch {
+    // The listener is called for nothing, at most.
   }
 }

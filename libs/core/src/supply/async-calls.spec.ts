@@ -116,6 +116,29 @@ describe.each([
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
+  each('settles with a signal that throws, fires at once, or has no reason to tell (%s)', async (_name, call) => {
+    const fail = (): never => {
+      throw new Error('of the signal');
+    };
+    const signal = { aborted: false, reason: 'enough', addEventListener: () => {}, removeEventListener: () => {} };
+    const { ids, time, meet } = cutOff();
+    const rejected = expect(
+      call(ids, { signal: { ...signal, removeEventListener: fail }, timeoutMs: 250 }),
+    ).rejects.toBeInstanceOf(WaitTimeoutError);
+    await time.advance(250);
+    await rejected;
+    await expect(call(ids, { signal: { ...signal, addEventListener: fail } })).rejects.toThrow('of the signal');
+    const atOnce = { ...signal, addEventListener: (_: 'abort', listener: () => void) => listener() };
+    await expect(call(ids, { signal: atOnce })).rejects.toBe('enough');
+    const wordless = { ...atOnce };
+    Object.defineProperty(wordless, 'reason', { get: fail });
+    await expect(call(ids, { signal: wordless })).rejects.toThrow('of the signal');
+    meet(undefined);
+    const next = ids.nextIdAsync(undefined, { timeoutMs: 5_000 });
+    await time.advance(5_000);
+    await expect(next).resolves.toBe(1n);
+  });
+
   each('rejects a timeoutMs that is no number of milliseconds (%s)', async (_name, call) => {
     const { ids } = await started();
     for (const timeoutMs of [-1, Number.NaN, '5' as unknown as number]) {

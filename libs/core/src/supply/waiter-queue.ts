@@ -19,7 +19,7 @@ export class WaiterQueue {
   private readonly expired = (waiter: Waiter): void => {
     this.lose(waiter, new WaitTimeoutError(waiter.limit.timeoutMs, this.shortage()));
   };
-  private readonly aborted = (waiter: Waiter): void => this.lose(waiter, waiter.limit.signal!.reason);
+  private readonly aborted = (waiter: Waiter): void => this.lose(waiter, reasonOf(waiter));
 
   /** @param left how many numbers are at hand. @param shortage why no more came, for those who give up */
   constructor(
@@ -36,7 +36,9 @@ export class WaiterQueue {
   wait<T>(order: Order<T>, limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       const { expired, aborted } = this;
-      this.waiters.add(new Waiter<unknown>(order, limit, this.ports, { resolve, reject, expired, aborted }));
+      const waiter = new Waiter<unknown>(order, limit, this.ports, { resolve, reject, expired, aborted });
+      if (waiter.isOver) return;
+      this.waiters.add(waiter);
       this.demand += order.count;
     }) as Promise<T>;
   }
@@ -79,7 +81,15 @@ export class WaiterQueue {
   }
 
   private remove(waiter: Waiter): void {
-    this.waiters.delete(waiter);
-    this.demand -= waiter.count;
+    if (this.waiters.delete(waiter)) this.demand -= waiter.count;
+  }
+}
+
+/** A signal of the application's may throw when it is asked. */
+function reasonOf({ limit }: Waiter): unknown {
+  try {
+    return limit.signal!.reason;
+  } catch (error) {
+    return error;
   }
 }

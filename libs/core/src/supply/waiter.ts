@@ -1,4 +1,4 @@
-import type { WaitLimit } from '../generator/waiting.js';
+import { endListening, type WaitLimit } from '../generator/waiting.js';
 import type { Timer } from '../time/timers.js';
 import type { SupplyPorts } from './supply-ports.js';
 
@@ -26,8 +26,12 @@ export interface WaiterEnds<T> {
 /** Somebody who waits for numbers. Its timer keeps the process alive. */
 export class Waiter<T = unknown> {
   private readonly giveUpAt: number;
-  private readonly abort = (): void => this.ends.aborted(this);
-  private timer!: Timer;
+  private readonly abort = (): void => {
+    if (!this.isOver) this.ends.aborted(this);
+  };
+  private timer: Timer | undefined;
+  /** It was answered, or has given up. */
+  isOver = false;
 
   constructor(
     private readonly order: Order<T>,
@@ -36,8 +40,9 @@ export class Waiter<T = unknown> {
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;
+    // First: what it throws rejects the call, and nothing is left behind.
     limit.signal?.addEventListener('abort', this.abort);
-    this.setTimer(limit.timeoutMs);
+    if (!this.isOver) this.setTimer(limit.timeoutMs);
   }
 
   get count(): number {
@@ -55,8 +60,9 @@ export class Waiter<T = unknown> {
   }
 
   private leave(): void {
-    this.timer.cancel();
-    this.limit.signal?.removeEventListener('abort', this.abort);
+    this.isOver = true;
+    this.timer?.cancel();
+    endListening(this.limit.signal, this.abort);
   }
 
   private setTimer(ms: number): void {
