@@ -1,9 +1,15 @@
 import { MessageChannel } from 'node:worker_threads';
 import { ConfigurationError, type Clock, type MonotonicClock, type Timer, type Timers } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
+import { hostTimers } from '@raindrop/node/internal';
 import { momentOf } from './moment-of.js';
 
-/** The clock of a testbed. It stands still until it is moved. */
+/** Real time that a call waits for before the clock moves on by itself, ms. */
+const ALONE_MS = 1_000;
+/** How far it moves then: a call that waits for a second's tick is answered, and one that waits for a lease times out. */
+const MOVE_ON_MS = 10_000;
+
+/** The clock of a testbed. It stands still until it is moved, or until a call has waited for a second of real time. */
 export interface TestClock {
   /** Unix ms. */
   now(): number;
@@ -28,7 +34,10 @@ interface Pending {
   readonly callback: () => void;
 }
 
-/** Wall clock, monotonic clock and timers that move only when told to. */
+/**
+ * Wall clock, monotonic clock and timers that move when told to. A call that waits, for a tick that is used up, say, would
+ * wait for ever where nobody does: after a second of real time the clock moves on from timer to timer.
+ */
 export class ManualClock implements TestClock, Clock, Timers {
   readonly monotonic: MonotonicClock = { now: () => this.elapsedMs };
   private readonly pending = new Set<Pending>();
@@ -36,6 +45,8 @@ export class ManualClock implements TestClock, Clock, Timers {
   /** The wall clock minus what has elapsed. */
   private offsetMs: number;
   private lastAdvance = Promise.resolve();
+  /** Runs while somebody waits. */
+  private alone: NodeJS.Timeout | undefined;
 
   /** @param onSet called after the wall clock was put elsewhere */
   constructor(
@@ -55,6 +66,7 @@ export class ManualClock implements TestClock, Clock, Timers {
 
   set(moment: Date | string | number): void {
     this.offsetMs = momentOf('clock.set', moment) - this.elapsedMs;
+    this.look();
     this.onSet();
   }
 
@@ -64,8 +76,7 @@ export class ManualClock implements TestClock, Clock, Timers {
       reader.problem('clock.advance', ms, 'must be milliseconds, an integer of 0 or more; clock.set() goes back');
       throw new ConfigurationError(reader.problems);
     }
-    this.lastAdvance = this.lastAdvance.then(() => this.pass(ms));
-    return this.lastAdvance;
+    return this.queue(() => this.pass(ms));
   }
 
   /** Without a delay the event loop is given its turn, and nobody has to move the clock. */
@@ -73,18 +84,41 @@ export class ManualClock implements TestClock, Clock, Timers {
     const timer: Pending = { at: this.elapsedMs + delayMs, callback };
     this.pending.add(timer);
     if (delayMs <= 0) void turn().then(() => this.fire(timer));
-    return { cancel: () => void this.pending.delete(timer) };
+    else if (this.alone === undefined) this.look();
+    return { cancel: () => void this.end(timer) };
+  }
+
+  private queue(pass: () => Promise<void>): Promise<void> {
+    this.look();
+    this.lastAdvance = this.lastAdvance.then(pass).then(() => this.look());
+    return this.lastAdvance;
+  }
+
+  /** The clock was moved: whoever waits still waits for another second. */
+  private look(): void {
+    hostTimers.clearTimeout(this.alone);
+    this.alone = undefined;
+    if (this.pending.size > 0) {
+      this.alone = hostTimers.setTimeout(
+        () => void this.queue(() => this.fireUntil(this.elapsedMs + MOVE_ON_MS)),
+        ALONE_MS,
+      );
+    }
+  }
+
+  private async fireUntil(end: number): Promise<void> {
+    for (let next = this.next(end); next !== undefined; next = this.next(end)) {
+      this.elapsedMs = Math.max(this.elapsedMs, next.at);
+      this.fire(next);
+      await turn();
+    }
   }
 
   private async pass(ms: number): Promise<void> {
     const end = this.elapsedMs + ms;
     // Whoever was called just before gets as far as to its timer.
     await turn();
-    for (let next = this.next(end); next !== undefined; next = this.next(end)) {
-      this.elapsedMs = Math.max(this.elapsedMs, next.at);
-      this.fire(next);
-      await turn();
-    }
+    await this.fireUntil(end);
     this.elapsedMs = end;
     await turn();
   }
@@ -99,7 +133,13 @@ export class ManualClock implements TestClock, Clock, Timers {
   }
 
   private fire(timer: Pending): void {
-    if (this.pending.delete(timer)) timer.callback();
+    if (this.end(timer)) timer.callback();
+  }
+
+  private end(timer: Pending): boolean {
+    const wasPending = this.pending.delete(timer);
+    if (this.pending.size === 0) this.look();
+    return wasPending;
   }
 }
 

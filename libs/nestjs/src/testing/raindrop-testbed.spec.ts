@@ -135,6 +135,23 @@ describe('The clock of a testbed', () => {
     await waits;
   });
 
+  it('moves on where a call waits for a second and nobody moves it', async () => {
+    const { ids } = createTestIdService(TINY);
+    const made = (await Promise.all([ids.nextIdsAsync(5), ids.nextIdAsync()])).flat();
+    expect(ids.parse(made.sort().at(-1)!).time).toEqual(new Date('2026-01-01T00:00:02Z'));
+  });
+
+  it('moves on until a call that waits for a lease times out', async () => {
+    const bed = createTestIdService();
+    bed.loseLease();
+    jest.useFakeTimers();
+    try {
+      await expect(bed.ids.nextIdAsync()).rejects.toThrow(WaitTimeoutError);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('wakes those who wait when it is set', async () => {
     const { ids, clock } = createTestIdService(TINY);
     ids.nextIds(2);
