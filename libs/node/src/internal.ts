@@ -40,6 +40,7 @@ export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { noteCopy, otherCopies, tellCopies, type Copy } from './system/copies.js';
 export { hostTimers } from './system/host-timers.js';
+export { loadPackage } from './system/load-package.js';
 export { isMissingPackage } from './system/missing-package.js';
 export { monotonicClock } from './system/system-clock.js';
 export { systemPorts } from './system/system-ports.js';

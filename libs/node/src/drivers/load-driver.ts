@@ -1,18 +1,16 @@
+import { createRequire } from 'node:module';
 import { DriverNotInstalledError } from '../database/driver-not-installed-error.js';
-import { isMissingPackage } from '../system/missing-package.js';
+import { loadPackage } from '../system/load-package.js';
 
 /**
  * Loads a driver's package, which only those need who use its database.
  * @param load `() => import('pg')`
- * @throws DriverNotInstalledError
+ * @throws DriverNotInstalledError, also where it is installed and cannot be loaded
  */
-export async function loadDriver<T extends object>(type: string, load: () => Promise<T>): Promise<T> {
+export async function loadDriver<T extends object>(type: string, name: string, load: () => Promise<T>): Promise<T> {
   try {
-    const loaded = await load();
-    // The packages are CommonJS: what they export is the default, and not always by name as well.
-    return 'default' in loaded ? (loaded.default as T) : loaded;
+    return await loadPackage(() => createRequire(__filename)(name) as T, load);
   } catch (error) {
-    const missing = new DriverNotInstalledError(type, error);
-    throw isMissingPackage(error, missing.packageName) ? missing : error;
+    throw new DriverNotInstalledError(type, error);
   }
 }

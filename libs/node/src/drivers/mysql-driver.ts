@@ -24,7 +24,7 @@ export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, soc
   let connection: Connection | undefined;
   return {
     async connect() {
-      const mysql = await loadDriver(settings.type, () => import('mysql2'));
+      const mysql = await loadDriver(settings.type, 'mysql2', () => import('mysql2'));
       const connecting = mysql.createConnection(configOf(settings, opTimeoutMs, sockets));
       connecting.on('error', () => undefined);
       await promisify(connecting.connect.bind(connecting))();

@@ -19,7 +19,7 @@ export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, 
   let client: Client | undefined;
   return {
     async connect() {
-      const pg = await loadDriver(settings.type, () => import('pg'));
+      const pg = await loadDriver(settings.type, 'pg', () => import('pg'));
       const connecting = new pg.Client(configOf(settings, opTimeoutMs, sockets));
       connecting.on('error', () => undefined);
       await connecting.connect();

@@ -1,6 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { driverCodeOf } from '../database/database-call-error.js';
+import { DriverNotInstalledError } from '../database/driver-not-installed-error.js';
 import type { StatementResult } from '../database/run-sql.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
@@ -25,10 +27,18 @@ export class SqliteDriver implements Driver {
     const { type, database, extra } = this.settings;
     const file = String(database);
     // Its types describe what require() gives, which is not what import() gives.
-    const Sqlite = await loadDriver(type, () => import('better-sqlite3') as unknown as Promise<SqliteClass>);
+    const Sqlite = await loadDriver(
+      type,
+      'better-sqlite3',
+      () => import('better-sqlite3') as unknown as Promise<SqliteClass>,
+    );
     if (extra?.['fileMustExist'] !== true) await mkdir(dirname(file), { recursive: true });
     // Nobody waits inside the driver: it would stop the event loop.
-    this.opened ??= new Sqlite(file, { ...extra, timeout: 0 });
+    try {
+      this.opened ??= new Sqlite(file, { ...extra, timeout: 0 });
+    } catch (error) {
+      throw lacksBinary(error) ? new DriverNotInstalledError(type, error) : error;
+    }
     return {
       stream: undefined,
       query: (sql, values) => new Promise((resolve) => resolve(this.run(sql, values))),
@@ -58,4 +68,9 @@ export class SqliteDriver implements Driver {
     this.statements.set(sql, statement);
     return statement;
   }
+}
+
+/** The package loads its compiled part when the first file is opened. */
+function lacksBinary(error: unknown): boolean {
+  return driverCodeOf(error) === 'ERR_DLOPEN_FAILED' || /bindings file/.test(String(error));
 }

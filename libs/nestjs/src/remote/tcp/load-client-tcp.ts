@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module';
 import type { ClientTCP } from '@nestjs/microservices';
 import { ConfigurationError } from '@raindrop/core';
-import { isMissingPackage } from '@raindrop/node/internal';
+import { isMissingPackage, loadPackage } from '@raindrop/node/internal';
 
 type Options = ConstructorParameters<typeof ClientTCP>[0];
 
@@ -19,7 +20,11 @@ export async function loadClientTcp(): Promise<(options: Options) => ClientTCP> 
 
 async function load(): Promise<Pick<typeof import('@nestjs/microservices'), 'ClientTCP'>> {
   try {
-    return await import('@nestjs/microservices');
+    const name = '@nestjs/microservices';
+    return await loadPackage(
+      () => createRequire(__filename)(name) as typeof import('@nestjs/microservices'),
+      () => import('@nestjs/microservices'),
+    );
   } catch (error) {
     if (!isMissingPackage(error, '@nestjs/microservices')) throw error;
     const problem = 'needs the package @nestjs/microservices: npm install @nestjs/microservices, or use remoteIds()';

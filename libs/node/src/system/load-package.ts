@@ -1,0 +1,24 @@
+/**
+ * Loads a package that not everybody needs. `require` comes first: in the sandboxes of Jest and other `vm` contexts
+ * `import()` fails. In a bundle, which has packed what `import()` names, nothing else works.
+ * @param required `() => createRequire(__filename)('pg')`
+ * @param imported `() => import('pg')`
+ * @throws what either of them throws
+ */
+export async function loadPackage<T extends object>(required: () => T, imported: () => Promise<T>): Promise<T> {
+  try {
+    return required();
+  } catch (error) {
+    try {
+      const loaded = await imported();
+      // What a CommonJS package exports is the default, and not always by name as well.
+      return 'default' in loaded ? (loaded.default as T) : loaded;
+    } catch (second) {
+      throw isSandboxed(second) ? error : second;
+    }
+  }
+}
+
+function isSandboxed(error: unknown): boolean {
+  return String((error as { code?: unknown } | undefined)?.code).startsWith('ERR_VM_DYNAMIC_IMPORT');
+}
