@@ -1,10 +1,26 @@
 import { databaseSettingsOf } from './database-settings.js';
 
-it.each([
+it.each<[unknown, object | undefined]>([
   ['mysql://root@host/db', { type: 'mysql', url: 'mysql://root@host/db' }],
   ['mariadb://root@host/db', { type: 'mariadb', url: 'mysql://root@host/db' }],
   ['postgres://host/db', { type: 'postgres', url: 'postgres://host/db' }],
   ['postgresql://host/db', { type: 'postgres', url: 'postgresql://host/db' }],
+  [' postgres://host/db\n', { type: 'postgres', url: 'postgres://host/db' }],
+  ...['schema', 'currentSchema', 'search_path'].map(
+    (name) =>
+      [
+        `postgres://host/db?${name}=shop`,
+        { type: 'postgres', url: `postgres://host/db?${name}=shop`, schema: 'shop' },
+      ] as [string, object],
+  ),
+  [
+    { type: 'postgres', url: 'postgres://host/db?schema=shop' },
+    { type: 'postgres', url: 'postgres://host/db?schema=shop', schema: 'shop' },
+  ],
+  [
+    { type: 'postgres', url: 'postgres://host/db?schema=shop', schema: 'own' },
+    { type: 'postgres', url: 'postgres://host/db?schema=shop', schema: 'own' },
+  ],
   ['sqlite:data/a.sqlite', { type: 'better-sqlite3', database: 'data/a.sqlite' }],
   ['sqlite:///var/a.sqlite', { type: 'better-sqlite3', database: '/var/a.sqlite' }],
   [

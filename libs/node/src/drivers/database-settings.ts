@@ -21,7 +21,10 @@ export interface DatabaseSettings {
   socketPath?: string;
   /** As the driver takes it. Default none. */
   ssl?: boolean | object;
-  /** PostgreSQL: the schema of tables that are named without one. Default the connection's own. */
+  /**
+   * PostgreSQL: the schema of tables that are named without one. Default what the URL names (`?schema=`, `currentSchema`,
+   * `search_path`), else the connection's own.
+   */
   schema?: string;
   /** More options of `pg`, `mysql2` or `better-sqlite3`. */
   extra?: Readonly<Record<string, unknown>>;
@@ -60,7 +63,7 @@ const TYPES: Readonly<Record<string, 'mysql' | 'mariadb' | 'postgres'>> = {
  */
 export function databaseAddressesOf(config: unknown): DatabaseSettings[] | undefined {
   const url = typeof config === 'string' ? config : (config as { readonly url?: unknown } | null | undefined)?.url;
-  const found = typeof url === 'string' ? SEVERAL_HOSTS.exec(url)?.groups : undefined;
+  const found = typeof url === 'string' ? SEVERAL_HOSTS.exec(url.trim())?.groups : undefined;
   const configs =
     found === undefined ? [config] : found['hosts']!.split(',').map((host) => withHost(config, host, found));
   const settings = configs.map(databaseSettingsOf);
@@ -84,10 +87,25 @@ function withHost(config: unknown, host: string, { begin, end }: Readonly<Record
 export function databaseSettingsOf(config: unknown): DatabaseSettings | undefined {
   if (typeof config === 'string') return settingsOfUrl(config);
   if (typeof config !== 'object' || config === null) return undefined;
-  const { type } = config as Partial<DatabaseSettings>;
+  const { type, url, schema } = config as Partial<DatabaseSettings>;
   const isKnown = type === 'better-sqlite3' || Object.values<unknown>(TYPES).includes(type);
   const areSettings = isKnown && Object.keys(config).every((name) => NAMES.includes(name));
-  return areSettings ? (config as DatabaseSettings) : undefined;
+  if (!areSettings) return undefined;
+  if (typeof url !== 'string') return config as DatabaseSettings;
+  const named = settingsOfUrl(url);
+  if (named === undefined) return undefined;
+  const where = schema ?? named.schema;
+  return { ...(config as DatabaseSettings), url: named.url!, ...(where !== undefined && { schema: where }) };
+}
+
+/** What is wrong with a URL, or with the one among settings, without showing it; undefined where nothing more can be said. */
+export function urlProblemOf(config: unknown): string | undefined {
+  const url = typeof config === 'string' ? config : (config as { readonly url?: unknown } | null | undefined)?.url;
+  if (typeof url !== 'string') return undefined;
+  const text = url.trim();
+  if (SQLITE.test(text)) return sqliteProblem(text);
+  const scheme = /^[a-z]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase();
+  return scheme !== undefined && scheme in TYPES ? serverProblem(text) : undefined;
 }
 
 /** What can be shown of something that is no settings: nothing that may be a password. */
@@ -98,14 +116,56 @@ export function describeSettings(config: unknown): string {
   return `{ type: ${typeof type === 'string' ? `'${type}'` : String(typeof type)}, ${unknown.join(', ')} }`;
 }
 
-function settingsOfUrl(text: string): DatabaseSettings | undefined {
-  const sqlite = /^sqlite:(?:\/\/)?(.+)$/i.exec(text);
+const SQLITE = /^sqlite:(?:\/\/)?(.+)$/i;
+
+function settingsOfUrl(given: string): DatabaseSettings | undefined {
+  const text = given.trim();
+  if (urlProblemOf(text) !== undefined) return undefined;
+  const sqlite = SQLITE.exec(text);
   if (sqlite !== null) return { type: 'better-sqlite3', database: sqlite[1]! };
   if (!URL.canParse(text)) return undefined;
-  const { protocol, username, password } = new URL(text);
+  const { protocol, searchParams } = new URL(text);
   const type = TYPES[protocol];
-  if (type === undefined || !isDecodable(username) || !isDecodable(password)) return undefined;
-  return { type, url: type === 'mariadb' ? text.replace(/^mariadb:/i, 'mysql:') : text };
+  if (type === undefined) return undefined;
+  const url = type === 'mariadb' ? text.replace(/^mariadb:/i, 'mysql:') : text;
+  const [schema] = schemasIn(searchParams);
+  return { type, url, ...(schema !== undefined && { schema }) };
+}
+
+/** With these names Prisma, JDBC and libpq say where the tables are; `pg` does not know them. */
+const SCHEMA_NAMES = ['schema', 'currentSchema', 'search_path'];
+
+function schemasIn(parameters: URLSearchParams): string[] {
+  return [...new Set(SCHEMA_NAMES.flatMap((name) => parameters.getAll(name)).flatMap((each) => each.split(',')))];
+}
+
+function sqliteProblem(text: string): string | undefined {
+  const [, path = ''] = SQLITE.exec(text)!;
+  if (!path.includes('?') || path.startsWith('file:')) return undefined;
+  return (
+    "takes a file's path behind sqlite: and no parameters, such as ?mode=ro: its tables are written to. Give what " +
+    "better-sqlite3 takes in extra, and a name with a ? as { type: 'better-sqlite3', database }"
+  );
+}
+
+const ENCODE =
+  'in user and password percent-encode what has a meaning in a URL: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
+
+function serverProblem(text: string): string | undefined {
+  // Of several hosts the first one will do.
+  const single = text.replace(SEVERAL_HOSTS, (_all, begin: string, hosts: string, end: string) => {
+    return `${begin}${hosts.split(',')[0]!}${end}`;
+  });
+  // Before the first @ one of them has ended the part that holds user and password.
+  if (!URL.canParse(single)) return /^[a-z]+:\/\/[^@]*[/?#].*@/i.test(text) ? ENCODE : undefined;
+  const { protocol, username, password, pathname, hash, searchParams } = new URL(single);
+  const isCut = username === '' && (/@.*\//.test(pathname) || hash.includes('@'));
+  if (isCut || !isDecodable(username) || !isDecodable(password)) return ENCODE;
+  const schemas = schemasIn(searchParams);
+  if (schemas.length === 0) return undefined;
+  if (TYPES[protocol] !== 'postgres') return 'has no schema on MySQL and MariaDB: the database stands in the path';
+  if (schemas.length === 1 && schemas[0] !== '') return undefined;
+  return 'must name one schema in the URL, the one of the tables: ?schema=shop';
 }
 
 function isDecodable(text: string): boolean {

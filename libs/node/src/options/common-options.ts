@@ -20,8 +20,9 @@ export interface CommonModuleOptions {
    */
   autoCreateTable?: boolean;
   /**
-   * The database of the tables; like `tableName` refused with worker ids that need none. A list has several addresses of
-   * it: docs/reliability.md
+   * The database of the tables; like `tableName` refused with worker ids that need none. A URL's `?schema=`,
+   * `currentSchema` or `search_path` names the schema of the tables on PostgreSQL. A list has several addresses of it:
+   * docs/reliability.md
    * @range a `mysql:`, `mariadb:`, `postgres:`, `sqlite:` URL, its settings (`{ type, host, ... }`), or
    *   `dataSourceDatabase(options)` of `@raindrop/typeorm`; or a list
    * @defaultValue in Nest the application's DataSource

@@ -37,13 +37,21 @@ it.each([
   expect(places(dbConfig)).toEqual(expected);
 });
 
-it.each([
+it.each<[unknown, string]>([
   [[], 'must name one address at least'],
   ['postgres://app:geheim@a,/ids', 'must be a URL'],
   ['postgres://app:geheim@a:x,b/ids', 'must be a URL'],
   [['postgres://app:geheim@a/ids', 'mysql://app:geheim@b/ids'], 'these are of different types'],
   [['sqlite:a.sqlite', 'sqlite:b.sqlite'], 'must name one file'],
   [[PG, { ...PG, schema: 'other' }], 'with the same schema'],
+  ...['#', '/', '?', '%'].map((each) => [`postgres://app:geheim${each}1@a/ids`, 'percent-encode'] as [string, string]),
+  ['postgres://app:1#geheim@a/ids', 'percent-encode'],
+  ['mysql://app:1/geheim@a/ids', 'percent-encode'],
+  [{ type: 'mysql', url: 'mysql://app:geheim%@a/ids' }, 'percent-encode'],
+  ['postgres://app:geheim@a/ids?currentSchema=shop,public', 'must name one schema'],
+  ['postgres://app:geheim@a/ids?schema=shop&search_path=other', 'must name one schema'],
+  ['mysql://app:geheim@a/ids?schema=shop', 'no schema on MySQL'],
+  ['sqlite:///data/geheim.db?mode=ro', 'no parameters, such as ?mode=ro'],
   [[PG, null], 'or a list of these'],
   [[PG, [PG]], 'or a list of these'],
   [[PG, { ...PG, passwort: 'geheim', pool: 3 }], "[1]: { type: 'postgres', passwort, pool }"],

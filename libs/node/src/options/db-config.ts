@@ -6,6 +6,7 @@ import {
   databaseAddressesOf,
   describeSettings,
   type DatabaseSettings,
+  urlProblemOf,
 } from '../drivers/database-settings.js';
 import { settingsDatabases } from '../drivers/settings-database.js';
 
@@ -31,7 +32,11 @@ function readAddress(reader: OptionReader, given: unknown, which: string): SqlDa
   const settings = databaseAddressesOf(given);
   if (settings !== undefined) return settingsDatabases(settings, 'dbConfig');
   // A URL may hold a password, and so may settings: neither belongs into a message.
-  reader.problem('dbConfig', `${which}${describeSettings(given)}`, `must be ${DATABASE_SETTINGS_RULE}`);
+  reader.problem(
+    'dbConfig',
+    `${which}${describeSettings(given)}`,
+    urlProblemOf(given) ?? `must be ${DATABASE_SETTINGS_RULE}`,
+  );
   return undefined;
 }
 
