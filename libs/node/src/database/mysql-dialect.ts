@@ -32,7 +32,9 @@ export function mysqlDialect(zone: string): Dialect {
       // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
       // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
       `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', ` +
-        `innodb_lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}`,
+        `innodb_lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, ` +
+        // Rows that a limit cuts off would look like rows that are missing. DEFAULT would be the server's limit.
+        `sql_select_limit = 18446744073709551615`,
     ],
     underWay: (session, ms) =>
       `SELECT id FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
