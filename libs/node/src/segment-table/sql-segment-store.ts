@@ -25,9 +25,17 @@ const IDENTITY_CODE = 'raindrop.identity';
 export class UnstorableCodeError extends RaindropError {
   readonly errorCode = 'UNSTORABLE_CODE';
 
-  constructor(readonly idCode: string) {
+  constructor(
+    readonly idCode: string,
+    /** What the database says; undefined where it was not asked. */
+    readonly reason?: string,
+  ) {
+    const code = JSON.stringify(idCode.slice(0, 130));
     super(
-      `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${JSON.stringify(idCode.slice(0, 130))} is not.`,
+      reason === undefined
+        ? `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${code} is not.`
+        : `The table cannot hold the code ${code}: ${reason}. Use characters that the database's encoding has, or make the ` +
+            `database (PostgreSQL) or the column (MySQL, MariaDB: utf8mb4) one of Unicode.`,
       { retryable: false },
     );
   }
@@ -65,6 +73,7 @@ export class SqlSegmentStore implements SegmentStore {
       name: `code ${JSON.stringify(code)}`,
       hasVersion: true,
       ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
+      unstorable: (reason) => new UnstorableCodeError(code, reason),
       exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
       create: async () => {
         if (!options.autoCreateCode) throw new UnknownCodeError(code);

@@ -28,6 +28,8 @@ export interface SourceRow {
   ceiling(maxLimitId: bigint): bigint;
   /** What is thrown when all numbers up to the ceiling are taken. */
   exhausted(maxLimitId: bigint): Error;
+  /** What is thrown when the database cannot hold the key; undefined where it holds all. */
+  unstorable?(reason: string): Error;
   /** The row is not there: makes it, or throws. */
   create(run: RunStatement): Promise<void>;
 }
@@ -36,6 +38,12 @@ export interface SourceRow {
 interface Taken extends Segment, Pick<SegmentRow, 'serverEpoch' | 'term'> {
   readonly version: bigint | undefined;
 }
+
+/** A text has characters that PostgreSQL's encoding, or the column's character set, lacks. */
+const UNSTORABLE = [
+  '22P05',
+  ...['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANNOT_CONVERT_STRING'],
+];
 
 /** Others may change the row, or take its last numbers, between our look at it and our write. */
 const TRIES = 16;
@@ -61,7 +69,10 @@ export class TableSegmentSource implements SegmentSource {
     if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`count must be at least 1, not ${count}`);
     return this.database.call(`reserving numbers of ${this.row.name}`, async (run) => {
       for (let tries = 1; tries <= TRIES; tries++) {
-        const segment = await this.attempt(run, request);
+        const segment = await this.attempt(run, request).catch((error: unknown) => {
+          if (!(error instanceof DatabaseCallError) || !UNSTORABLE.includes(error.driverCode)) throw error;
+          throw this.row.unstorable?.(error.reason) ?? error;
+        });
         if (segment !== undefined) return segment;
         this.seen = undefined;
       }
