@@ -41,6 +41,8 @@ describe("the lease's DataSource", () => {
       connectTimeout: 3_000,
       extra: { connectionLimit: 1, maxIdle: 1, rowsAsArray: false, connectTimeout: 3_000, charset: 'latin1' },
     });
+    // mysql2 before 3.15 warns of it. The one connection is never released to the pool.
+    expect(derived({ type: 'mysql', extra })['extra']).not.toHaveProperty('resetOnRelease');
   });
 
   it('opens one PostgreSQL connection and keeps it, whatever the driver was told', () => {

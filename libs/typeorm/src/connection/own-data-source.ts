@@ -76,7 +76,6 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
       maxIdle: 1,
       queueLimit: 0,
       waitForConnections: true,
-      resetOnRelease: false,
       connectTimeout: opTimeoutMs,
       supportBigNumbers: true,
       bigNumberStrings: true,
