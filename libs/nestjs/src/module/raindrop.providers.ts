@@ -138,20 +138,22 @@ async function openService(
 ): Promise<IdService> {
   const [first] = dataSources;
   const lint = lintOf(options, name);
+  // With manualInitialization: true the application initialises it later, and attaches it then: docs/typeorm.md.
+  const initialized = dataSources.filter((each) => each.isInitialized);
   const engine = await openEngine(options, {
     name,
     database: first && typeormBridge().dataSourceDatabase(first.options),
     logger: loggerOf(options),
     makeCustom: (assigner) => nest.create(assigner as Type<WorkerIdAssigner>),
     onLayout: (layout) => {
-      for (const each of dataSources) typeormBridge().refuseColumns(each, { name, layout }, lint);
+      for (const each of initialized) typeormBridge().refuseColumns(each, { name, layout }, lint);
     },
   });
   const service = new IdService(name, engine, lint);
   try {
     const { layout } = engine;
-    for (const each of dataSources) service.attach(each);
-    await Promise.all(dataSources.map((each) => typeormBridge().lookAtColumns(each, { name, layout }, lint)));
+    for (const each of initialized) service.attach(each);
+    await Promise.all(initialized.map((each) => typeormBridge().lookAtColumns(each, { name, layout }, lint)));
     return service;
   } catch (error) {
     // Nest calls no hooks of an application that does not start.
