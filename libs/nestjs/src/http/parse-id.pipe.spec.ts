@@ -1,4 +1,10 @@
-import { BadRequestException, HttpStatus, NotFoundException, type ArgumentMetadata } from '@nestjs/common';
+import {
+  BadRequestException,
+  HttpStatus,
+  NotFoundException,
+  ParseArrayPipe,
+  type ArgumentMetadata,
+} from '@nestjs/common';
 import { base58, codecs, ConfigurationError, typedId, type CodecName, type TypedId } from '@raindrop/core';
 import { ParseIdPipe, type ParseIdPipeOptions } from './parse-id.pipe.js';
 
@@ -30,6 +36,24 @@ describe('ParseIdPipe', () => {
     [{ prefix: 'order', codec: 'hex', as: 'bigint' }, `order_${id.toString(16)}`, id],
   ])('with %p reads %s as %p', (options, text, expected) => {
     expect(new ParseIdPipe(options).transform(text, at)).toBe(expected);
+  });
+
+  it("reads a list, such as Nest's ParseArrayPipe gives of ids=12,13, with each", async () => {
+    const list = await new ParseArrayPipe().transform('12,13', at);
+    const ids: string[] = new ParseIdPipe({ each: true }).transform(list, at);
+    expect(ids).toEqual(['12', '13']);
+    const numbers: bigint[] = new ParseIdPipe({ each: true, as: 'bigint' }).transform(list, at);
+    expect(numbers).toEqual([12n, 13n]);
+    expect(new ParseIdPipe({ each: true, optional: true }).transform(undefined, at)).toBeUndefined();
+    expect(refusal(new ParseIdPipe({ each: true }), ['12', '013'])).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('id[1] must be 1 to 19') as string,
+    });
+    for (const value of ['12', undefined, { 0: '12' }])
+      expect(refusal(new ParseIdPipe({ each: true }), value)).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('id must be a list') as string,
+      });
   });
 
   it.each(Object.keys(codecs) as CodecName[])('reads what %s writes', (codec) => {

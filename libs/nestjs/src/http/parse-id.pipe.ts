@@ -25,6 +25,7 @@ export interface ParseIdPipeOptions<
   As extends Form = Form,
   Prefix extends string | undefined = string | undefined,
   IsOptional extends boolean = boolean,
+  Each extends boolean = boolean,
 >
   extends Omit<IdTextOptions, 'prefix'>, Omit<ParseIntPipeOptions, 'optional'> {
   /** Default `decimal`; with a prefix `text`, as typed columns hold it. */
@@ -33,12 +34,25 @@ export interface ParseIdPipeOptions<
   prefix?: Prefix;
   /** Whether null and undefined pass as they are. Default false. */
   optional?: IsOptional;
+  /** Whether a list is read, each of its items, as Nest's `ParseArrayPipe` gives it. Default false. */
+  each?: Each;
 }
 
 /** The type that a {@link ParseIdPipe} with these options gives. */
-export type ParsedIdParameter<As extends Form, Prefix extends string | undefined, IsOptional extends boolean> =
-  | (As extends 'bigint' ? bigint : As extends 'decimal' ? string : TextOf<Prefix>)
+export type ParsedIdParameter<
+  As extends Form,
+  Prefix extends string | undefined,
+  IsOptional extends boolean,
+  Each extends boolean = false,
+> =
+  | (Each extends true ? ParsedId<As, Prefix>[] : ParsedId<As, Prefix>)
   | (true extends IsOptional ? null | undefined : never);
+
+type ParsedId<As extends Form, Prefix extends string | undefined> = As extends 'bigint'
+  ? bigint
+  : As extends 'decimal'
+    ? string
+    : TextOf<Prefix>;
 
 type TextOf<Prefix> = Prefix extends string ? TypedId<Prefix> : string;
 
@@ -48,9 +62,10 @@ type TextOf<Prefix> = Prefix extends string ? TypedId<Prefix> : string;
  *     find(@Param('id', ParseIdPipe) id: string)
  *     find(@Param('id', new ParseIdPipe({ as: 'bigint' })) id: bigint)
  *     find(@Param('id', new ParseIdPipe({ prefix: 'order' })) id: TypedId<'order'>)
+ *     list(@Query('ids', new ParseArrayPipe(), new ParseIdPipe({ each: true })) ids: string[])
  *
  * Only the one text that the codec writes for an ID from 0 to 2^63 - 1 is accepted: no sign, white space or leading
- * zero. Everything else (a list, a number of a JSON body, nothing unless `optional`) is a 400 that names the parameter
+ * zero. Everything else (a list unless `each`, a number of a JSON body, nothing unless `optional`) is a 400 that names the parameter
  * and says what is legal; what was sent is not repeated. A codec of your own has to throw `InvalidIdError`.
  */
 @Injectable()
@@ -58,17 +73,20 @@ export class ParseIdPipe<
   const As extends Form = undefined,
   const Prefix extends string | undefined = undefined,
   const IsOptional extends boolean = false,
-> implements PipeTransform<unknown, ParsedIdParameter<As, Prefix, IsOptional>> {
+  const Each extends boolean = false,
+> implements PipeTransform<unknown, ParsedIdParameter<As, Prefix, IsOptional, Each>> {
   private readonly text: IdText;
   private readonly as: ParsedIdForm;
   private readonly optional: boolean;
+  private readonly each: boolean;
   private readonly exceptionFactory: (message: string) => unknown;
 
   /** @throws ConfigurationError when an option is not legal */
-  constructor(@Optional() options?: ParseIdPipeOptions<As, Prefix, IsOptional>) {
+  constructor(@Optional() options?: ParseIdPipeOptions<As, Prefix, IsOptional, Each>) {
     const reader = new OptionReader(options ?? {});
     this.as = reader.oneOf('as', FORMS, reader.value('prefix') === undefined ? 'decimal' : 'text');
     this.optional = reader.boolean('optional', false);
+    this.each = reader.boolean('each', false);
     this.exceptionFactory = readExceptionFactory(reader);
     // What a circular import gives in place of a codec: plain decimals would be read then, which were to be hidden.
     if (reader.value('codec') === undefined && options !== undefined && Object.hasOwn(options, 'codec')) {
@@ -79,14 +97,21 @@ export class ParseIdPipe<
   }
 
   /** @throws BadRequestException, or what the options say, when `value` is not an ID */
-  transform(value: unknown, metadata: ArgumentMetadata): ParsedIdParameter<As, Prefix, IsOptional> {
-    return this.read(value, metadata) as ParsedIdParameter<As, Prefix, IsOptional>;
+  transform(value: unknown, metadata: ArgumentMetadata): ParsedIdParameter<As, Prefix, IsOptional, Each> {
+    return this.readAll(value, metadata) as ParsedIdParameter<As, Prefix, IsOptional, Each>;
   }
 
-  private read(value: unknown, { data, type }: ArgumentMetadata): bigint | string | null | undefined {
+  private readAll(value: unknown, { data, type }: ArgumentMetadata): unknown {
     if (this.optional && (value === undefined || value === null)) return value;
+    const name = data ?? type;
+    if (!this.each) return this.read(value, name);
+    if (!Array.isArray(value)) throw this.exceptionFactory(`${name} must be a list, and each item ${this.text.legal}`);
+    return value.map((item: unknown, index) => this.read(item, `${name}[${index}]`));
+  }
+
+  private read(value: unknown, name: string): bigint | string {
     const id = this.decode(value);
-    if (id === undefined) throw this.exceptionFactory(`${data ?? type} must be ${this.text.legal}`);
+    if (id === undefined) throw this.exceptionFactory(`${name} must be ${this.text.legal}`);
     if (this.as === 'text') return value as string;
     return this.as === 'bigint' ? id : id.toString();
   }
