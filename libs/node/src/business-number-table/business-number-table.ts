@@ -1,4 +1,5 @@
 import type { SupportedDatabase } from '../database/supported-database.js';
+import { storageWarnings } from '../tables/find-missing.js';
 import type { TableKind } from '../tables/table-kind.js';
 import { tableSql } from '../tables/table-sql.js';
 
@@ -27,6 +28,8 @@ export const BUSINESS_NUMBER_TABLE: TableKind = {
   key: KEY_COLUMNS,
   options: 'keyTableOptions',
   preparedBy: 'prepareBusinessNumbers(dataSource)',
+  // A number is taken in the caller's transaction, and goes back with it.
+  flaw: async (run, table) => (await storageWarnings(run, table))[0],
 };
 
 /**

@@ -80,6 +80,10 @@ export interface Dialect {
   createIndex(index: string, table: TableName, column: string): string;
   /** A SELECT with one record `{ name }` for each column of the table; none when there is no such table. */
   columnsOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
+  /** How a table is kept, as one expression for {@link judgeStorage}; NULL where there is nothing to choose. */
+  storageOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
+  /** What is wrong with that: a table that is `emptied` by a crash, or one that `loses` what was acknowledged last. */
+  judgeStorage(storage: string): { readonly emptied?: string; readonly loses?: string };
   /** The statement gave way to others, and was rolled back: worth another try in a moment, on this connection. */
   isBusy(driverCode: string): boolean;
   /** A server of this family that cannot tell its term has refused to. */

@@ -63,6 +63,16 @@ export function mysqlDialect(zone: string): Dialect {
     columnsOf: ({ schema, name }, placeholderOf) =>
       'SELECT column_name AS name FROM information_schema.columns ' +
       `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)}`,
+    storageOf: ({ schema, name }, placeholderOf) =>
+      '(SELECT engine FROM information_schema.tables ' +
+      `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)})`,
+    judgeStorage: (engine) => {
+      if (/^innodb$/i.test(engine)) return {};
+      const cure = 'ALTER TABLE ... ENGINE=InnoDB is the cure';
+      const emptied = /^(memory|blackhole)$/i.test(engine);
+      if (emptied) return { emptied: `its engine is ${engine}: a restart of the server empties it (${cure})` };
+      return { loses: `its engine is ${engine}: a crash can lose what was acknowledged, or ruin the table (${cure})` };
+    },
     lacksTerm: (code) => LACKS_TERM.includes(code),
     isBusy: gaveWay,
     refusal: (code) => REFUSALS[code],

@@ -58,6 +58,15 @@ export const postgresDialect: Dialect = {
     // to_regclass follows search_path as every other statement does; information_schema hides what one may not use.
     return `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${path}) AND attnum > 0 AND NOT attisdropped`;
   },
+  storageOf: ({ schema, name }, placeholderOf) => {
+    const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
+    return `(SELECT relpersistence::text FROM pg_class WHERE oid = to_regclass(${path}))`;
+  },
+  judgeStorage: (storage) => {
+    if (storage === 'u')
+      return { emptied: 'it is UNLOGGED: a crash empties it (ALTER TABLE ... SET LOGGED is the cure)' };
+    return storage === 't' ? { emptied: 'it is TEMPORARY: it ends with its session' } : {};
+  },
   isBusy: gaveWay,
   lacksTerm: (code) => LACKS_TERM.includes(code),
   refusal: (code) => REFUSALS[code],

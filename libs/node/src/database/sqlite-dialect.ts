@@ -44,6 +44,9 @@ export const sqliteDialect: Dialect = {
     const inSchema = (): string => (schema === undefined ? '' : `, ${placeholderOf(schema)}`);
     return `SELECT name FROM pragma_table_info(${placeholderOf(name)}${inSchema()})`;
   },
+  // With its file, whose journal is looked at.
+  storageOf: () => 'NULL',
+  judgeStorage: () => ({}),
   lacksTerm: () => false,
   isBusy: gaveWay,
   refusal: (code) => (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH' ? 'rights' : undefined),

@@ -12,6 +12,7 @@ import { judgePrimary } from '../database/judge-primary.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { execute } from '../database/statement.js';
 import { checkFormat } from '../tables/state-table.js';
+import { storageWarnings } from '../tables/find-missing.js';
 import { prepareTable } from '../tables/prepare-table.js';
 import type { Table, TableKind } from '../tables/table-kind.js';
 import { insertSegmentRows, noteServer, selectServers } from './segment-statements.js';
@@ -133,7 +134,9 @@ export class SegmentDatabase {
   /** @throws SegmentStoreUnavailableError */
   async durabilityWarnings(): Promise<readonly string[]> {
     const cure = 'raise max_id of every row after one, by more than can have been lost';
+    const storage = this.database.call((run) => storageWarnings(run, this.table));
     return [
+      ...(await named('looking at its tables', storage)),
       ...(await named('reading its settings', this.database.durabilityWarnings())),
       ...(await failoverWarnings(this.database, this.believed?.term, { maxSessionAgeMs: this.maxSessionAgeMs, cure })),
     ];

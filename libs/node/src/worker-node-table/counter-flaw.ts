@@ -15,7 +15,7 @@ const NO_KEY = 'its id alone is no primary or unique key';
 /** A default is believed when it is a sequence's next value and nothing else. */
 async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {
   const sql = `
-    SELECT t.relpersistence AS persistence,
+    SELECT
       (SELECT COUNT(*) FROM pg_index i WHERE i.indrelid = t.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
         AND i.indnkeyatts = 1 AND i.indkey[0] = c.attnum) AS keys,
       (SELECT COUNT(*) FROM pg_sequence s WHERE NOT s.seqcycle AND s.seqincrement > 0 AND s.seqrelid IN (
@@ -30,8 +30,9 @@ async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<stri
     WHERE t.oid = to_regclass(${dialect.placeholder(1)})`;
   const record = (await run(sql, [quoteTable(dialect, name)])).records[0];
   if (Number(record?.['keys'] ?? 0) === 0) return NO_KEY;
-  if (Number(record!['counters']) !== 1) return 'its id is no identity or serial column whose sequence has NO CYCLE';
-  return record!['persistence'] === 'p' ? undefined : 'it is UNLOGGED or TEMPORARY: a crash empties it';
+  return Number(record!['counters']) === 1
+    ? undefined
+    : 'its id is no identity or serial column whose sequence has NO CYCLE';
 }
 
 async function mysqlFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {

@@ -14,6 +14,7 @@ import { retried } from '../database/retried.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { dialectOf } from '../database/supported-database.js';
 import { parseTableName } from '../database/table-name.js';
+import { storageWarnings } from '../tables/find-missing.js';
 import { createMissing } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { safeInteger } from '../database/safe-integer.js';
@@ -81,7 +82,8 @@ export class DisposableAssigner implements WorkerIdAssigner {
       );
       // What cannot be found out must not stop the start.
       const durability = await database.durabilityWarnings().catch(() => []);
-      return { ...assigned, warnings: [...assigned.warnings!, ...durability] };
+      const storage = await database.call((run) => storageWarnings(run, this.table)).catch(() => []);
+      return { ...assigned, warnings: [...assigned.warnings!, ...storage, ...durability] };
     } finally {
       await database.close();
     }

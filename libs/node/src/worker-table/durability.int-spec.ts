@@ -1,8 +1,54 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore } from '../../../../test/contract/open-store.js';
 import { startMariadb, startPostgres } from '../../../../test/servers/private-servers.js';
-import { testDatabase } from '../../../../test/servers/test-databases.js';
+import { openAppSegmentStore, openSegmentStore } from '../../../../test/contract/open-segment-store.js';
+import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
 import { until } from '../../../../test/waiting/until.js';
+
+const SAFE_ELSEWHERE = {
+  postgres: { emptied: ['SET UNLOGGED'], loses: [] },
+  mariadb: { emptied: ['ENGINE=MEMORY'], loses: ['ENGINE=Aria', 'ENGINE=MyISAM'] },
+  mysql: { emptied: ['ENGINE=MEMORY'], loses: ['ENGINE=MyISAM'] },
+};
+
+/** Every store that keeps its numbers in tables, with the first of them. */
+const STORES = [
+  { table: 'soc_raindrop_worker', beside: ['_layout', '_state'], open: openStore },
+  { table: 'raindrop_segment', beside: ['_state'], open: openSegmentStore },
+  { table: 'raindrop_app_segment', beside: ['_state'], open: openAppSegmentStore },
+];
+
+describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('tables of ours on %s', (kind) => {
+  it.each(STORES)('$table and those beside it are safe as they are made, and looked at', async (each) => {
+    const { options, drop } = await testDatabase(kind);
+    const admin = await new DataSource(options).initialize();
+    const store = each.open(options);
+    const prepare = (): Promise<void> => store.prepare({ min: 1, max: 2 });
+    await prepare();
+    const about = async (): Promise<string[]> =>
+      (await store.durabilityWarnings()).filter((warning) => warning.startsWith('the table '));
+    expect(await about()).toEqual([]);
+    const { emptied, loses } = SAFE_ELSEWHERE[kind as keyof typeof SAFE_ELSEWHERE];
+    for (const name of ['', ...each.beside].map((suffix) => `${each.table}${suffix}`)) {
+      for (const change of loses) {
+        await admin.query(`ALTER TABLE ${name} ${change}`);
+        expect(await about()).toEqual([expect.stringContaining(`the table ${name} is not safe: its engine`)]);
+        await prepare();
+      }
+      for (const change of emptied) {
+        await admin.query(`ALTER TABLE ${name} ${change}`);
+        expect(await about()).toEqual([expect.stringContaining(`the table ${name} is not safe: it`)]);
+        const refusal = { errorCode: 'NOT_OUR_TABLE', retryable: false, table: name, missingColumns: [] };
+        await expect(prepare()).rejects.toMatchObject(refusal);
+      }
+      await admin.query(`ALTER TABLE ${name} ${kind === 'postgres' ? 'SET LOGGED' : 'ENGINE=InnoDB'}`);
+    }
+    await prepare();
+    await store.close();
+    await admin.destroy();
+    await drop();
+  });
+});
 
 /** The names and values that a store warns of, after the operator's statements and when the last of them is in force. */
 async function warnings(

@@ -15,10 +15,12 @@ import type { Dialect } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { execute } from '../database/statement.js';
+import { storageWarnings } from '../tables/find-missing.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
 import { fenceState } from './worker-state.js';
+import { WORKER_TABLE } from './worker-table.js';
 import { fenceRows, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
@@ -145,7 +147,9 @@ export class SqlWorkerStore implements WorkerStore {
   async durabilityWarnings(): Promise<readonly string[]> {
     const orElse = 'commitLossWindowMs to longer than what can be lost';
     const { maxSessionAgeMs = 0 } = this.options;
+    const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
     return [
+      ...(await this.database.call((run) => storageWarnings(run, table))),
       ...(await this.database.durabilityWarnings(`, or ${orElse}`)),
       ...(await failoverWarnings(this.database, this.server.believed?.term, {
         maxSessionAgeMs,
