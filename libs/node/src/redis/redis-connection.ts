@@ -39,7 +39,10 @@ export class RedisConnection {
     return this.client.status === 'ready';
   }
 
-  /** @throws RedisUnavailableError for every failure; whether the script was executed is unknown */
+  /**
+   * Every number of the answer comes as text: a client of the application may have `stringNumbers` set, or not.
+   * @throws RedisUnavailableError for every failure; whether the script was executed is unknown
+   */
   async run(
     what: string,
     { lua, sha }: RedisScript,
@@ -63,7 +66,7 @@ export class RedisConnection {
       throw new RedisUnavailableError(what, this.trouble ?? error);
     }
     if (!Array.isArray(answer)) throw new RedisUnavailableError(what, 'an answer of another kind');
-    return answer as unknown[];
+    return textual(answer) as unknown[];
   }
 
   /** Safe to call more than once; leaves a client of the application open. */
@@ -111,6 +114,11 @@ export class RedisConnection {
       timer.cancel();
     }
   }
+}
+
+function textual(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(textual);
+  return typeof answer === 'number' || typeof answer === 'bigint' ? String(answer) : answer;
 }
 
 function isClient(target: RedisTarget): target is Redis | Cluster {

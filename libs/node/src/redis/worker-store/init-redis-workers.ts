@@ -45,7 +45,7 @@ export async function initRedisWorkers(options: RedisWorkersOptions): Promise<vo
       [key],
       [`0 0 0 ${Number.MAX_SAFE_INTEGER} `],
     );
-    if (fields !== 0) throw new RedisWorkersInUseError(key, Number(fields));
+    if (fields !== '0') throw new RedisWorkersInUseError(key, Number(fields));
   } finally {
     waiting.cancel();
     redis.close();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describeConcurrentAcquirers } from '../../../../../test/contract/concurrent-acquirers.contract.js';
 import { describeWorkerStore } from '../../../../../test/contract/worker-store.contract.js';
+import { takeRow } from '../../../../../test/contract/open-store.js';
 import { serverUrl } from '../../../../../test/servers/server-url.js';
 import { systemPorts } from '../../system/system-ports.js';
 import { initRedisWorkers } from './init-redis-workers.js';
@@ -53,3 +54,27 @@ describeWorkerStore('Redis', async () => {
 });
 
 describeConcurrentAcquirers('Redis', makeBench);
+
+describe("A Redis over the application's client, whatever its settings", () => {
+  it.each([{}, { stringNumbers: true }, { enableAutoPipelining: true, stringNumbers: true }])(
+    '%j',
+    async (settings) => {
+      const key = `raindrop.test:${randomBytes(8).toString('hex')}`;
+      const connection = new Redis(serverUrl('redis'), settings);
+      await initRedisWorkers({ connection, key });
+      await expect(initRedisWorkers({ connection, key })).rejects.toMatchObject({ errorCode: 'REDIS_WORKERS_IN_USE' });
+      const store = new RedisWorkerStore({ connection, key, opTimeoutMs: 5_000, reachMs: 185_000, timers });
+      const workers = { min: 1, max: 3 };
+      await store.prepare(workers);
+      expect(await takeRow(store, 2)).toBe(true);
+      expect(await takeRow(store, 2)).toBe(true);
+      const sample = await store.readSample({ workers, from: 1, atMost: 9, graceMs: 0 });
+      expect(sample).toMatchObject({ total: 3, live: 1, foreign: 0 });
+      expect(sample.rows.map(({ id }) => id)).toEqual([1, 3]);
+      expect(await store.fence(0)).toBe(3);
+      await store.close();
+      await connection.del(key);
+      connection.disconnect();
+    },
+  );
+});

@@ -89,8 +89,8 @@ export class RedisWorkerStore implements WorkerStore {
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
     const args = [workers.min, workers.max, from, atMost, graceMs];
     const { nowMs, floorMs, rest } = await this.look('reading free workers', 'sample', args);
-    const [, sample, layouts, layoutsOfRows, ...counts] = rest as [0, string[], string[], string[], ...number[]];
-    const [total, live, foreign] = counts as [number, number, number];
+    const [, sample, layouts, layoutsOfRows, ...counts] = rest as [string, string[], string[], string[], ...string[]];
+    const [total, live, foreign] = counts.map(Number) as [number, number, number];
     const rows: WorkerRow[] = [];
     for (let i = 0; i < sample.length; i += 2) rows.push(this.rowOf(sample[i]!, sample[i + 1]!, floorMs));
     return { nowMs, rows, total, live, foreign, layouts: this.noted(layouts), layoutsOfRows };
@@ -107,7 +107,7 @@ export class RedisWorkerStore implements WorkerStore {
     const was = [id, expected.version, expected.token];
     const will = [expected.version + 1, `${token}\n${layout}`, leaseMs, endOfWorkerText(write)];
     const { rest } = await this.calls.run('writing a worker', 'write', [this.generation, ...was, ...will]);
-    return rest[0] === 1;
+    return rest[0] === '1';
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
