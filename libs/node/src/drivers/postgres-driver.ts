@@ -11,6 +11,12 @@ interface OpenedClient {
   readonly processID?: number;
 }
 
+/**
+ * How a connection of ours reads values: as the server writes them. Parsers that the application has set for the whole
+ * driver, such as one that makes BigInts of int8 or null of '', are for its own connections.
+ */
+export const AS_WRITTEN = { getTypeParser: () => (value: unknown) => value } as const;
+
 const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
 
 /** One connection by `pg`. */
@@ -21,6 +27,8 @@ export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, 
     async connect() {
       const pg = await loadDriver(settings.type, 'pg', () => import('pg'));
       const connecting = new pg.Client(configOf(settings, opTimeoutMs, sockets));
+      // Here `false` counts; in the configuration the whole driver's default would come before it.
+      Object.assign(connecting, { binary: false });
       connecting.on('error', () => undefined);
       await connecting.connect();
       client = connecting;
@@ -42,6 +50,7 @@ function configOf(
     ...extra,
     ...place,
     ...(ssl !== undefined && { ssl }),
+    types: AS_WRITTEN,
     connectionTimeoutMillis: opTimeoutMs,
     stream: sockets.factory('postgres', extra?.['stream']),
   } as unknown as ClientConfig;

@@ -44,11 +44,11 @@ async function columnsOf(run: RunSql, tables: readonly Table[]): Promise<readonl
   const { records } = await run(selects.join(' UNION ALL '), values);
   return tables.map((table, index) => {
     const own = records.filter(({ which }) => Number(which) === index);
-    const storage = own[0]?.['storage'] ?? undefined;
+    const storage = own[0]?.['storage'];
     return {
       table,
       columns: new Set(own.map(({ name }) => String(name).toLowerCase())),
-      storage: storage === undefined ? undefined : String(storage),
+      storage: typeof storage === 'string' ? storage : undefined,
     };
   });
 }

@@ -85,6 +85,8 @@ class DataSourceDriver implements Driver {
     // TypeORM's own way hangs under the fake timers of a test.
     if (dialectOf(this.dataSource.options.type).family === 'mysql')
       return mysqlConnectionOf(opened as unknown as MysqlConnection);
+    // A default of the whole driver that only a client itself overrides, see AS_WRITTEN.
+    if (this.dataSource.options.type === 'postgres') Object.assign(opened, { binary: false });
     return {
       session: opened.threadId ?? opened.processID,
       stream: opened.connection?.stream ?? opened.stream,
