@@ -54,6 +54,31 @@ describe.each(databaseKinds)('on %s', (kind) => {
     return findings.find((each) => each.check === check)?.state;
   }
 
+  it('bench leaves the table alone, whose layout stays that of the service', async () => {
+    const named = ['--url', url, '--json'];
+    const next = (): Promise<CliResult> => raindropHere(['next', ...named]);
+    await raindropHere(['init', ...named]);
+    const before = await next();
+    const rows = async (): Promise<unknown[]> => {
+      const dataSource = await new DataSource(database.options).initialize();
+      const tables = ['soc_raindrop_worker_layout', 'soc_raindrop_worker_state', 'soc_raindrop_worker'];
+      const all = [];
+      for (const table of tables) all.push(await dataSource.query<unknown[]>(`SELECT * FROM ${table} ORDER BY 1`));
+      await dataSource.destroy();
+      return all;
+    };
+    const found = await rows();
+    const bench = await jsonHere<{ fingerprint: string }>(['bench', '--seconds', '0.1', '--url', url]);
+    expect([before.code, bench.code]).toEqual([0, 0]);
+    expect(await rows()).toEqual(found);
+    expect((await next()).code).toBe(0);
+  });
+
+  it('bench makes no table', async () => {
+    expect((await raindropHere(['bench', '--seconds', '0.1', '--url', url])).code).toBe(0);
+    expect((await run('workers')).code).toBe(1);
+  });
+
   it('init creates what its dry run prints, once', async () => {
     const { statements } = await json<{ statements: string[] }>('init', '--dry-run');
     const missing = { code: 1, stdout: expect.stringContaining('run raindrop init') as string };

@@ -1,11 +1,12 @@
 import { RaindropError } from '@raindrop/core';
 import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
+import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
 import { showDuration, showNumber } from '../io/show-number.js';
 import { textTable } from '../io/text-table.js';
-import { moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
+import { moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 import { withIdService } from '../service/with-id-service.js';
 
 /** A layout that holds more than any machine can issue: what is measured is the machine. */
@@ -29,7 +30,10 @@ interface Measured {
   readonly idsPerSecond: number;
 }
 
-/** `raindrop bench`: IDs a second on this machine, in this process. Without a database the rows live in memory. */
+/**
+ * `raindrop bench`: IDs a second on this machine, in this process. The rows live in memory, whatever database the options
+ * name: on the table of a service its layout would count as one of that table from then on.
+ */
 export async function bench(flags: FlagValues, output: CliOutput): Promise<void> {
   const seconds = Number(flags['seconds']);
   if (!(seconds >= 0.1 && seconds <= 600)) throw new InputError('--seconds must be a number from 0.1 to 600');
@@ -57,9 +61,26 @@ export async function bench(flags: FlagValues, output: CliOutput): Promise<void>
   ]);
 }
 
+/** What a measurement depends on: the bits, and how IDs are issued. */
+const MEASURED = [
+  ...LAYOUT_OPTIONS,
+  ...([
+    'layout',
+    'onClockBack',
+    'onExhausted',
+    'maxHoldMs',
+    'maxAheadMs',
+    'sequenceStart',
+    'maxBatch',
+    'clock',
+  ] as const),
+];
+
 function benchOptions(given: SnowflakeModuleOptions): SnowflakeModuleOptions {
-  const options = namesLayout(given) ? given : { ...given, ...WIDE };
-  if (options.dbConfig !== undefined) return options;
+  refuseUnknown(given);
+  const names = MEASURED.filter((name) => given[name] !== undefined);
+  const measured = Object.fromEntries(names.map((name) => [name, given[name]])) as SnowflakeModuleOptions;
+  const options = namesLayout(given) ? measured : { ...measured, ...WIDE };
   return { ...options, dbConfig: 'sqlite::memory:', allowVolatile: true };
 }
 
