@@ -61,8 +61,13 @@ export interface Dialect {
 
   /** Sent first on every new connection. @param session the server's number of it, as far as the driver knows */
   session(session: number | undefined): readonly string[];
-  /** A SELECT of a record while that session goes on with a statement that it had so many ms ago; undefined for SQLite. */
+  /**
+   * A SELECT of a record while that session goes on with a statement that it had so many ms ago, with the server's word for
+   * what it is about in `state`; undefined for SQLite.
+   */
   underWay(session: number, ms: number): string | undefined;
+  /** What such a statement may wait for, in words of this family. */
+  readonly waitsFor: string;
 
   quote(identifier: string): string;
   /** The placeholder of the n-th value of a statement, from 1. */

@@ -47,7 +47,8 @@ export class LeftSession {
     for (const [session, at] of there) {
       const sql = dialect.underWay(session, monotonicClock.now() - at);
       if (sql === undefined) return undefined;
-      if (await isThere(dialect, connection.run(sql))) return stillUnderWay(monotonicClock.now() - at);
+      const state = await stateOf(dialect, connection.run(sql));
+      if (state !== undefined) return stillUnderWay(dialect, monotonicClock.now() - at, state);
       there.delete(session);
     }
     this.asking.delete(connection);
@@ -56,19 +57,21 @@ export class LeftSession {
   }
 }
 
-async function isThere(dialect: Dialect, asked: Promise<StatementResult>): Promise<boolean> {
+/** The server's word for what the session is about; undefined when it is over. */
+async function stateOf(dialect: Dialect, asked: Promise<StatementResult>): Promise<string | undefined> {
   try {
-    return (await asked).records.length > 0;
+    const [record] = (await asked).records;
+    return record && (typeof record['state'] === 'string' ? record['state'] : '');
   } catch (error) {
     // A server that cannot tell is not to be stopped by that.
-    if (error instanceof DatabaseCallError && dialect.lacksTerm(error.driverCode)) return false;
+    if (error instanceof DatabaseCallError && dialect.lacksTerm(error.driverCode)) return undefined;
     throw error;
   }
 }
 
-function stillUnderWay(ms: number): DatabaseCallError {
+function stillUnderWay({ waitsFor }: Dialect, ms: number, state: string): DatabaseCallError {
   const reason =
-    `a statement that was given up ${Math.floor(ms / 1_000)} s ago is still under way on the server, and nothing else is ` +
-    `sent before it is over: does its commit wait for a replica (synchronous_standby_names, semi-synchronous replication)?`;
+    `a statement that was given up ${Math.floor(ms / 1_000)} s ago is still under way on the server` +
+    `${state === '' ? '' : ` (its state there: ${state})`}, and nothing else is sent before it is over. It may wait for ${waitsFor}`;
   return new DatabaseCallError(reason, '');
 }

@@ -37,8 +37,11 @@ export function mysqlDialect(zone: string): Dialect {
         `sql_select_limit = 18446744073709551615`,
     ],
     underWay: (session, ms) =>
-      `SELECT id FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
+      `SELECT state AS state FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
       `AND time >= ${Math.floor(ms / 1_000)}`,
+    waitsFor:
+      'a lock that another session holds (SHOW ENGINE INNODB STATUS, SHOW FULL PROCESSLIST), or for the replica of a commit ' +
+      '(semi-synchronous replication)',
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
     termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
     durability: mysqlDurability,

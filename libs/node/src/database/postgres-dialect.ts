@@ -28,8 +28,11 @@ export const postgresDialect: Dialect = {
       `UNION ALL SELECT set_config('lock_timeout', '${LONGEST_LOCK_WAIT_S}s', false) WHERE pg_backend_pid() = ${session}`,
   ],
   underWay: (session, ms) =>
-    `SELECT pid FROM pg_stat_activity WHERE pid = ${session} AND usename = session_user AND state = 'active' ` +
+    `SELECT concat_ws(' ', wait_event_type, wait_event) AS state FROM pg_stat_activity WHERE pid = ${session} AND usename = session_user AND state = 'active' ` +
     `AND query_start < clock_timestamp() - interval '${Math.floor(ms)} milliseconds'`,
+  waitsFor:
+    'a lock that another session holds (pg_locks, pg_blocking_pids()), or for the replica of a commit ' +
+    '(synchronous_standby_names)',
   durability: postgresDurability,
   term: TERM,
   termOfWrite: TERM,

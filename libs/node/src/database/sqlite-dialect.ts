@@ -20,6 +20,7 @@ export const sqliteDialect: Dialect = {
   // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
   session: () => ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
   underWay: () => undefined,
+  waitsFor: '',
   durability: sqliteDurability,
   term: "''",
   termOfWrite: "''",
