@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { InputError } from '../input-error.js';
 import { jsonFault } from './json-fault.js';
+
+const MOST_BYTES = 2 ** 20;
 
 /**
  * The options that a file holds: JSON, or a CommonJS or ES module whose default export (or itself) is the object.
@@ -10,6 +12,7 @@ import { jsonFault } from './json-fault.js';
  */
 export function readConfigFile(path: string): Readonly<Record<string, unknown>> {
   const file = resolve(path);
+  demandFile(file);
   const loaded = load(file);
   const options = isObject(loaded) && isObject(loaded['default']) ? loaded['default'] : loaded;
   if (!isObject(options)) {
@@ -23,6 +26,18 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it, or what it imports, is not there',
   ERR_REQUIRE_ASYNC_MODULE: 'it has an await outside of functions',
 };
+
+/** Opening a pipe into which nobody writes would wait for ever, without a look at signals. */
+function demandFile(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  // A module is found without its ending, and in a folder as well; what is not there is said by who looks for it.
+  if (stats === undefined || stats.isDirectory()) return;
+  if (!stats.isFile()) {
+    const cure = 'write the options into a file that ends in .json, .cjs or .mjs';
+    throw new InputError(`--config ${file} is no file but a pipe or a device: ${cure}`);
+  }
+  if (stats.size > MOST_BYTES) throw new InputError(`--config ${file} is larger than 1 MiB`);
+}
 
 function load(file: string): unknown {
   try {
