@@ -50,7 +50,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
   beforeAll(async () => {
     database = await testDatabase(kind);
     await using(database, {}, async (source) => {
-      for (const each of [...TABLES, ...watched(kind), ...described(kind)]) await source.query(each);
+      for (const each of [...TABLES, ...watched(kind), ...described(kind), ...known(kind)]) await source.query(each);
       await source.query(`INSERT INTO plain (id, made, n) VALUES ('${randomUUID()}', NULL, 1)`);
     });
   });
@@ -89,6 +89,16 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
   ])('refuses $args', async ({ args: [table, ...args], code, says }) => {
     const shown = await raindropHere(from('--table', table!, ...args));
     expect(shown).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(says) as string });
+  });
+
+  it('refuses what else the database says depends on the key', async () => {
+    if (kind !== 'postgres') return;
+    expect(await raindropHere(from('--table', 'known'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'the function public.knows() uses known.id: drop it before the migration',
+      ) as string,
+    });
   });
 
   it.each(Object.keys(OF_TIME))('takes the time from UUIDs of version %s', async (version) => {
@@ -154,6 +164,15 @@ function watched(kind: DatabaseKind): string[] {
     table,
     'CREATE FUNCTION watching() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
     'CREATE TRIGGER watch BEFORE UPDATE ON watched FOR EACH ROW EXECUTE FUNCTION watching()',
+  ];
+}
+
+/** A function that keeps hold of the column itself, whatever its name. */
+function known(kind: DatabaseKind): string[] {
+  if (kind !== 'postgres') return [];
+  return [
+    'CREATE TABLE known (id varchar(36) NOT NULL PRIMARY KEY)',
+    'CREATE FUNCTION knows() RETURNS text LANGUAGE sql BEGIN ATOMIC SELECT MAX(id) FROM known; END',
   ];
 }
 

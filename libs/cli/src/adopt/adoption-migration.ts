@@ -1,6 +1,7 @@
 import { comment, literal, pascal, template } from './migration-text.js';
 import type { MigrationStep, OldKey, OldKeys } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
+import { COMPARED } from './compared-text.js';
 import { REBUILD } from './rebuild-text.js';
 
 /**
@@ -29,15 +30,28 @@ export class ${name} implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
 ${old.keys.map((key) => stillBelow(key, floor)).join('\n')}
-${linesOf(old.steps.up)}
+${old.steps.up.length > 0 ? changed(linesOf(old.steps.up)) : NOTHING_TO_DO}
   }
 
   /** The columns stay bigint: the new IDs fit into nothing smaller. Stop Raindrop's services first. */
   async down(runner: QueryRunner): Promise<void> {
-${old.steps.down.length > 0 ? linesOf(old.steps.down) : NOTHING_BACK}
+${old.steps.down.length > 0 ? changed(linesOf(old.steps.down)) : NOTHING_BACK}
   }
 }
-${isRebuilt ? REBUILD : ''}`;
+${old.steps.up.length > 0 ? listed('OBSTACLES', old.guards) + listed('CONTENTS', old.contents) + COMPARED : ''}${isRebuilt ? REBUILD : ''}`;
+}
+
+const NOTHING_TO_DO = '    // All columns are bigint already, and the database makes no keys.';
+
+/** A change after which the tables have to have all that they had before. */
+function changed(lines: string): string {
+  return `    const before = await contents(runner);
+${lines}
+    compare(before, await contents(runner));`;
+}
+
+function listed(name: string, statements: readonly string[]): string {
+  return `\nconst ${name}: string[] = [\n${statements.map((sql) => `  ${template(sql)},\n`).join('')}];\n`;
 }
 
 const NOTHING_BACK = `    // The database made no keys before.
@@ -71,5 +85,5 @@ function linesOf(steps: readonly MigrationStep[]): string {
       ? `    await runner.query(${template(step.sql)});`
       : `    await rebuild(runner, ${literal(step.table)}, ${literal(step.column)}, ${step.isGenerated});`,
   );
-  return lines.length > 0 ? lines.join('\n') : '    // All columns are bigint already, and the database makes no keys.';
+  return lines.join('\n');
 }

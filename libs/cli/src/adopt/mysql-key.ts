@@ -49,6 +49,7 @@ export async function readMysqlKeys(
   return {
     database,
     keys: old,
+    ...{ guards: [], contents: [] },
     obstacles: columns.flatMap(obstaclesOf),
     references: references.map(({ table, column: name, type }) => ({ table, column: name, type })),
     loose: looseColumns(candidates, keys, tables),

@@ -34,8 +34,15 @@ export interface OldKeys {
   readonly loose: readonly LooseColumn[];
   /** What has to be cleared away first, a sentence each: the migration would fail on it, or lose it. */
   readonly obstacles: readonly string[];
+  /** SQL that must find nothing (`what`, in words) when the migration begins: the obstacles of that moment. */
+  readonly guards: readonly string[];
+  /** SQL for all that the tables have (`what`, an object each). It has to be there after the change as well. */
+  readonly contents: readonly string[];
   readonly steps: MigrationSteps;
 }
+
+/** What is to be done with an obstacle. */
+export const CLEAR_AWAY = 'drop it before the migration, and create it again after';
 
 /** The work of a migration, there and back. */
 export interface MigrationSteps {

@@ -1,5 +1,7 @@
 import { looseColumns, type Candidate } from './loose-columns.js';
 import { numberIn, type KeyPath, type MigrationStep, type OldKey, type OldKeys, type Query } from './old-key.js';
+import { postgresContents, postgresCounters, postgresDependents } from './postgres-dependents.js';
+import { literal, quoted } from './postgres-names.js';
 import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
 
 interface Column {
@@ -45,16 +47,25 @@ export async function readPostgresKeys(query: Query, paths: readonly KeyPath[]):
     if (upwards !== undefined) throw refersElsewhere(key.table, key.column, upwards.path);
   }
   const toWiden = columns.filter((each) => each.type !== 'bigint');
+  const guards = [
+    ...toWiden.map(postgresDependents),
+    ...keys.filter(({ identity }) => identity !== '').map(postgresCounters),
+  ];
   const obstacles: string[] = [];
-  for (const each of toWiden) obstacles.push(...(await readersOf(query, each)));
+  for (const sql of guards) obstacles.push(...(await query(sql)).map(({ what }) => String(what)));
+  const tables = [...new Set(columns.map(({ path }) => path))];
   const old: OldKey[] = [];
   for (const each of keys) old.push(await oldKeyOf(query, each));
-  const { candidates, tables } = await readCandidates(query);
+  const { candidates, tables: names } = await readCandidates(query);
   return {
-    ...{ database: 'postgres', obstacles },
+    ...{ database: 'postgres', obstacles, guards },
+    contents: tables.map((path) => {
+      const ended = keys.filter((each) => each.path === path).map(({ column }) => column);
+      return postgresContents(path, ended);
+    }),
     keys: old,
     references: columns.slice(keys.length).map(({ table, column, type }) => ({ table, column, type })),
-    loose: looseColumns(candidates, keys, tables),
+    loose: looseColumns(candidates, keys, names),
     steps: {
       up: [...keys.flatMap(endOf), ...toWiden.map(widen)],
       down: keys.flatMap(downOf),
@@ -120,21 +131,6 @@ async function readCandidates(query: Query): Promise<{ candidates: Candidate[]; 
   return { candidates, tables: [...new Set(candidates.map(({ table }) => table))] };
 }
 
-/** Views and rules, which keep a column's type from changing. */
-async function readersOf(query: Query, { path, column }: Column): Promise<string[]> {
-  const records = await query(
-    'SELECT DISTINCT r.ev_class::regclass::text AS reader FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid ' +
-      'JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid ' +
-      "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass " +
-      'AND d.refobjid = to_regclass($1) AND a.attname = $2 ORDER BY 1',
-    [path, column],
-  );
-  return records.map(
-    ({ reader }) =>
-      `${String(reader)} reads ${path}.${column}: drop it before the migration, and create it again after`,
-  );
-}
-
 async function referring(query: Query, { path, column }: Column): Promise<Column[]> {
   const records = await query(
     'SELECT k.conrelid::regclass::text AS path, c.relname AS name, a.attname AS child, ' +
@@ -187,12 +183,4 @@ function downOf(key: Key): MigrationStep[] {
     { sql: `SELECT setval(${literal(key.sequence)}, ${next}, false)` },
     back,
   ];
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

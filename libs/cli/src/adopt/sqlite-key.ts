@@ -41,6 +41,7 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
       tables.map(({ name }) => name),
     ),
     obstacles: obstaclesOf(tables.filter(({ name }) => columns.some((one) => same(one.table, name)))),
+    ...{ guards: [], contents: [] },
     steps: {
       up: columns.map((each) => rebuilt(each, false)),
       down: keys.filter(({ isGenerated }) => isGenerated).map((each) => rebuilt(each, true)),

@@ -43,9 +43,9 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
   const file = flags['write'] as string | undefined;
   output.interruption.check();
   if (file !== undefined) await writeNew(file, migration);
-  const { steps, ...facts } = old;
+  const { database, keys, references, loose, obstacles, steps } = old;
   const result = {
-    ...facts,
+    ...{ database, keys, references, loose, obstacles },
     highest: largest.highest,
     mustWiden: columnsToWiden(old),
     changes: steps.up,

@@ -1,4 +1,6 @@
+import { CommandFailedError } from '../../input-error.js';
 import type { Query } from '../old-key.js';
+import { postgresDependents } from '../postgres-dependents.js';
 import { inTheWay, nameIsTaken } from './uuid-refusals.js';
 import { ownName } from './uuid-key.js';
 import type { PostgresColumn } from './postgres-uuid-facts.js';
@@ -48,6 +50,8 @@ export async function refusePostgres(
     if (kind === 'p' || related) throw inTheWay(`the partitioning or inheritance of ${path}`, `${table}.${column}`);
     const [reader] = await query(`${READERS} ORDER BY 1 LIMIT 1`, [path, at]);
     if (reader !== undefined) throw inTheWay(String(reader['what']), `${table}.${column}`);
+    const [dependent] = await query(postgresDependents(each));
+    if (dependent !== undefined) throw new CommandFailedError(String(dependent['what']));
     if (each !== key && each.fallback !== null) throw inTheWay(`the default ${each.fallback}`, `${table}.${column}`);
     const needed = [ownName(column), ...(each === key ? [`${column}_uuid`] : [])];
     const taken = needed.find((name) => names.includes(name));

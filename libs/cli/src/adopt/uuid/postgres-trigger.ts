@@ -1,4 +1,4 @@
-import { literal, quoted } from './postgres-names.js';
+import { literal, quoted } from '../postgres-names.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { PostgresUuid } from './postgres-uuid-facts.js';
 

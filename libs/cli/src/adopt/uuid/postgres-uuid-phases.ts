@@ -1,7 +1,7 @@
 import { firstLooks } from './first-looks.js';
 import { postgresTrigger } from './postgres-trigger.js';
 import { postgresSwap, prepared } from './postgres-swap.js';
-import { literal, quoted } from './postgres-names.js';
+import { literal, quoted } from '../postgres-names.js';
 import { ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
 import type { PostgresUuid } from './postgres-uuid-facts.js';
 

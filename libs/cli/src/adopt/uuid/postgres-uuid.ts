@@ -1,6 +1,6 @@
 import { missingColumn, refersElsewhere, refersTwice, refuseWorkerTable } from '../refusals.js';
 import type { KeyPath, Query } from '../old-key.js';
-import { quoted } from './postgres-names.js';
+import { quoted } from '../postgres-names.js';
 import { postgresPhases } from './postgres-uuid-phases.js';
 import { refusePostgres } from './postgres-obstacles.js';
 import { notAUuid, notUniqueAlone } from './uuid-refusals.js';
