@@ -1,7 +1,7 @@
 import { comment, literal, pascal, template } from './migration-text.js';
 import type { MigrationStep, OldKey, OldKeys } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
-import { COMPARED } from './compared-text.js';
+import { COMPARED, RESTORED } from './compared-text.js';
 import { REBUILD } from './rebuild-text.js';
 
 /**
@@ -30,24 +30,37 @@ export class ${name} implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
 ${old.keys.map((key) => stillBelow(key, floor)).join('\n')}
-${old.steps.up.length > 0 ? changed(linesOf(old.steps.up)) : NOTHING_TO_DO}
+${old.steps.up.length > 0 ? changed(old, old.steps.up) : NOTHING_TO_DO}
   }
 
   /** The columns stay bigint: the new IDs fit into nothing smaller. Stop Raindrop's services first. */
   async down(runner: QueryRunner): Promise<void> {
-${old.steps.down.length > 0 ? changed(linesOf(old.steps.down)) : NOTHING_BACK}
+${old.steps.down.length > 0 ? changed(old, old.steps.down) : NOTHING_BACK}
   }
 }
-${old.steps.up.length > 0 ? listed('OBSTACLES', old.guards) + listed('CONTENTS', old.contents) + COMPARED : ''}${isRebuilt ? REBUILD : ''}`;
+${old.steps.up.length > 0 ? listed('OBSTACLES', old.guards) + listed('CONTENTS', old.contents) + COMPARED + restored(old.steps.again) : ''}${isRebuilt ? REBUILD : ''}`;
 }
 
 const NOTHING_TO_DO = '    // All columns are bigint already, and the database makes no keys.';
 
 /** A change after which the tables have to have all that they had before. */
-function changed(lines: string): string {
+function changed({ steps: { again } }: OldKeys, steps: readonly MigrationStep[]): string {
+  const lines = linesOf(steps);
+  const work =
+    again.length === 0
+      ? lines
+      : `    try {
+${lines.replaceAll(/^/gm, '  ')}
+    } catch (error) {
+      await restore(runner, before, error as Error);
+    }`;
   return `    const before = await contents(runner);
-${lines}
-    compare(before, await contents(runner));`;
+${work}
+    compare(before, await asked(runner, CONTENTS));`;
+}
+
+function restored(again: readonly string[]): string {
+  return again.length === 0 ? '' : listed('AGAIN', again) + RESTORED;
 }
 
 function listed(name: string, statements: readonly string[]): string {

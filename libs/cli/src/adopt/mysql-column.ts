@@ -13,6 +13,8 @@ export interface Column extends PlacedTable {
   readonly narrow: readonly DefinedColumn[];
   /** Part of the primary key, or unique by itself. */
   readonly isKey: boolean;
+  /** Whether its table keeps the rows of earlier times. */
+  readonly isVersioned: boolean;
 }
 
 /** The type that new IDs need. */
@@ -26,15 +28,15 @@ export async function readColumn(
   column: string,
 ): Promise<Column | undefined> {
   const [found] = (await query(
-    'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.COLUMN_KEY AS keyed ' +
+    'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.COLUMN_KEY AS keyed, t.TABLE_TYPE AS kind ' +
       'FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ' +
       "ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME AND t.TABLE_TYPE <> 'VIEW' " +
       'WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? AND c.COLUMN_NAME = ?',
     [schema, table, column],
-  )) as readonly Record<'name' | 'col' | 'type' | 'keyed', string>[];
+  )) as readonly Record<'name' | 'col' | 'type' | 'keyed' | 'kind', string>[];
   if (found === undefined) return undefined;
   // As they are written: names may be given in another case.
-  const { name, col, type, keyed } = found;
+  const { name, col, type, keyed, kind } = found;
   const [shown] = await query(`SHOW CREATE TABLE ${quoted(schema)}.${quoted(name)}`);
   const defined = definedColumns(String(shown?.['Create Table']));
   return {
@@ -44,6 +46,7 @@ export async function readColumn(
     narrow: defined.filter(
       (each) => each.type !== undefined && !WIDE.test(each.type) && each.computedFrom?.includes(quoted(col)) === true,
     ),
+    isVersioned: kind === 'SYSTEM VERSIONED',
     isKey: keyed === 'PRI' || keyed === 'UNI',
   };
 }

@@ -35,7 +35,9 @@ export async function foreignKeys(query: Query): Promise<ForeignKey[]> {
 
 export function addForeignKey({ name, columns, target, rules, ...place }: ForeignKey, home: string): string {
   const list = (names: readonly string[]): string => names.map(quoted).join(', ');
-  const refers = `FOREIGN KEY (${list(columns)}) REFERENCES ${pathSql(target, home)} (${list(target.columns)})`;
+  // Without a name of its own the other table is looked for in the database of the one that refers.
+  const parent = place.schema === home ? pathSql(target, home) : `${quoted(target.schema)}.${quoted(target.table)}`;
+  const refers = `FOREIGN KEY (${list(columns)}) REFERENCES ${parent} (${list(target.columns)})`;
   return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;
 }
 

@@ -3,6 +3,7 @@ import { numberIn, type KeyPath, type OldKey, type OldKeys, type Query } from '.
 import { readCandidates } from './mysql-candidates.js';
 import { readColumn, WIDE, type Column } from './mysql-column.js';
 import { addForeignKey, dropForeignKey, foreignKeys, type ForeignKey } from './mysql-foreign-keys.js';
+import { mysqlContents, mysqlElsewhere, mysqlOrphans, mysqlVersionedSince } from './mysql-contents.js';
 import { pathSql, quoted, sameTable, type PlacedTable } from './mysql-names.js';
 import {
   computedColumn,
@@ -14,6 +15,9 @@ import {
   refersElsewhere,
   refersTwice,
 } from './refusals.js';
+
+/** MariaDB's, for a statement on a system-versioned table. */
+const WITH_HISTORY = 'SET STATEMENT system_versioning_alter_history = KEEP FOR';
 
 const INTEGER = /^(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?( zerofill)?$/;
 
@@ -39,23 +43,37 @@ export async function readMysqlKeys(
   for (const { table, column: name, definition } of columns) {
     if (definition.computedFrom !== undefined) throw computedColumn(table, name, definition.computedFrom);
   }
-  const drops = used.map((each) => ({ sql: dropForeignKey(each, home) }));
-  const adds = used.map((each) => ({ sql: addForeignKey(each, home) }));
+  const versioned = columns.filter(({ isVersioned }) => isVersioned);
+  // What a table was like earlier is widened with it; the server wants to be told so in each statement.
+  const alter = (place: PlacedTable, sql: string): { readonly sql: string } => ({
+    sql: versioned.some((each) => sameTable(each, place)) ? `${WITH_HISTORY} ${sql}` : sql,
+  });
+  const drops = used.map((each) => alter(each, dropForeignKey(each, home)));
+  const adds = used.map((each) => alter(each, addForeignKey(each, home)));
   const counted = keys.filter(({ definition }) => definition.isGenerated);
-  const counting = counted.map((each) => ({ sql: modify(each, each.definition.rest, home) }));
+  const counting = counted.map((each) => alter(each, modify(each, each.definition.rest, home)));
+  const changes = columns.map((each) => alter(each, modify(each, each.definition.restOfOurs, home)));
+  const tables = columns.filter((each, at) => columns.findIndex((one) => sameTable(one, each)) === at);
+  const isApart = [...columns, ...used].some(({ schema }) => schema !== home);
   const old: OldKey[] = [];
   for (const each of keys) old.push(await oldKeyOf(query, each, home));
-  const { candidates, tables } = await readCandidates(query, keys);
+  const { candidates, tables: names } = await readCandidates(query, keys);
   return {
     database,
     keys: old,
-    ...{ guards: [], contents: [] },
+    guards: [
+      ...(isApart ? [mysqlElsewhere(home)] : []),
+      ...tables.filter(({ isVersioned }) => !isVersioned).map((each) => mysqlVersionedSince(each, home)),
+      ...used.map((each) => mysqlOrphans(each, home)),
+    ],
+    contents: tables.map((each) => mysqlContents(each, home, each.isVersioned)),
     obstacles: columns.flatMap(obstaclesOf),
     references: references.map(({ table, column: name, type }) => ({ table, column: name, type })),
-    loose: looseColumns(candidates, keys, tables),
+    loose: looseColumns(candidates, keys, names),
     steps: {
-      up: [...drops, ...columns.map((each) => ({ sql: modify(each, each.definition.restOfOurs, home) })), ...adds],
+      up: [...drops, ...changes, ...adds],
       down: counting.length > 0 ? [...drops, ...counting, ...adds] : [],
+      again: adds.map(({ sql }) => sql),
     },
   };
 }

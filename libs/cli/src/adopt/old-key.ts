@@ -48,6 +48,8 @@ export const CLEAR_AWAY = 'drop it before the migration, and create it again aft
 export interface MigrationSteps {
   readonly up: readonly MigrationStep[];
   readonly down: readonly MigrationStep[];
+  /** What is made again when a step has failed, on databases that do not take the steps before back. */
+  readonly again: readonly string[];
 }
 
 /** A statement, or a column of SQLite, where a table is built anew. */

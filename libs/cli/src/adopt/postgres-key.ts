@@ -68,6 +68,7 @@ export async function readPostgresKeys(query: Query, paths: readonly KeyPath[]):
     loose: looseColumns(candidates, keys, names),
     steps: {
       up: [...keys.flatMap(endOf), ...toWiden.map(widen)],
+      again: [],
       down: keys.flatMap(downOf),
     },
   };

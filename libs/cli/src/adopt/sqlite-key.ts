@@ -44,6 +44,7 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
     ...{ guards: [], contents: [] },
     steps: {
       up: columns.map((each) => rebuilt(each, false)),
+      again: [],
       down: keys.filter(({ isGenerated }) => isGenerated).map((each) => rebuilt(each, true)),
     },
   };
