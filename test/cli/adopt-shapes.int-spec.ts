@@ -114,12 +114,6 @@ const SHAPES: readonly Shape[] = [
       'INSERT INTO "the lines" VALUES (1, 41, 1)',
     ],
     ...{ highest: '41', isGenerated: true, widened: ['orders.id', 'the lines.o'] },
-    obstacles: [
-      'a CHECK without a name in double quotes of orders is lost',
-      'COLLATE of orders is lost',
-      'ON CONFLICT of the lines is lost',
-      'DEFERRABLE of the lines is lost',
-    ],
   },
 ];
 

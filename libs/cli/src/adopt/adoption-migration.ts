@@ -96,7 +96,7 @@ function linesOf(steps: readonly MigrationStep[]): string {
   const lines = steps.map((step) =>
     'sql' in step
       ? `    await runner.query(${template(step.sql)});`
-      : `    await rebuild(runner, ${literal(step.table)}, ${literal(step.column)}, ${step.isGenerated});`,
+      : `    await rebuild(runner, ${literal(step.table)}, ${literal(step.column)}, { isGenerated: ${step.isGenerated}, isCounted: ${step.isCounted} });`,
   );
   return lines.join('\n');
 }

@@ -60,6 +60,8 @@ export interface RebuiltColumn {
   readonly column: string;
   /** Whether the database is to make the values again. */
   readonly isGenerated: boolean;
+  /** Whether it is never to make one twice, not even after a DELETE. */
+  readonly isCounted: boolean;
 }
 
 /** Runs a statement and answers with its records. */

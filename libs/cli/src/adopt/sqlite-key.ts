@@ -9,6 +9,7 @@ import {
   type TypedColumn,
 } from './old-key.js';
 import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
+import { sqliteContents, sqliteRowNumbers } from './sqlite-contents.js';
 import { readSqliteTables, same, type SqliteLink, type SqliteTable } from './sqlite-tables.js';
 
 /**
@@ -29,7 +30,13 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
   }
   const rebuilt = (each: TypedColumn, isGenerated: boolean): MigrationStep => ({
     ...{ table: each.table, column: each.column, isGenerated },
+    isCounted: isGenerated && tables.some(({ name, isCounted }) => isCounted && same(name, each.table)),
   });
+  const names = tables.flatMap((each) => each.columns.map(({ column }) => column));
+  const guards = keys.filter(({ isGenerated }) => isGenerated).map((each) => sqliteRowNumbers(each, names));
+  const obstacles: string[] = [];
+  for (const sql of guards) obstacles.push(...(await query(sql)).map(({ what }) => String(what)));
+  const touched = tables.filter(({ name }) => columns.some((one) => same(one.table, name)));
   const candidates = tables.flatMap((table) =>
     table.columns.map((each) => ({ ...each, isLinked: links.some(({ from }) => isAt(from, each)) })),
   );
@@ -40,8 +47,7 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
       keys,
       tables.map(({ name }) => name),
     ),
-    obstacles: obstaclesOf(tables.filter(({ name }) => columns.some((one) => same(one.table, name)))),
-    ...{ guards: [], contents: [] },
+    ...{ obstacles, guards, contents: touched.map(({ name }) => sqliteContents(name)) },
     steps: {
       up: columns.map((each) => rebuilt(each, false)),
       again: [],
@@ -91,15 +97,6 @@ function referringTo(keys: readonly TypedColumn[], links: readonly SqliteLink[])
 
 function isAt(a: Omit<TypedColumn, 'type'>, b: Omit<TypedColumn, 'type'>): boolean {
   return same(a.table, b.table) && same(a.column, b.column);
-}
-
-/** What TypeORM does not write again when it builds a table anew. */
-function obstaclesOf(tables: readonly SqliteTable[]): string[] {
-  return tables.flatMap(({ name, lost }) =>
-    lost.map(
-      (each) => `${each} of ${name} is lost when TypeORM builds the table anew: add it to the migration by hand`,
-    ),
-  );
 }
 
 function quoted(name: string): string {

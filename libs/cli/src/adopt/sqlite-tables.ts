@@ -15,8 +15,8 @@ export interface SqliteTable {
   /** Columns that are unique by themselves. */
   readonly unique: readonly string[];
   readonly links: readonly SqliteLink[];
-  /** Parts of its definition that TypeORM does not know, in words. */
-  readonly lost: readonly string[];
+  /** Whether SQLite counts its keys, and makes none twice after a DELETE. */
+  readonly isCounted: boolean;
 }
 
 /** Every table of the database. */
@@ -49,22 +49,9 @@ async function readTable(query: Query, name: string, sql: string): Promise<Omit<
     })),
     primary: columns.filter(({ pk }) => Number(pk) > 0).map((each) => String(each['name'])),
     unique: unique.map((each) => String(each['name'])),
-    lost: LOST.filter(({ sign }) => sign.test(sql)).map(({ what }) => what),
+    isCounted: /\bAUTOINCREMENT\b/i.test(sql),
   };
 }
-
-const LOST = [
-  // Kept are those that have a name in double quotes, and those of TypeORM's simple-enum.
-  {
-    what: 'a CHECK without a name in double quotes',
-    sign: /(?<!CONSTRAINT\s+"[^"]+"\s+)\bCHECK\s*\((?!\s*"[^"]+"\s+IN\s*\()/i,
-  },
-  { what: 'COLLATE', sign: /\bCOLLATE\s/i },
-  { what: 'ON CONFLICT', sign: /\bON\s+CONFLICT\s/i },
-  { what: 'DEFERRABLE', sign: /\bDEFERRABLE\b/i },
-  { what: 'STRICT', sign: /\)[\s\w,]*\bSTRICT\b[\s\w,]*$/i },
-  { what: 'WITHOUT ROWID', sign: /\)[\s\w,]*\bWITHOUT\s+ROWID\b[\s\w,]*$/i },
-] as const;
 
 async function linksOf(
   query: Query,
