@@ -27,7 +27,9 @@ const DEFINITIONS =
   "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'migrations%' AND name NOT LIKE 'sqlite%' ORDER BY name";
 
 const plain = (rows: readonly { name: string; sql: string }[]): string[] =>
-  rows.map(({ name, sql }) => `${name}: ${sql.replace(/bigint|integer|\bint\b|AUTOINCREMENT|NOT NULL|\(8\)|\s|"/gi, '')}`);
+  rows.map(
+    ({ name, sql }) => `${name}: ${sql.replace(/bigint|integer|\bint\b|AUTOINCREMENT|NOT NULL|\(8\)|\s|"/gi, '')}`,
+  );
 
 it('changes nothing of a table but the type', async () => {
   const { migration, obstacles, firstNewId } = await adopt(
