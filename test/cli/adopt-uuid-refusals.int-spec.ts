@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { databaseUrl } from '../demo/demo-process.js';
 import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 import { using } from './adoption.js';
@@ -140,6 +140,54 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
       await runner.release();
     });
     jest.restoreAllMocks();
+  });
+
+  it('says so when what it needs was dropped meanwhile, as synchronize: true does', async () => {
+    const id = randomUUID();
+    await using(database, {}, async (source) => {
+      await source.query('CREATE TABLE tidied (id varchar(36) NOT NULL PRIMARY KEY, n int NOT NULL)');
+      await source.query(`INSERT INTO tidied VALUES ('${id}', 1)`);
+    });
+    const { result } = await jsonHere<UuidAdoption>(from('--table', 'tidied', '--order-by', 'id'));
+    const [number, swap] = result.migrations.map(({ migration }) => new (compiledMigration(migration))());
+    jest.spyOn(console, 'log').mockImplementation(() => undefined);
+    await using(database, {}, async (source) => {
+      const runner = source.createQueryRunner();
+      await number!.up(runner);
+      await runner.query('ALTER TABLE tidied DROP COLUMN raindrop_id');
+      await expect(swap!.up(runner)).rejects.toThrow(
+        'tidied has no column raindrop_id: the first migration has not run',
+      );
+      await number!.down(runner);
+      await number!.up(runner);
+      await swap!.up(runner);
+      await runner.query('ALTER TABLE tidied DROP COLUMN id_uuid');
+      await expect(swap!.down(runner)).rejects.toThrow(
+        'tidied has no column id_uuid any more, and its keys are numbers',
+      );
+      await expect(number!.down(runner)).rejects.toThrow('tidied has no column id_uuid any more');
+      await runner.release();
+    });
+    jest.restoreAllMocks();
+  });
+
+  it('refuses an application that lets TypeORM change its tables', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'raindrop-adopt-synchronize-'));
+    try {
+      mkdirSync(join(folder, 'node_modules'));
+      symlinkSync(dirname(require.resolve('typescript/package.json')), join(folder, 'node_modules/typescript'));
+      writeFileSync(join(folder, 'tsconfig.json'), '{}');
+      writeFileSync(join(folder, 'app.ts'), '\nexport const options = { synchronize: true };\n');
+      const args = from('--table', 'plain', '--order-by', 'n', '--project', folder);
+      expect(await raindropHere(args)).toMatchObject({
+        ...{ code: 1, stdout: '' },
+        stderr: expect.stringContaining('app.ts:2 sets synchronize: true') as string,
+      });
+      writeFileSync(join(folder, 'app.ts'), 'export const options = { synchronize: false };\n');
+      expect((await raindropHere(args)).code).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('writes two files, and says when the application may write', async () => {

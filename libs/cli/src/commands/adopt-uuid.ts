@@ -3,6 +3,9 @@ import type { LayoutOptions } from '@raindrop/core';
 import { proposeLayout, type Proposal } from '../adopt/propose-layout.js';
 import { readUuidKey } from '../adopt/uuid/read-uuid-key.js';
 import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
+import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
+import { openProject } from '../project/open-project.js';
+import { synchronizing } from '../project/synchronizing.js';
 import type { UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/write-new.js';
 import { CommandFailedError } from '../input-error.js';
@@ -23,6 +26,9 @@ export async function adoptUuid(
   const now = Date.now();
   const [table, column] = [flags['table'] as string, flags['column'] as string];
   const { uuid, order } = await readUuidKey(url, table, column, flags['orderBy'] as string | undefined);
+  const project = flags['project'] as string | undefined;
+  const [wrong] = project === undefined ? [] : synchronizing(openProject(project));
+  if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, `${uuid.key.column}_uuid`);
   const reserve = uuid.first + 2n * order.rows + SPARE;
   // Rows may come while it runs: as many again have room.
   const proposal = proposeLayout(2n * reserve, wish, now);
@@ -70,6 +76,7 @@ function remarks(
     `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
     `rate: ${showNumber(plan.idsPerSecond)} IDs a second of each worker; workers ${plan.workers.min} to ${plan.workers.max}`,
     `in the entity: @GeneratedSnowflake() ${key.column}!: string`,
+    'set synchronize: false before the first one: a start would drop the columns that no entity names',
     'two migrations: the application may write while the first one runs; stop it before the second, start the new version after',
     'nothing was changed: read the migrations, try them on a copy, run them with --transaction none',
   ];

@@ -132,6 +132,12 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
         ? []
         : [
             {
+              // It went with the column, when somebody else has dropped that.
+              name: `primary key of ${table} as before`,
+              unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasNoIndex(facts, mine[0]!, 'PRIMARY')})`,
+              run: [`ALTER TABLE ${path} ADD ${primaryKey(primary, [])}`],
+            },
+            {
               name: `primary key of ${table}`,
               unless: hasNoIndex(facts, mine[0]!, OLD_PRIMARY),
               run: [

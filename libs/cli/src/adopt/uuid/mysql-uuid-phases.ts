@@ -4,6 +4,7 @@ import { filled, structured } from './mysql-prepared.js';
 import { mysqlForget, mysqlSwap } from './mysql-swap.js';
 import { literal, mysqlTriggers, schemaSql } from './mysql-trigger.js';
 import { firstMysqlNumber, mysqlNumber, mysqlRoom } from './mysql-numbers.js';
+import { numbersAreGone, uuidsAreGone } from './uuid-refusals.js';
 import { ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
 import type { MysqlUuid } from './mysql-uuid-facts.js';
 
@@ -32,6 +33,14 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
   const drops = triggers.flatMap(({ drop }) => drop);
   const isSwapped = hasColumn(facts, forth[0]!, kept);
   const isBack = `SELECT 1 FROM DUAL WHERE NOT EXISTS (${isSwapped})`;
+  // Reverted as far as it goes it has the UUIDs under the old name.
+  const isGone = `${isBack} AND EXISTS (${hasColumn(facts, forth[0]!, key.column)} AND DATA_TYPE = 'bigint')`;
+  const uuids: Phase = { name: 'the UUIDs are there', none: isGone, says: uuidsAreGone(key.table, kept) };
+  const numbered = forth.map((each): Phase => ({
+    ...{ name: `numbers of ${each.table}.${each.column}`, unless: isSwapped },
+    none: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasColumn(facts, each, each.fresh)})`,
+    says: numbersAreGone(each.table, each.fresh),
+  }));
   const old = quoted(key.column);
   const batches = { last: `SELECT MAX(number) AS last FROM ${order}`, first: firstMysqlNumber(key.type), size: BATCH };
   const tidy = [map, order, counter].map((path) => `DROP TABLE IF EXISTS ${path}`);
@@ -70,6 +79,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
       ...structured(facts, forth),
     ],
     forget: [
+      uuids,
       {
         name: 'the keys have been swapped back',
         none: isSwapped,
@@ -80,6 +90,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
       { name: 'forget the numbers', run: tidy },
     ],
     swap: [
+      ...numbered,
       ...filled(facts, forth, undefined).map((each) => ({ ...each, unless: isSwapped })),
       ...checked(forth, isSwapped),
       {
@@ -92,6 +103,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
       { name: 'the numbers stand in the table', run: tidy },
     ],
     back: [
+      uuids,
       ...[
         ...tables.flatMap((path) => {
           const mine = back.filter((each) => each.path === path && each.source !== undefined);

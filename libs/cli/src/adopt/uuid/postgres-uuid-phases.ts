@@ -2,6 +2,7 @@ import { firstLooks } from './first-looks.js';
 import { postgresTrigger } from './postgres-trigger.js';
 import { postgresSwap, prepared } from './postgres-swap.js';
 import { literal, quoted } from '../postgres-names.js';
+import { numbersAreGone, uuidsAreGone } from './uuid-refusals.js';
 import { ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
 import type { PostgresUuid } from './postgres-uuid-facts.js';
 
@@ -26,6 +27,14 @@ export function postgresPhases(facts: PostgresUuid, numbers: Numbers): UuidPhase
   const drops = triggers.flatMap(({ drop }) => drop);
   const isSwapped = `SELECT 1 FROM pg_attribute WHERE attrelid = ${literal(key.path)}::regclass AND attname = ${literal(kept)} AND NOT attisdropped`;
   const isBack = `SELECT 1 WHERE NOT EXISTS (${isSwapped})`;
+  // Reverted as far as it goes it has the UUIDs under the old name.
+  const isGone = `${isBack} AND EXISTS (${hasColumn(key.path, key.column)} AND atttypid = 'bigint'::regtype)`;
+  const uuids: Phase = { name: 'the UUIDs are there', none: isGone, says: uuidsAreGone(key.table, kept) };
+  const numbered = forth.map((each): Phase => ({
+    ...{ name: `numbers of ${each.table}.${each.column}`, unless: isSwapped },
+    none: `SELECT 1 WHERE NOT EXISTS (${hasColumn(each.path, each.fresh)})`,
+    says: numbersAreGone(each.table, each.fresh),
+  }));
   const fallback =
     key.type === 'uuid'
       ? 'gen_random_uuid()'
@@ -58,6 +67,7 @@ export function postgresPhases(facts: PostgresUuid, numbers: Numbers): UuidPhase
       ...prepared(facts, forth, key.column),
     ],
     forget: [
+      uuids,
       {
         name: 'the keys have been swapped back',
         none: isSwapped,
@@ -75,6 +85,7 @@ export function postgresPhases(facts: PostgresUuid, numbers: Numbers): UuidPhase
       },
     ],
     swap: [
+      ...numbered,
       ...checked(forth, isSwapped),
       {
         name: 'numbers below the first ID',
@@ -86,6 +97,7 @@ export function postgresPhases(facts: PostgresUuid, numbers: Numbers): UuidPhase
       { name: 'the numbers stand in the table', run: [`DROP TABLE IF EXISTS ${map}`] },
     ],
     back: [
+      uuids,
       ...[
         ...back.filter(({ source }) => source !== undefined).map(addColumn),
         ...prepared(facts, back, undefined),

@@ -30,7 +30,8 @@ export function nameIsTaken(table: string, column: string): CommandFailedError {
 export function noOrder(table: string, column: string, versions: string): InputError {
   return new InputError(
     `${table}.${column} has UUIDs of version ${versions}, which do not tell when they were made: give the column that ` +
-      `does, --order-by created_at`,
+      `does, --order-by created_at. Where none does, any column that is never NULL gives an order, such as ` +
+      `--order-by ${column}: the numbers then say nothing of time, and rows are sorted by it from then on`,
   );
 }
 
@@ -42,5 +43,29 @@ export function notOnSqlite(): CommandFailedError {
   return new CommandFailedError(
     'adopt --from uuid works on MariaDB, MySQL and PostgreSQL. On SQLite give the rows a second column: ' +
       '@GeneratedSnowflake({ primary: false, unique: true, nullable: true }) number!: string',
+  );
+}
+
+/** A start between the migrations, or after them, would drop what no entity names. */
+export function synchronizes(place: string, kept: string): CommandFailedError {
+  return new CommandFailedError(
+    `${place} sets synchronize: true: a start of the application would drop the numbers between the two migrations, and ` +
+      `the UUIDs in ${kept} after them. Set synchronize: false before the first one, and leave it so`,
+  );
+}
+
+/** What a swap says that is to go back without the UUIDs. */
+export function uuidsAreGone(table: string, kept: string): string {
+  return (
+    `${table} has no column ${kept} any more, and its keys are numbers: the UUIDs were dropped (by synchronize: true?). ` +
+    'Nothing was changed. Restore that column from a backup, unique and filled, or leave the keys as they are'
+  );
+}
+
+/** What a swap says that finds no numbers. */
+export function numbersAreGone(table: string, fresh: string): string {
+  return (
+    `${table} has no column ${fresh}: the first migration has not run, or the column was dropped (by synchronize: true?). ` +
+    'Nothing was swapped. Set synchronize: false, revert the first migration and run it again'
   );
 }
