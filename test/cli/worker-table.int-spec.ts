@@ -74,6 +74,21 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect((await next()).code).toBe(0);
   });
 
+  it('doctor leaves everything as it was, of a start that it tries', async () => {
+    await run('init');
+    const rows = async (): Promise<unknown[]> => {
+      const dataSource = await new DataSource(database.options).initialize();
+      const tables = ['soc_raindrop_worker_layout', 'soc_raindrop_worker'];
+      const all = [];
+      for (const table of tables) all.push(await dataSource.query<unknown[]>(`SELECT * FROM ${table} ORDER BY 1`));
+      await dataSource.destroy();
+      return all;
+    };
+    const before = await rows();
+    expect(await stateOf('rights')).toBe('ok');
+    expect(await rows()).toEqual(before);
+  });
+
   it('bench makes no table', async () => {
     expect((await raindropHere(['bench', '--seconds', '0.1', '--url', url])).code).toBe(0);
     expect((await run('workers')).code).toBe(1);

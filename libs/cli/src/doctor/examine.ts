@@ -22,7 +22,7 @@ export async function examine(store: WorkerStore, given: ResolvedSnowflakeOption
     const { layout } = options;
     return [
       ok('database', `reached, ${options.tableName} is there, answers in ${after - before} ms`),
-      await checkRights(store, table),
+      await checkRights(store, table, layout.layout.fingerprint),
       checkClock(before, table.nowMs, after, lease.maxClockSkewMs),
       ...(await checkDurability(store)),
       ...(unclear === undefined ? checkLayout(layout, table, lease.graceMs) : [unclear]),

@@ -16,13 +16,12 @@ export class DatabaseRefusedError extends RaindropError {
     /** `account`: user or password; `database`: it does not exist; `rights`: the account lacks them. */
     readonly refusal: DatabaseRefusal,
     readonly reason: string,
-    /** The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`. */
+    /** The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a word. */
     readonly driverCode: string,
     configuredBy: string,
   ) {
-    super(`The database refuses: ${reason} (${driverCode}). ${adviceFor(refusal, configuredBy)}.`, {
-      retryable: false,
-    });
+    const code = driverCode === '' ? '' : ` (${driverCode})`;
+    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`, { retryable: false });
   }
 }
 

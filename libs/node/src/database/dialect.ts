@@ -59,6 +59,9 @@ export interface Dialect {
    */
   readonly serverZone: string | undefined;
 
+  /** Begins a transaction that is going to write. */
+  readonly begin: string;
+
   /** Sent first on every new connection. @param session the server's number of it, as far as the driver knows */
   session(session: number | undefined): readonly string[];
   /**

@@ -42,6 +42,7 @@ export function mysqlDialect(zone: string): Dialect {
     waitsFor:
       'a lock that another session holds (SHOW ENGINE INNODB STATUS, SHOW FULL PROCESSLIST), or for the replica of a commit ' +
       '(semi-synchronous replication)',
+    begin: 'START TRANSACTION',
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
     termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
     durability: mysqlDurability,

@@ -33,6 +33,7 @@ export const postgresDialect: Dialect = {
   waitsFor:
     'a lock that another session holds (pg_locks, pg_blocking_pids()), or for the replica of a commit ' +
     '(synchronous_standby_names)',
+  begin: 'BEGIN',
   durability: postgresDurability,
   term: TERM,
   termOfWrite: TERM,

@@ -21,6 +21,7 @@ export const sqliteDialect: Dialect = {
   session: () => ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
   underWay: () => undefined,
   waitsFor: '',
+  begin: 'BEGIN IMMEDIATE',
   durability: sqliteDurability,
   term: "''",
   termOfWrite: "''",

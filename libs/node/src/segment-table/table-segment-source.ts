@@ -76,7 +76,10 @@ export class TableSegmentSource implements SegmentSource {
         if (segment !== undefined) return segment;
         this.seen = undefined;
       }
-      throw new DatabaseCallError(`the row of ${this.row.name} was changed by others at each of ${TRIES} tries`, '');
+      throw new DatabaseCallError(
+        `the row of ${this.row.name} was changed by others at each of ${TRIES} tries, or its UPDATE is suppressed by row level security, a trigger or a rule`,
+        '',
+      );
     });
   }
 

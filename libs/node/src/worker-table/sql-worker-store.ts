@@ -15,13 +15,14 @@ import type { Dialect } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { execute } from '../database/statement.js';
-import { storageWarnings } from '../tables/find-missing.js';
+import type { RunStatement } from '../database/run-sql.js';
+import { findMissing, storageWarnings } from '../tables/find-missing.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
 import { fenceState } from './worker-state.js';
 import { WORKER_TABLE } from './worker-table.js';
-import { fenceRows, selectRow, selectTable, updateRow } from './worker-statements.js';
+import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   /** `table` or `schema.table`. */
@@ -37,6 +38,20 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
 }
 
 const NO_SERVER_YET = { term: '', epoch: 0 };
+
+/** A write that changes nothing of a row which is as expected is tried so often. */
+const WRITES = 3;
+
+/** A write of a row as it was found, but for a token that nobody has. */
+function tried(row: WorkerRow): WorkerWrite {
+  const { id, version, token, holder, layout, lane, odometers, code } = row;
+  const expected = { version, token };
+  return {
+    ...{ id, expected, token: 'raindrop doctor', holder, layout, lane, odometers, code },
+    timeUnit: 0,
+    leaseMs: 0,
+  };
+}
 
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
@@ -54,6 +69,7 @@ export class SqlWorkerStore implements WorkerStore {
   private readonly database: OwnDatabase;
   private readonly table: TableName;
   private readonly server: WorkerTableServer;
+  private readonly configuredBy: string;
 
   /**
    * @param database where the table is; the store opens one connection of its own
@@ -63,6 +79,7 @@ export class SqlWorkerStore implements WorkerStore {
     database: SqlDatabase,
     private readonly options: SqlWorkerStoreOptions,
   ) {
+    this.configuredBy = database.configuredBy;
     const { tableName, opTimeoutMs, statementTimeoutMs, foreignTimeZone } = options;
     this.database = new OwnDatabase(database, {
       opTimeoutMs,
@@ -112,22 +129,66 @@ export class SqlWorkerStore implements WorkerStore {
     return this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
   }
 
-  write(write: WorkerWrite): Promise<boolean> {
-    return this.database.call(async (run) => {
-      const { affected } = await execute(
-        run,
-        updateRow(this.dialect, this.table, write, this.server.believed ?? NO_SERVER_YET, this.server.andIsPrimary),
-      );
-      if (affected !== 0 && affected !== 1) {
-        throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
-      }
-      return affected === 1;
-    });
+  /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
+  async write(write: WorkerWrite): Promise<boolean> {
+    const { term, epoch } = this.server.believed ?? NO_SERVER_YET;
+    for (let tries = 1; ; tries++) {
+      if (await this.database.call((run) => this.update(run, write))) return true;
+      if (!(await this.isAsExpected(write))) return false;
+      // On another server, or after a failover that was noted meanwhile, what was read before counts no more.
+      const { believed = NO_SERVER_YET } = this.server;
+      if (believed.term !== term || believed.epoch !== epoch) return false;
+      // The session may have been too old, which the look has seen to.
+      if (tries === WRITES) throw this.ignored(write.id);
+    }
   }
 
-  /** Whether the account may note another server after a failover, tried by an UPDATE that finds no row. */
-  tryToNote(): Promise<void> {
-    return this.server.tryToNote();
+  /**
+   * Tries what a start does, in a transaction that is rolled back: looks at the tables, takes a row, notes a layout and a
+   * server.
+   * @throws DatabaseRefusedError when the account may not, or is not heard; NotOurTableError
+   */
+  async tryStart(layout: string): Promise<void> {
+    const { rows } = await this.readTable();
+    const row = rows.find(({ token }) => token === '') ?? rows[0];
+    const { dialect, table: name } = this;
+    await this.database.call(async (run) => {
+      await findMissing(run, { kind: WORKER_TABLE, dialect, name });
+      await run(dialect.begin);
+      try {
+        if (row !== undefined && !(await this.update(run, tried(row))) && (await this.isAsExpected(tried(row)))) {
+          throw this.ignored(row.id);
+        }
+        await execute(run, insertLayout(dialect, name, layout));
+      } finally {
+        // Where it fails the session is dropped, and rolled back by that.
+        await run('ROLLBACK').catch(() => undefined);
+      }
+    });
+    await this.server.tryToNote();
+  }
+
+  private async update(run: RunStatement, write: WorkerWrite): Promise<boolean> {
+    const server = this.server.believed ?? NO_SERVER_YET;
+    const { affected } = await execute(
+      run,
+      updateRow(this.dialect, this.table, write, server, this.server.andIsPrimary),
+    );
+    if (affected === 0 || affected === 1) return affected === 1;
+    throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
+  }
+
+  /** Versions only go up: a row that is as expected after a write was so before it. */
+  private async isAsExpected({ id, expected }: WorkerWrite): Promise<boolean> {
+    const { row } = await this.readRow(id);
+    return row !== undefined && row.version === expected.version && row.token === expected.token;
+  }
+
+  private ignored(id: number): DatabaseRefusedError {
+    const reason =
+      `an UPDATE changes nothing of the row of worker ${id}, which a SELECT shows as expected: row level security ` +
+      `without a policy for UPDATE, or a trigger or a rule that suppresses it`;
+    return new DatabaseRefusedError('rights', reason, '', this.configuredBy);
   }
 
   rememberLayout(fingerprint: string): Promise<void> {
