@@ -106,7 +106,12 @@ export const packages = [
   },
   {
     files: ['libs/{core,node,typeorm,nestjs}/src/**/*.ts'],
-    ignores: ['**/*spec.ts', 'libs/core/src/testing/**', 'libs/core/src/time/wall-clock.ts'],
+    ignores: [
+      '**/*spec.ts',
+      'libs/core/src/testing/**',
+      'libs/core/src/time/wall-clock.ts',
+      'libs/node/src/system/system-clock.ts',
+    ],
     rules: {
       'no-restricted-globals': ['error', ...OF_THE_MOMENT.map((name) => ({ name, message: OF_LOAD_TIME }))],
       'no-restricted-properties': [

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Clock, MonotonicClock } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
 import { hostTimers } from './host-timers.js';
