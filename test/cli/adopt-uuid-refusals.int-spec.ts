@@ -183,8 +183,23 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
         ...{ code: 1, stdout: '' },
         stderr: expect.stringContaining('app.ts:2 sets synchronize: true') as string,
       });
-      writeFileSync(join(folder, 'app.ts'), 'export const options = { synchronize: false };\n');
-      expect((await raindropHere(args)).code).toBe(0);
+      writeFileSync(
+        join(folder, 'app.ts'),
+        `declare class ParseUUIDPipe {}
+declare function IsUUID(): PropertyDecorator;
+export class Query { @IsUUID() id!: string; }
+export const options = { synchronize: false, pipes: [ParseUUIDPipe], root: '${randomUUID()}' };\n`,
+      );
+      const { code, stderr } = await raindropHere(args);
+      expect(code).toBe(0);
+      for (const place of [
+        'app.ts:3:23 IsUUID',
+        'app.ts:4:54 ParseUUIDPipe',
+        'app.ts:4:76 ',
+        'tokens that carry keys',
+      ]) {
+        expect(stderr).toContain(place);
+      }
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -4,7 +4,9 @@ import { proposeLayout, type Proposal } from '../adopt/propose-layout.js';
 import { readUuidKey } from '../adopt/uuid/read-uuid-key.js';
 import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
+import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
+import { uuidCode } from '../project/uuid-code.js';
 import { synchronizing } from '../project/synchronizing.js';
 import type { UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/write-new.js';
@@ -27,8 +29,10 @@ export async function adoptUuid(
   const [table, column] = [flags['table'] as string, flags['column'] as string];
   const { uuid, order } = await readUuidKey(url, table, column, flags['orderBy'] as string | undefined);
   const project = flags['project'] as string | undefined;
-  const [wrong] = project === undefined ? [] : synchronizing(openProject(project));
+  const opened = project === undefined ? null : openProject(project);
+  const [wrong] = opened === null ? [] : synchronizing(opened);
   if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, `${uuid.key.column}_uuid`);
+  const code = opened && uuidCode(opened);
   const reserve = uuid.first + 2n * order.rows + SPARE;
   // Rows may come while it runs: as many again have room.
   const proposal = proposeLayout(2n * reserve, wish, now);
@@ -38,15 +42,24 @@ export async function adoptUuid(
     migration: text,
     file: named(flags['write'] as string | undefined, suffix),
   }));
-  if (!output.isJson) for (const line of remarks(uuid, order, proposal)) output.note(line);
+  if (!output.isJson) for (const line of [...remarks(uuid, order, proposal), ...uuidRemarks(code)]) output.note(line);
   output.interruption.check();
   for (const { file, migration } of files) if (file !== null) await writeNew(file, migration);
   const { key, references, database } = uuid;
   const result = {
     ...{ database, key, references, rows: order.rows, order: order.about, keeps: `${key.column}_uuid` },
+    code,
     ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migrations: files },
   };
   await output.result(result, () => files.map(({ file, migration }) => file ?? migration.trimEnd()));
+}
+
+function uuidRemarks(found: readonly BreakingCode[] | null): string[] {
+  if (found === null || found.length === 0) return [];
+  return [
+    `look at these ${found.length} places of the project, and at tokens that carry keys, which hold UUIDs until they end:`,
+    ...found.map(({ file, line, column, code, why }) => `${file}:${line}:${column} ${code}: ${why}`),
+  ];
 }
 
 function noRoom({ key }: UuidKey, rows: bigint, wishes: readonly string[]): CommandFailedError {
