@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { until } from '../waiting/until.js';
@@ -44,7 +43,7 @@ describe('Clients that leave', () => {
   };
 
   const nobodyIsThere = async (): Promise<void> => {
-    const server = demo.app.getHttpServer() as Server;
+    const server = demo.app.getHttpServer();
     const count = (): Promise<number> => new Promise((settle) => server.getConnections((_, found) => settle(found)));
     await until('all connections to be closed', async () => (await count()) === 0);
   };
@@ -63,7 +62,7 @@ describe('Clients that leave', () => {
     for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
       const client = await open();
       const body = framing.startsWith('content') ? '{"customer":' : '5\r\n{"cus\r\n';
-      const taken = once(demo.app.getHttpServer() as Server, 'request');
+      const taken = once(demo.app.getHttpServer(), 'request');
       client.write(head(path, JSON_BODY + framing) + body);
       await taken;
       client[leave]();

@@ -103,7 +103,7 @@ export class Waiting {
 
   private sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
     return new Promise((resolve) => {
-      let timer: Timer | undefined;
+      let timer: Timer | undefined = undefined;
       let isOver = false;
       const wake = (): void => {
         if (isOver) return;

@@ -39,7 +39,7 @@ describe('ParseIdPipe', () => {
   });
 
   it("reads a list, such as Nest's ParseArrayPipe gives of ids=12,13, with each", async () => {
-    const list = await new ParseArrayPipe().transform('12,13', at);
+    const list: unknown = await new ParseArrayPipe().transform('12,13', at);
     const ids: string[] = new ParseIdPipe({ each: true }).transform(list, at);
     expect(ids).toEqual(['12', '13']);
     const numbers: bigint[] = new ParseIdPipe({ each: true, as: 'bigint' }).transform(list, at);

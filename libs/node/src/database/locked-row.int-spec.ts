@@ -32,7 +32,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
       await writing;
       const error = await store.readTable().catch((reason: unknown) => reason as Error);
       const said = error instanceof Error ? error.message : 'nothing';
-      const { names, not } = LOCKS[kind as keyof typeof LOCKS];
+      const { names, not } = LOCKS[kind];
       for (const name of names) expect(said).toContain(name);
       expect(said).not.toContain(not);
       await runner.rollbackTransaction();

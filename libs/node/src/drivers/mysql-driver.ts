@@ -29,7 +29,7 @@ export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, soc
       connecting.on('error', () => undefined);
       await promisify(connecting.connect.bind(connecting))();
       connection = connecting;
-      return mysqlConnectionOf(connection as unknown as MysqlConnection);
+      return mysqlConnectionOf(connection);
     },
     async end() {
       if (connection !== undefined) await promisify(connection.end.bind(connection))();

@@ -11,6 +11,7 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import { raisedTo, wallClock } from '@raindrop/core/internal';
+import { monotonicClock } from '../system/system-clock.js';
 import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
 import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
@@ -38,7 +39,7 @@ export class KeyWorkerStore implements WorkerStore {
   private readonly values: KeyValues;
   private readonly keys: WorkerKeys;
   private readonly cluster: StoreCluster;
-  private readonly watch = new LeaseWatch(performance);
+  private readonly watch = new LeaseWatch(monotonicClock);
   /** Where was read last, and what was known of it. */
   private readAt: { readonly cluster: string; readonly state: string | undefined } | undefined;
 

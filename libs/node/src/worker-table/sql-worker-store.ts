@@ -11,6 +11,7 @@ import { failoverWarnings } from '../database/failover-warnings.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError } from '../database/database-call-error.js';
+import { DatabaseRefusedError } from '../database/database-refused-error.js';
 import type { Dialect } from '../database/dialect.js';
 import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';

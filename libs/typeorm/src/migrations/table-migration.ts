@@ -33,7 +33,7 @@ export function tableMigration(kind: TableKind, options: Required<TableMigration
   const { tableName, timestamp } = options;
   const { name } = parseTableName(tableName);
   if (!/^\d{13}$/.test(String(timestamp))) {
-    const message = `must be Unix milliseconds of 13 digits, such as ${Date.now()}: TypeORM reads it from the name`;
+    const message = `must be Unix milliseconds of 13 digits, such as 1767225600000: TypeORM reads it from the name`;
     throw new ConfigurationError([{ option: 'timestamp', given: String(timestamp), message }]);
   }
   return class implements MigrationInterface {
