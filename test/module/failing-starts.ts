@@ -99,14 +99,12 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
     wrong(
       'a URL that the driver cannot read',
       { dbConfig: { type: 'postgres', url: `postgres://root:${SECRET}@host:port/db` } },
-      ['Invalid URL'],
-      'STORE_UNAVAILABLE',
+      ['dbConfig', 'look at its host and port'],
     ),
     wrong(
-      'a URL that TypeORM cannot read',
+      'a URL whose password is not percent-encoded',
       { dbConfig: { type: 'mariadb', url: `mysql://root:${SECRET}%ZZ@host/db` } },
-      ['URI malformed'],
-      'STORE_UNAVAILABLE',
+      ['dbConfig', 'percent-encode'],
     ),
     wrong('options of TypeORM at the top', { password: SECRET, url: URL_WITH_SECRET }, ['is not an option']),
     wrong(

@@ -151,13 +151,16 @@ function sqliteProblem(text: string): string | undefined {
 const ENCODE =
   'in user and password percent-encode what has a meaning in a URL: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
 
+const UNREADABLE =
+  'must be a URL such as postgres://user:password@host:5432/name, and cannot be read as one: look at its host and port';
+
 function serverProblem(text: string): string | undefined {
   // Of several hosts the first one will do.
   const single = text.replace(SEVERAL_HOSTS, (_all, begin: string, hosts: string, end: string) => {
     return `${begin}${hosts.split(',')[0]!}${end}`;
   });
   // Before the first @ one of them has ended the part that holds user and password.
-  if (!URL.canParse(single)) return /^[a-z]+:\/\/[^@]*[/?#].*@/i.test(text) ? ENCODE : undefined;
+  if (!URL.canParse(single)) return /^[a-z]+:\/\/[^@]*[/?#].*@/i.test(text) ? ENCODE : UNREADABLE;
   const { protocol, username, password, pathname, hash, searchParams } = new URL(single);
   const isCut = username === '' && (/@.*\//.test(pathname) || hash.includes('@'));
   if (isCut || !isDecodable(username) || !isDecodable(password)) return ENCODE;

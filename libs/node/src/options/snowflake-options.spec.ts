@@ -38,7 +38,7 @@ it.each([
   [{ tableName: 'a.b.c' }, 'tableName', 'schema.table'],
   [{ tableName: 'x; DROP TABLE y' }, 'tableName', 'letters, digits and underscores'],
   [{ dbConfig: 'foo' }, 'dbConfig', 'mysql:'],
-  [{ dbConfig: 'mysql://root:%ZZ@host/db' }, 'dbConfig', 'mysql:'],
+  [{ dbConfig: 'mysql://root:%ZZ@host/db' }, 'dbConfig', 'percent-encode'],
   [{ dbConfig: new URL('mysql://root:secret@host/db') }, 'dbConfig', 'dataSourceDatabase(options)'],
   [{ servicePort: 65_536 }, 'servicePort', '65535'],
   [{ hashCode: 'yes' }, 'hashCode', 'true or false'],
