@@ -86,20 +86,52 @@ function withHost(config: unknown, host: string, { begin, end }: Readonly<Record
  */
 export function databaseSettingsOf(config: unknown): DatabaseSettings | undefined {
   if (typeof config === 'string') return settingsOfUrl(config);
-  if (typeof config !== 'object' || config === null) return undefined;
-  const { type, url, schema } = config as Partial<DatabaseSettings>;
-  const isKnown = type === 'better-sqlite3' || Object.values<unknown>(TYPES).includes(type);
-  const areSettings = isKnown && Object.keys(config).every((name) => NAMES.includes(name));
-  if (!areSettings) return undefined;
-  if (typeof url !== 'string') return config as DatabaseSettings;
+  if (!areSettings(config) || memberProblemOf(config) !== undefined) return undefined;
+  const { url, schema } = config;
+  if (typeof url !== 'string') return config;
   const named = settingsOfUrl(url);
   if (named === undefined) return undefined;
   const where = schema ?? named.schema;
-  return { ...(config as DatabaseSettings), url: named.url!, ...(where !== undefined && { schema: where }) };
+  return { ...config, url: named.url!, ...(where !== undefined && { schema: where }) };
 }
 
-/** What is wrong with a URL, or with the one among settings, without showing it; undefined where nothing more can be said. */
-export function urlProblemOf(config: unknown): string | undefined {
+function areSettings(config: unknown): config is DatabaseSettings {
+  if (typeof config !== 'object' || config === null) return false;
+  const { type } = config as { readonly type?: unknown };
+  const isKnown = type === 'better-sqlite3' || Object.values<unknown>(TYPES).includes(type);
+  return isKnown && Object.keys(config).every((name) => NAMES.includes(name));
+}
+
+/** Of an environment's variables it is a text. */
+const isPort = (value: unknown): boolean =>
+  /^\d{1,5}$/.test(String(value)) && Number(value) > 0 && Number(value) < 65_536;
+
+/** Drivers would fail on these later, each in words of its own. */
+const MEMBERS = [
+  ...(['url', 'host', 'username', 'password', 'database', 'socketPath', 'schema'] as const).map((name) => {
+    return { name, rule: 'a text', isLegal: (value: unknown) => typeof value === 'string' };
+  }),
+  { name: 'port', rule: 'a number from 1 to 65535', isLegal: isPort },
+  { name: 'extra', rule: 'an object', isLegal: (value: unknown) => typeof value === 'object' },
+] as const;
+
+function memberProblemOf(settings: object): string | undefined {
+  for (const { name, rule, isLegal } of MEMBERS) {
+    const value = (settings as Partial<DatabaseSettings>)[name] as unknown;
+    if (value !== undefined && value !== null && !isLegal(value)) return `${name} must be ${rule}`;
+  }
+  return undefined;
+}
+
+/**
+ * What is wrong with a URL, or with a member of settings, without showing it; undefined where nothing more can be said.
+ */
+export function settingsProblemOf(config: unknown): string | undefined {
+  const member = areSettings(config) ? memberProblemOf(config) : undefined;
+  return member ?? urlProblemOf(config);
+}
+
+function urlProblemOf(config: unknown): string | undefined {
   const url = typeof config === 'string' ? config : (config as { readonly url?: unknown } | null | undefined)?.url;
   if (typeof url !== 'string') return undefined;
   const text = url.trim();

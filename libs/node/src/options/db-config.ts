@@ -6,7 +6,7 @@ import {
   databaseAddressesOf,
   describeSettings,
   type DatabaseSettings,
-  urlProblemOf,
+  settingsProblemOf,
 } from '../drivers/database-settings.js';
 import { settingsDatabases } from '../drivers/settings-database.js';
 
@@ -35,7 +35,7 @@ function readAddress(reader: OptionReader, given: unknown, which: string): SqlDa
   reader.problem(
     'dbConfig',
     `${which}${describeSettings(given)}`,
-    urlProblemOf(given) ?? `must be ${DATABASE_SETTINGS_RULE}`,
+    settingsProblemOf(given) ?? `must be ${DATABASE_SETTINGS_RULE}`,
   );
   return undefined;
 }
