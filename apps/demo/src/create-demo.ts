@@ -6,7 +6,7 @@ import { DemoLogger } from './demo-logger.js';
 import { DemoModule } from './demo.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { boundReaders } from './http/bound-readers.js';
-import { clientErrors } from './http/client-errors.js';
+import { clientErrors, demandOneHost, refuseExpectations } from './http/client-errors.js';
 import { demandApiKeys } from './http/demand-api-keys.js';
 import { InputPipe } from './http/input-pipe.js';
 import { closeWhenEnding } from './http/close-when-ending.js';
@@ -48,6 +48,8 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: STANDSTILL_MS,
     clientErrorHandler: clientErrors(docsUrl),
+    // Node.js refuses a request without one, and says nothing: demandOneHost says it.
+    http: { requireHostHeader: false },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       problems.answer(adapter.mapException(error), request, reply.headers(headers)),
@@ -65,6 +67,8 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   measureRequests(app);
   sendSecurityHeaders(adapter, headers);
   closeWhenEnding(app);
+  refuseExpectations(app.getHttpServer(), docsUrl);
+  demandOneHost(app, problems);
   refuseForeignPages(app, config, problems);
   limitRates(app);
   demandApiKeys(app);
