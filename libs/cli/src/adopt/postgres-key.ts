@@ -79,14 +79,14 @@ async function readKey(query: Query, { schema, name, column }: KeyPath): Promise
   const [found] = await query(
     'SELECT a.attrelid::regclass::text AS path, format_type(a.atttypid, a.atttypmod) AS type, ' +
       `a.attidentity AS identity, pg_get_expr(d.adbin, d.adrelid) AS fallback, ${SEQUENCE} AS sequence, ` +
-      'ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0) AS siblings, ' +
+      'to_json(ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0))::text AS siblings, ' +
       `${IS_KEY} AS keyed FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') ` +
       'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
       'WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped',
     [given, column],
   );
   if (found === undefined) throw missingColumn({ schema, name }, column);
-  refuseWorkerTable(name, found['siblings'] as string[]);
+  refuseWorkerTable(name, JSON.parse(String(found['siblings'])) as string[]);
   const { path, type, identity, fallback, sequence } = found as Record<string, string>;
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
   if (found['keyed'] !== true) throw notAKey(name, column);

@@ -11,11 +11,15 @@ interface OpenedClient {
   readonly processID?: number;
 }
 
+const BOOL = 16;
+
 /**
- * How a connection of ours reads values: as the server writes them. Parsers that the application has set for the whole
+ * How a connection of ours reads values: as the server writes them, but for booleans. Parsers that the application has set for the whole
  * driver, such as one that makes BigInts of int8 or null of '', are for its own connections.
  */
-export const AS_WRITTEN = { getTypeParser: () => (value: unknown) => value } as const;
+export const AS_WRITTEN = {
+  getTypeParser: (oid: number) => (value: unknown) => (oid === BOOL ? value === 't' : value),
+} as const;
 
 const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
 

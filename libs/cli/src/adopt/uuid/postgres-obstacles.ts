@@ -41,12 +41,12 @@ export async function refusePostgres(
     const { path, table, column } = each;
     const [place] = await query(
       'SELECT a.attnum::text AS at, c.relkind AS kind, c.relispartition OR EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent ' +
-        '= c.oid OR h.inhrelid = c.oid) AS related, ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = c.oid ' +
-        'AND NOT n.attisdropped) AS names FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = $2 ' +
+        '= c.oid OR h.inhrelid = c.oid) AS related, to_json(ARRAY(SELECT n.attname::text FROM pg_attribute n ' +
+        'WHERE n.attrelid = c.oid AND NOT n.attisdropped))::text AS names FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = $2 ' +
         'WHERE c.oid = to_regclass($1)',
       [path, column],
     );
-    const { at, kind, related, names } = place as { at: string; kind: string; related: boolean; names: string[] };
+    const { at, kind, related, names } = place as { at: string; kind: string; related: boolean; names: string };
     if (kind === 'p' || related) throw inTheWay(`the partitioning or inheritance of ${path}`, `${table}.${column}`);
     const [reader] = await query(`${READERS} ORDER BY 1 LIMIT 1`, [path, at]);
     if (reader !== undefined) throw inTheWay(String(reader['what']), `${table}.${column}`);
@@ -54,7 +54,7 @@ export async function refusePostgres(
     if (dependent !== undefined) throw new CommandFailedError(String(dependent['what']));
     if (each !== key && each.fallback !== null) throw inTheWay(`the default ${each.fallback}`, `${table}.${column}`);
     const needed = [ownName(column), ...(each === key ? [`${column}_uuid`] : [])];
-    const taken = needed.find((name) => names.includes(name));
+    const taken = needed.find((name) => (JSON.parse(names) as string[]).includes(name));
     if (taken !== undefined) throw nameIsTaken(table, taken);
   }
 }

@@ -51,8 +51,8 @@ async function readColumn(query: Query, path: string, column: string): Promise<F
     'SELECT a.attrelid::regclass::text AS path, c.relname AS name, format_type(a.atttypid, a.atttypmod) AS type, ' +
       'NOT a.attnotnull AS nullable, pg_get_expr(d.adbin, d.adrelid) AS fallback, EXISTS (SELECT FROM pg_index i WHERE ' +
       'i.indrelid = a.attrelid AND i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum) ' +
-      'AS alone, ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0 AND NOT ' +
-      "n.attisdropped) AS siblings FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') " +
+      'AS alone, to_json(ARRAY(SELECT n.attname::text FROM pg_attribute n WHERE n.attrelid = a.attrelid AND n.attnum > 0 AND ' +
+      "NOT n.attisdropped))::text AS siblings FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') " +
       'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum ' +
       'WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped',
     [path, column],
@@ -61,7 +61,7 @@ async function readColumn(query: Query, path: string, column: string): Promise<F
   return {
     ...{ path: String(found['path']), table: String(found['name']), column, type: String(found['type']) },
     ...{ isNullable: found['nullable'] === true, fallback: found['fallback'] as string | null },
-    ...{ siblings: found['siblings'] as string[], isUnique: found['alone'] === true },
+    ...{ siblings: JSON.parse(String(found['siblings'])) as string[], isUnique: found['alone'] === true },
   };
 }
 
