@@ -15,8 +15,8 @@ const FAKES: readonly (readonly [string, (now: number) => void])[] = [
 /** The true one: nothing else ends a test of what hangs. */
 const { setTimeout: sleep } = timers;
 
-/** Rejects when it is not there after 20 s. */
-function intime<T>(what: string, work: Promise<T>): Promise<T> {
+/** The event, or after 20 s an error: the deadline runs by the true timers, as the faked ones stand still. */
+function withinDeadline<T>(what: string, work: Promise<T>): Promise<T> {
   const late = sleep(20_000, undefined, { ref: false }).then(() =>
     Promise.reject(new Error(`waited in vain: ${what}`)),
   );
@@ -41,12 +41,12 @@ describe.each(databaseKinds)('on %s', (kind) => {
     const now = Date.now();
     fake(now + YEARS_MS);
     expect(Math.abs(ids.parse(ids.nextId()).time.getTime() - now)).toBeLessThan(60_000);
-    await intime('a renewal', renewed().then(renewed));
+    await withinDeadline('a renewal', renewed().then(renewed));
     unfake();
-    await intime('a renewal', renewed());
+    await withinDeadline('a renewal', renewed());
     expect(ids.status()).toMatchObject({ state: 'held' });
     fake(now + YEARS_MS);
-    await intime('the end', app.close());
+    await withinDeadline('the end', app.close());
     expect(ids.status().state).toBe('closed');
   });
 });

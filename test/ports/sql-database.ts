@@ -18,7 +18,7 @@ export function overBothPorts(define: (port: Port) => void): void {
 }
 
 /** By the driver in `npm test`, by both in `npm run test:all`: for files that both run (`shared` of tiers.cjs). */
-export function overItsPorts(define: (port: Port) => void): void {
+export function overPortsOfTier(define: (port: Port) => void): void {
   overPorts(isFull ? PORTS : ['driver'], define);
 }
 

@@ -18,7 +18,7 @@ export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/
 export { parseTableName } from './database/table-name.js';
 export { databaseAddressesOf } from './drivers/database-settings.js';
 export { mysqlConnectionOf, type MysqlConnection } from './drivers/mysql-driver.js';
-export { AS_WRITTEN } from './drivers/postgres-driver.js';
+export { OWN_PARSERS } from './drivers/postgres-driver.js';
 export { settingsDatabases } from './drivers/settings-database.js';
 export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';

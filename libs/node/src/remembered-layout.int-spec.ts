@@ -1,6 +1,6 @@
 import { UnclearLayoutError } from '@raindrop/core/internal';
 import { SILENT } from '../../../test/module/start-app.js';
-import { overItsPorts, sqlDatabase } from '../../../test/ports/sql-database.js';
+import { overPortsOfTier, sqlDatabase } from '../../../test/ports/sql-database.js';
 import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/releases/open-release.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/servers/test-databases.js';
 import { openIdService } from './open-id-service.js';
@@ -10,7 +10,7 @@ const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 
 const DEFAULT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 const NUMBER = '1000@1767225600:t30.w8.b1.s13.e1=0';
 
-overItsPorts(() => {
+overPortsOfTier(() => {
   describe.each(databaseKinds)('A service whose options name no layout, on %s,', (kind) => {
     let database: TestDatabase;
     beforeEach(async () => {

@@ -63,7 +63,7 @@ describe('IdStreams', () => {
       await open(address);
       await ended;
       expect(all.filter(({ socket }) => socket.destroyed)).toEqual([all[1]]);
-      // Whose stream was cut off has no place, and takes nobody's with it.
+      // The stream that was cut off gave its own place back, and no other stream's.
       await expect(all[1]!.read()).rejects.toMatchObject({ told: { errorCode: 'CONNECTION_CLOSED' } });
       await open(address);
       expect(all.filter(({ socket }) => socket.destroyed)).toEqual([all[1], all[2]]);

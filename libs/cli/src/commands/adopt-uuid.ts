@@ -6,8 +6,7 @@ import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
 import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
-import { uuidCode } from '../project/uuid-code.js';
-import { synchronizing } from '../project/synchronizing.js';
+import { synchronizeSettings, uuidCode } from '../project/uuid-code.js';
 import type { UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/write-new.js';
 import { CommandFailedError } from '../input-error.js';
@@ -30,7 +29,7 @@ export async function adoptUuid(
   const { uuid, order } = await readUuidKey(url, table, column, flags['orderBy'] as string | undefined);
   const project = flags['project'] as string | undefined;
   const opened = project === undefined ? null : openProject(project);
-  const [wrong] = opened === null ? [] : synchronizing(opened);
+  const [wrong] = opened === null ? [] : synchronizeSettings(opened);
   if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, `${uuid.key.column}_uuid`);
   const code = opened && uuidCode(opened);
   const reserve = uuid.first + 2n * order.rows + SPARE;

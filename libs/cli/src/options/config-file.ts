@@ -27,10 +27,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_REQUIRE_ASYNC_MODULE: 'it has an await outside of functions',
 };
 
-/** Opening a pipe into which nobody writes would wait for ever, without a look at signals. */
+/** The command would block in opening a pipe without a writer, and would not react to SIGTERM. @throws InputError */
 function demandFile(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  // A module is found without its ending, and in a folder as well; what is not there is said by who looks for it.
+  // A module is found without its ending, and in a folder as well; `load` names what is not there.
   if (stats === undefined || stats.isDirectory()) return;
   if (!stats.isFile()) {
     const cure = 'write the options into a file that ends in .json, .cjs or .mjs';

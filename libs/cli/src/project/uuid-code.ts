@@ -3,6 +3,8 @@ import type * as TypeScript from 'typescript';
 import type { BreakingCode } from './breaking-code.js';
 import type { Project } from './open-project.js';
 
+type Place = Pick<BreakingCode, 'file' | 'line' | 'column'>;
+
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const SAYINGS: Readonly<Record<string, string>> = {
@@ -11,22 +13,48 @@ const SAYINGS: Readonly<Record<string, string>> = {
 };
 
 /** Where an application wants a UUID: pipes, validators, and UUIDs that are written down, in the order of files. */
-export function uuidCode({ ts, folder, files }: Project): BreakingCode[] {
+export function uuidCode(project: Project): BreakingCode[] {
+  const { ts } = project;
+  return search(project, (node, file) => {
+    const isImported = ts.isImportSpecifier(node.parent ?? node);
+    const why = ts.isStringLiteralLike(node)
+      ? UUID.test(node.text)
+        ? 'is a UUID: a query for it fails, or finds no row, when keys are numbers'
+        : undefined
+      : ts.isIdentifier(node) && !isImported
+        ? SAYINGS[node.text]
+        : undefined;
+    return why === undefined ? undefined : { code: node.getText(file), why };
+  });
+}
+
+/**
+ * Every `synchronize: true`, by which an application lets TypeORM make the tables as its entities are. A computed value
+ * (`synchronize: isTest`) is not found.
+ */
+export function synchronizeSettings(project: Project): Place[] {
+  const { ts } = project;
+  return search(project, (node, file) => {
+    const isOne =
+      ts.isPropertyAssignment(node) &&
+      node.name.getText(file).replace(/['"]/g, '') === 'synchronize' &&
+      node.initializer.kind === ts.SyntaxKind.TrueKeyword;
+    return isOne ? {} : undefined;
+  });
+}
+
+/** All nodes of which the judge says something, with their places. */
+function search<Found extends object>(
+  { ts, folder, files }: Project,
+  judge: (node: TypeScript.Node, file: TypeScript.SourceFile) => Found | undefined,
+): (Found & Place)[] {
   return files.flatMap((file) => {
-    const found: BreakingCode[] = [];
+    const found: (Found & Place)[] = [];
     const visit = (node: TypeScript.Node): void => {
-      const isImported = ts.isImportSpecifier(node.parent ?? node);
-      const why = ts.isStringLiteralLike(node)
-        ? UUID.test(node.text)
-          ? 'is a UUID: a query for it fails, or finds no row, when keys are numbers'
-          : undefined
-        : ts.isIdentifier(node) && !isImported
-          ? SAYINGS[node.text]
-          : undefined;
-      if (why !== undefined) {
+      const what = judge(node, file);
+      if (what !== undefined) {
         const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
-        const place = { file: relative(folder, file.fileName), line: line + 1, column: character + 1 };
-        found.push({ ...place, code: node.getText(file), why });
+        found.push({ file: relative(folder, file.fileName), line: line + 1, column: character + 1, ...what });
       }
       ts.forEachChild(node, visit);
     };

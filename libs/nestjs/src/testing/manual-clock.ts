@@ -5,7 +5,7 @@ import { hostTimers } from '@raindrop/node/internal';
 import { momentOf } from './moment-of.js';
 
 /** Real time that a call waits for before the clock moves on by itself, ms. */
-const ALONE_MS = 1_000;
+const IDLE_MS = 1_000;
 /** How far it moves then: a call that waits for a second's tick is answered, and one that waits for a lease times out. */
 const MOVE_ON_MS = 10_000;
 
@@ -35,8 +35,8 @@ interface Pending {
 }
 
 /**
- * Wall clock, monotonic clock and timers that move when told to. A call that waits, for a tick that is used up, say, would
- * wait for ever where nobody does: after a second of real time the clock moves on from timer to timer.
+ * Wall clock, monotonic clock and timers that move when told to. A call may wait for
+ * the next tick while the test only awaits that call: after a second of real time the clock moves on, from timer to timer.
  */
 export class ManualClock implements TestClock, Clock, Timers {
   readonly monotonic: MonotonicClock = { now: () => this.elapsedMs };
@@ -45,8 +45,8 @@ export class ManualClock implements TestClock, Clock, Timers {
   /** The wall clock minus what has elapsed. */
   private offsetMs: number;
   private lastAdvance = Promise.resolve();
-  /** Runs while somebody waits. */
-  private alone: NodeJS.Timeout | undefined;
+  /** Runs while a call waits. */
+  private idleTimer: NodeJS.Timeout | undefined;
 
   /** @param onSet called after the wall clock was put elsewhere */
   constructor(
@@ -66,7 +66,7 @@ export class ManualClock implements TestClock, Clock, Timers {
 
   set(moment: Date | string | number): void {
     this.offsetMs = momentOf('clock.set', moment) - this.elapsedMs;
-    this.look();
+    this.restartIdleTimer();
     this.onSet();
   }
 
@@ -84,24 +84,24 @@ export class ManualClock implements TestClock, Clock, Timers {
     const timer: Pending = { at: this.elapsedMs + delayMs, callback };
     this.pending.add(timer);
     if (delayMs <= 0) void turn().then(() => this.fire(timer));
-    else if (this.alone === undefined) this.look();
+    else if (this.idleTimer === undefined) this.restartIdleTimer();
     return { cancel: () => void this.end(timer) };
   }
 
   private queue(pass: () => Promise<void>): Promise<void> {
-    this.look();
-    this.lastAdvance = this.lastAdvance.then(pass).then(() => this.look());
+    this.restartIdleTimer();
+    this.lastAdvance = this.lastAdvance.then(pass).then(() => this.restartIdleTimer());
     return this.lastAdvance;
   }
 
-  /** The clock was moved: whoever waits still waits for another second. */
-  private look(): void {
-    hostTimers.clearTimeout(this.alone);
-    this.alone = undefined;
+  /** The clock was moved: a call that still waits gets another second. */
+  private restartIdleTimer(): void {
+    hostTimers.clearTimeout(this.idleTimer);
+    this.idleTimer = undefined;
     if (this.pending.size > 0) {
-      this.alone = hostTimers.setTimeout(
+      this.idleTimer = hostTimers.setTimeout(
         () => void this.queue(() => this.fireUntil(this.elapsedMs + MOVE_ON_MS)),
-        ALONE_MS,
+        IDLE_MS,
       );
     }
   }
@@ -116,7 +116,7 @@ export class ManualClock implements TestClock, Clock, Timers {
 
   private async pass(ms: number): Promise<void> {
     const end = this.elapsedMs + ms;
-    // Whoever was called just before gets as far as to its timer.
+    // A call made just before gets as far as setting its timer.
     await turn();
     await this.fireUntil(end);
     this.elapsedMs = end;
@@ -138,7 +138,7 @@ export class ManualClock implements TestClock, Clock, Timers {
 
   private end(timer: Pending): boolean {
     const wasPending = this.pending.delete(timer);
-    if (this.pending.size === 0) this.look();
+    if (this.pending.size === 0) this.restartIdleTimer();
     return wasPending;
   }
 }

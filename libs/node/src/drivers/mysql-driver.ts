@@ -93,7 +93,7 @@ function ask(connection: MysqlConnection, sql: string, values: readonly unknown[
       over();
       reject(error);
     };
-    // A connection that is lost tells nobody else: this query has no callback.
+    // mysql2 tells the loss of the connection to callbacks and to the connection: this query has no callback.
     connection.on('error', failed);
     connection
       .query(sql, [...values])

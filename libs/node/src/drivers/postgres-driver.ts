@@ -17,7 +17,7 @@ const BOOL = 16;
  * How a connection of ours reads values: as the server writes them, but for booleans. Parsers that the application has set for the whole
  * driver, such as one that makes BigInts of int8 or null of '', are for its own connections.
  */
-export const AS_WRITTEN = {
+export const OWN_PARSERS = {
   getTypeParser: (oid: number) => (value: unknown) => (oid === BOOL ? value === 't' : value),
 } as const;
 
@@ -54,7 +54,7 @@ function configOf(
     ...extra,
     ...place,
     ...(ssl !== undefined && { ssl }),
-    types: AS_WRITTEN,
+    types: OWN_PARSERS,
     connectionTimeoutMillis: opTimeoutMs,
     stream: sockets.factory('postgres', extra?.['stream']),
   } as unknown as ClientConfig;

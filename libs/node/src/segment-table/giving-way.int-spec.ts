@@ -5,7 +5,7 @@ import { openStore } from '../../../../test/contract/open-store.js';
 import { expectApart } from '../../../../test/contract/segment-store.contract.js';
 import { turnCountingProxy } from '../../../../test/contract/turn-counting-proxy.js';
 import { writeTo } from '../../../../test/contract/worker-store.contract.js';
-import { overItsPorts } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
 import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { runs } from '../../../../test/tier.js';
 import { until } from '../../../../test/waiting/until.js';
@@ -13,7 +13,7 @@ import { until } from '../../../../test/waiting/until.js';
 const STORES = 12;
 const ROUNDS = runs(25);
 
-overItsPorts(() => {
+overPortsOfTier(() => {
   describe('A statement that gave way to others is sent again, over the same connection', () => {
     let database: TestDatabase;
     let others: DataSource;

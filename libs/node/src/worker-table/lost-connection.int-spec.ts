@@ -7,11 +7,11 @@ import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
 import { openStore, takeRow } from '../../../../test/contract/open-store.js';
 import { until } from '../../../../test/waiting/until.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
-import { overItsPorts } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
 
 const fixtures = join(__dirname, '../../../../test/contract');
 
-overItsPorts(() => {
+overPortsOfTier(() => {
   describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connection to %s', (kind) => {
     let database: TestDatabase;
     let proxy: FlakyProxy;

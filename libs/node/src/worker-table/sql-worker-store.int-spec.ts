@@ -3,9 +3,9 @@ import { describeWorkerStore, type WorkerStoreBench } from '../../../../test/con
 import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/servers/test-databases.js';
 import { openStore } from '../../../../test/contract/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
-import { overItsPorts } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
 
-overItsPorts(() => {
+overPortsOfTier(() => {
   describe.each(databaseKinds)('on %s', (kind) => {
     describeWorkerStore(kind, () => makeBench(kind));
   });

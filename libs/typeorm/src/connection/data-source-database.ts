@@ -85,7 +85,7 @@ class DataSourceDriver implements Driver {
     // TypeORM's own way hangs under the fake timers of a test.
     if (dialectOf(this.dataSource.options.type).family === 'mysql')
       return mysqlConnectionOf(opened as unknown as MysqlConnection);
-    // A default of the whole driver that only a client itself overrides, see AS_WRITTEN.
+    // A default of the whole driver that only a client itself overrides, see OWN_PARSERS.
     if (this.dataSource.options.type === 'postgres') Object.assign(opened, { binary: false });
     return {
       session: opened.threadId ?? opened.processID,

@@ -1,4 +1,4 @@
-import { AS_WRITTEN } from '@raindrop/node/internal';
+import { OWN_PARSERS } from '@raindrop/node/internal';
 import type { DataSourceOptions } from 'typeorm';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
       poolErrorHandler: () => undefined,
       extra: {
         ...extra,
-        types: AS_WRITTEN,
+        types: OWN_PARSERS,
         max: 1,
         min: 0,
         poolSize: 1,

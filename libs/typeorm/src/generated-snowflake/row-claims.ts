@@ -18,7 +18,7 @@ interface Row {
   isWritten: boolean;
 }
 
-/** Whose row an object describes. An embedded object is a part of the row, with properties of its own. */
+/** The row that an object describes. An embedded object is a part of the row, with properties of its own. */
 interface Claim {
   readonly row: Row;
   readonly part: Part;

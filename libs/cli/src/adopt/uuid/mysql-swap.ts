@@ -132,7 +132,7 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
         ? []
         : [
             {
-              // It went with the column, when somebody else has dropped that.
+              // MariaDB dropped it with the column, when another program, such as synchronize: true, has dropped that.
               name: `primary key of ${table} as before`,
               unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasNoIndex(facts, mine[0]!, 'PRIMARY')})`,
               run: [`ALTER TABLE ${path} ADD ${primaryKey(primary, [])}`],
