@@ -109,13 +109,13 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
   it('is degraded while renewals fail and the lease still lasts, and up when they succeed again', async () => {
     const { app, health, ids } = await start(QUICK, database.options);
     const failing = next(ids, 'lease-trouble');
-    await query('ALTER TABLE soc_raindrop_worker RENAME TO elsewhere');
+    await query('ALTER TABLE soc_raindrop_worker_state RENAME TO elsewhere');
     await failing;
     expect(await health.check()).toMatchObject({
       ...{ status: 'degraded', state: 'held', lastError: 'STORE_UNAVAILABLE' },
       reason: 'renewals fail: STORE_UNAVAILABLE',
     });
-    await query('ALTER TABLE elsewhere RENAME TO soc_raindrop_worker');
+    await query('ALTER TABLE elsewhere RENAME TO soc_raindrop_worker_state');
     await renewedTwice(ids);
     expect(await health.check()).toMatchObject({ status: 'up', lastError: null });
     await app.close();

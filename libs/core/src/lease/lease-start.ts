@@ -84,7 +84,7 @@ export class LeaseStart {
     if (until < this.toldUntilMs + 10_000) return;
     this.toldUntilMs = until;
     this.keeper.warn(
-      `the database has failed over and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
+      `the database has failed over or lost rows, and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
         `all that can have been granted before is past; processes that hold a worker id go on`,
     );
   }

@@ -6,6 +6,7 @@ import type { StatementResult } from './run-sql.js';
 import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
 import { monotonicClock } from '../system/system-clock.js';
 import { hostTimers } from '../system/host-timers.js';
+import { SqliteFiles } from './sqlite-files.js';
 
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
@@ -54,6 +55,8 @@ export class DatabaseConnection implements Connection {
   private sent = 0;
   /** The server's number of the session; undefined before it is open. */
   private session: number | undefined;
+  /** Of SQLite alone. */
+  private files: SqliteFiles | undefined;
   /** When it began to be opened, monotonic ms; undefined before it is open. */
   private begunAt: number | undefined;
 
@@ -142,6 +145,7 @@ export class DatabaseConnection implements Connection {
     for (;;) {
       try {
         const connection = await this.opened();
+        this.files?.check();
         this.sent++;
         const result = await connection.query(sql, bound);
         this.sent = unanswered;
@@ -168,6 +172,7 @@ export class DatabaseConnection implements Connection {
 
   private async connect(): Promise<DriverConnection> {
     const begunAt = monotonicClock.now();
+    const files = this.dialect.family === 'sqlite' ? new SqliteFiles(this.driver.file) : undefined;
     const connection = await this.driver.connect();
     if (this.isDestroyed) {
       await this.end();
@@ -180,6 +185,8 @@ export class DatabaseConnection implements Connection {
     }
     for (const statement of this.dialect.session(connection.session)) await connection.query(statement, []);
     this.session = connection.session;
+    await files?.hold(connection);
+    this.files = files;
     const { freshReads, termSession } = this.dialect;
     for (const statement of [freshReads, termSession]) {
       if (statement === undefined) continue;

@@ -96,6 +96,8 @@ export interface Dialect {
   isBusy(driverCode: string): boolean;
   /** A server of this family that cannot tell its term has refused to. */
   lacksTerm(driverCode: string): boolean;
+  /** A table or a column is not there, or not where the session looks for it; nor may be the database that it was in. */
+  isGone(driverCode: string, reason: string): boolean;
   /** What no second try can mend; undefined for everything else. */
   refusal(driverCode: string): DatabaseRefusal | undefined;
 }

@@ -79,6 +79,7 @@ export function mysqlDialect(zone: string): Dialect {
     },
     lacksTerm: (code) => LACKS_TERM.includes(code),
     isBusy: gaveWay,
+    isGone: (code) => GONE.includes(code),
     refusal: (code) => REFUSALS[code],
   };
 }
@@ -89,6 +90,11 @@ const NOW_MS = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6
 const LACKS_TERM = [
   ...['ER_PARSE_ERROR', 'ER_UNKNOWN_SYSTEM_VARIABLE', 'ER_NO_SUCH_TABLE', 'ER_UNKNOWN_TABLE', 'ER_BAD_DB_ERROR'],
   ...['ER_BAD_FIELD_ERROR', 'ER_TABLEACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR', 'ER_NOT_SUPPORTED_YET'],
+];
+
+/** The database of a session that is open when it is dropped is none from then on. */
+const GONE = [
+  ...['ER_NO_SUCH_TABLE', 'ER_NO_SUCH_TABLE_IN_ENGINE', 'ER_BAD_FIELD_ERROR', 'ER_BAD_DB_ERROR', 'ER_NO_DB_ERROR'],
 ];
 
 /** A node that has not heard yet which cluster it belongs to shows zeros: its sessions are of no use, as a replica's. */

@@ -73,8 +73,12 @@ export const postgresDialect: Dialect = {
   },
   isBusy: gaveWay,
   lacksTerm: (code) => LACKS_TERM.includes(code),
+  isGone: (code) => GONE.includes(code),
   refusal: (code) => REFUSALS[code],
 };
+
+/** undefined_table, undefined_column, invalid_catalog_name, invalid_schema_name */
+const GONE = ['42P01', '42703', '3D000', '3F000'];
 
 /**
  * undefined_function, undefined_table, feature_not_supported, insufficient_privilege, object_not_in_prerequisite_state: of

@@ -15,6 +15,8 @@ export interface DriverConnection {
 
 /** One connection as a driver, or an ORM over it, makes it. */
 export interface Driver {
+  /** The file that it opens, as its name was given; undefined for all but SQLite. */
+  readonly file?: string | undefined;
   /** Called once, or again after it has failed. */
   connect(): Promise<DriverConnection>;
   /** Ends the connection in order, in whatever state it is. It may fail, and without a socket it may never settle. */

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.js';
 import { gaveWay } from './gave-way.js';
 import { sqliteDurability } from './durability.js';
+import { MOVED } from './sqlite-files.js';
 import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
 const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
@@ -51,7 +52,9 @@ export const sqliteDialect: Dialect = {
   judgeStorage: () => ({}),
   lacksTerm: () => false,
   isBusy: gaveWay,
-  refusal: (code) => (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_AUTH' ? 'rights' : undefined),
+  isGone: (code, reason) => code === MOVED || (code === 'SQLITE_ERROR' && /no such (table|column): /.test(reason)),
+  refusal: (code) =>
+    (code.startsWith('SQLITE_READONLY') && code !== MOVED) || code === 'SQLITE_AUTH' ? 'rights' : undefined,
 };
 
 function quoted(identifier: string): string {

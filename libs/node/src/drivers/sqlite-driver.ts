@@ -23,9 +23,13 @@ export class SqliteDriver implements Driver {
 
   constructor(private readonly settings: DatabaseSettings) {}
 
+  get file(): string {
+    return String(this.settings.database);
+  }
+
   async connect(): Promise<DriverConnection> {
-    const { type, database, extra } = this.settings;
-    const file = String(database);
+    const { file } = this;
+    const { type, extra } = this.settings;
     // Its types describe what require() gives, which is not what import() gives.
     const Sqlite = await loadDriver(
       type,

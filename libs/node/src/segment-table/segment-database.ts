@@ -5,15 +5,17 @@ import { DatabaseCallError } from '../database/database-call-error.js';
 import { failoverWarnings } from '../database/failover-warnings.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlValue, Statement } from '../database/dialect.js';
-import type { RunStatement, SqlResult } from '../database/run-sql.js';
+import type { RunSql, RunStatement, SqlResult } from '../database/run-sql.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { judgePrimary } from '../database/judge-primary.js';
 import { safeInteger } from '../database/safe-integer.js';
 import { execute } from '../database/statement.js';
-import { checkFormat } from '../tables/state-table.js';
 import { storageWarnings } from '../tables/find-missing.js';
+import { checkFormat, stateTableOf } from '../tables/state-table.js';
+import { hasVanished } from '../tables/has-vanished.js';
 import { prepareTable } from '../tables/prepare-table.js';
+import { TableMissingError, type MissingParts } from '../tables/table-errors.js';
 import type { Table, TableKind } from '../tables/table-kind.js';
 import { insertSegmentRows, noteServer, selectServers } from './segment-statements.js';
 
@@ -72,7 +74,26 @@ export class SegmentDatabase {
 
   /** @throws what prepareTable throws, or SegmentStoreUnavailableError for what may pass by itself */
   prepare(): Promise<void> {
-    return this.call('preparing the table', (run) => prepareTable(run, this.table, this.options));
+    const { autoCreateTable } = this.options;
+    return this.call('preparing the table', (run) => {
+      const judge = (found: MissingParts): Promise<void> => this.refuseVanished(run, found);
+      return prepareTable(run, this.table, { autoCreateTable, judge });
+    });
+  }
+
+  /** How far the numbers had got nobody knows, and no wait helps: they would begin again at 1. */
+  private async refuseVanished(run: RunSql, found: MissingParts): Promise<void> {
+    if (!(await hasVanished(run, this.table, found))) return;
+    const state = stateTableOf(this.name).name;
+    const { name } = this.name;
+    throw new TableMissingError(
+      this.table,
+      // Its statements would begin at 1.
+      { ...found, sql: [] },
+      `it was there: its ${state} is left. Made anew its numbers would begin again at 1`,
+      `Restore ${name} from a backup and raise every max_id by more than can have been reserved since; or, to begin anew, ` +
+        `drop ${state} as well.`,
+    );
   }
 
   /** @throws SegmentStoreUnavailableError for what may pass by itself; what cannot keeps its name */

@@ -19,19 +19,23 @@ export class TableMissingError extends RaindropError {
   /** The statements that create it, for an account that may run them. */
   readonly sql: readonly string[];
 
-  constructor({ kind, name }: Table, { missing, sql }: MissingParts, reason: string) {
-    const prepare = kind.preparedBy === undefined ? 'Run' : `Call ${kind.preparedBy} at the start, run`;
-    super(
-      `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing from the database, and ${reason}. ` +
-        `${prepare} the statements in this error's sql (for an empty database also printed by ${kind.name}TableSql()), ` +
-        `or add ${kind.name}TableMigration() to the migrations.`,
-      { retryable: false },
-    );
+  /** @param cure what to do about it; as a rule to create it */
+  constructor({ kind, name }: Table, { missing, sql }: MissingParts, reason: string, cure = cureFor(kind)) {
+    const verb = missing.length === 1 ? 'is' : 'are';
+    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`, { retryable: false });
     this.kind = kind.name;
     this.table = name.name;
     this.missing = missing;
     this.sql = sql;
   }
+}
+
+function cureFor({ name, preparedBy }: Table['kind']): string {
+  const prepare = preparedBy === undefined ? 'Run' : `Call ${preparedBy} at the start, run`;
+  return (
+    `${prepare} the statements in this error's sql (for an empty database also printed by ${name}TableSql()), ` +
+    `or add ${name}TableMigration() to the migrations.`
+  );
 }
 
 /** There is a table of that name, and Raindrop did not make it or cannot use it. */

@@ -1,12 +1,14 @@
-import { ConfigurationError, type WorkerRange } from '@raindrop/core';
+import { ConfigurationError, type WorkerRange, type WorkerRow } from '@raindrop/core';
 import { ForeignRowsError } from '@raindrop/core/internal';
 import { retried } from '../database/retried.js';
 import { quoteTable } from '../database/dialect.js';
 import { isOfOthers } from './look-statements.js';
 import type { RunSql } from '../database/run-sql.js';
 import { prepareTable } from '../tables/prepare-table.js';
+import { hasVanished } from '../tables/has-vanished.js';
 import type { MissingParts } from '../tables/table-errors.js';
 import type { Table } from '../tables/table-kind.js';
+import { layoutTableOf } from './worker-table.js';
 import { insertRowsSql } from './worker-rows-sql.js';
 
 /** What may be done to the table. */
@@ -16,6 +18,19 @@ export interface PrepareOptions {
   readonly adoptForeign?: boolean;
   /** Whether other programs create the table, and take any row that is in it. */
   readonly sharedWithOriginal?: boolean;
+}
+
+/** A row as a process has written it: versions never go down. */
+export type WrittenRow = Pick<WorkerRow, 'id' | 'version'>;
+
+/** What a process knows of the table that it makes ready. */
+export interface PrepareBasis {
+  /** Whether IDs were issued on it, as this process has seen. */
+  readonly hasServed: boolean;
+  /** Its row that was lost: then rows are added only where all are gone, not for one that an operator has deleted. */
+  readonly lost?: WrittenRow | undefined;
+  /** What was granted on the rows is gone with them: is awaited before the table, or they, are made anew or used. */
+  readonly rowsAreGone: () => Promise<void>;
 }
 
 /**
@@ -29,16 +44,30 @@ export async function prepareWorkerTable(
   table: Table,
   workers: WorkerRange,
   options: PrepareOptions,
+  basis: PrepareBasis,
 ): Promise<void> {
-  const judge = (found: MissingParts): Promise<void> => refuseForeign(run, table, options, found);
-  await prepareTable(run, table, { autoCreateTable: options.autoCreateTable, judge });
-  if (options.sharedWithOriginal === true) return;
+  let isNoted = false;
+  const note = async (): Promise<void> => {
+    if (!isNoted) await basis.rowsAreGone();
+    isNoted = true;
+  };
+  const { autoCreateTable, sharedWithOriginal = false } = options;
+  const judge = async (found: MissingParts): Promise<void> => {
+    await refuseForeign(run, table, options, found);
+    // One that is refused anyway would note a loss at every try.
+    if (autoCreateTable && (await hasVanished(run, table, found))) await note();
+  };
+  await prepareTable(run, table, { autoCreateTable, judge });
   await retried(async () => {
-    const missing = await missingIds(run, table, workers);
+    const { missing, areGone } = await lookAtRows(run, table, workers, basis);
+    const isLeft = sharedWithOriginal || (basis.lost !== undefined && !areGone && !isNoted);
+    const added = isLeft ? [] : missing;
     // Where nothing is to be changed, whoever acquires a row finds out.
-    if (missing.length > 0) await refuseForeign(run, table, options, undefined);
+    if (added.length > 0) await refuseForeign(run, table, options, undefined);
+    if (areGone) await note();
     // Existing rows, deleted or not, and those outside of the range are left alone.
-    for (const statement of insertRowsSql(table, missing)) await run(statement);
+    for (const statement of insertRowsSql(table, added)) await run(statement);
+    if (isNoted) await run(markRows(table));
   });
 }
 
@@ -64,13 +93,46 @@ async function refuseForeign(
   if (records.length > 0) throw new ForeignRowsError(records.map((record) => Number(record['id'])));
 }
 
-async function missingIds(run: RunSql, { dialect, name }: Table, { min, max }: WorkerRange): Promise<number[]> {
+/** Which rows of the range are missing, and whether what was granted on the rows is gone, in one statement. */
+async function lookAtRows(
+  run: RunSql,
+  table: Table,
+  { min, max }: WorkerRange,
+  basis: PrepareBasis,
+): Promise<{ readonly missing: readonly number[]; readonly areGone: boolean }> {
+  const { dialect, name } = table;
   const id = dialect.quote('id');
   const inRange = `FROM ${quoteTable(dialect, name)} WHERE ${id} BETWEEN ${dialect.placeholder(1)} AND ${dialect.placeholder(2)}`;
   // Nearly always all are there: one number tells.
-  const counted = await run(`SELECT COUNT(DISTINCT ${id}) AS present ${inRange}`, [min, max]);
-  if (Number(counted.records[0]?.['present']) === max - min + 1) return [];
+  const counts = `SELECT COUNT(DISTINCT ${id}) AS present, ${rowsGone(table, basis)} AS gone ${inRange}`;
+  const [counted] = (await run(counts, [min, max])).records;
+  const areGone = Number(counted?.['gone']) === 1;
+  if (Number(counted?.['present']) === max - min + 1) return { missing: [], areGone };
   const { records } = await run(`SELECT ${id} ${inRange}`, [min, max]);
   const present = new Set(records.map((record) => Number(record['id'])));
-  return Array.from({ length: max - min + 1 }, (_, index) => min + index).filter((each) => !present.has(each));
+  const ids = Array.from({ length: max - min + 1 }, (_, index) => min + index);
+  return { missing: ids.filter((each) => !present.has(each)), areGone };
+}
+
+/**
+ * 1 where IDs were issued, and no row was ever written to since it was made: a layout is noted after the first write, and a
+ * row that was in use once stays above version 1, deleted, fenced or given back. Also where the row that was lost is of a
+ * version that it had before; but not where it alone was deleted, and was the only one in use: then our layout is noted yet.
+ */
+function rowsGone({ dialect, name }: Table, { hasServed, lost }: PrepareBasis): string {
+  const [id, version] = [`w.${dialect.quote('id')}`, `w.${dialect.quote('version')}`];
+  const isAny = (condition: string): string =>
+    `EXISTS (SELECT 1 FROM ${quoteTable(dialect, name)} w WHERE ${condition})`;
+  const isNoted = `EXISTS (SELECT 1 FROM ${quoteTable(dialect, layoutTableOf(name))})`;
+  const ofOthers = `(NOT ${isNoted} OR NOT ${isAny('1 = 1')})`;
+  const served = lost === undefined ? (hasServed ? '1 = 1' : isNoted) : ofOthers;
+  const older = lost && `WHEN ${isAny(`${id} = ${lost.id} AND ${version} < ${lost.version}`)} THEN 1 `;
+  return `CASE ${older ?? ''}WHEN ${served} AND NOT ${isAny(`${version} > 1`)} THEN 1 ELSE 0 END`;
+}
+
+/** Rows for which a loss is noted count as in use: who comes next does not note it again. */
+function markRows({ dialect, name }: Table): string {
+  const next = (column: string): string => `${dialect.quote(column)} = ${dialect.quote(column)} + 1`;
+  const unused = `${dialect.quote('version')} = 1 AND ${dialect.quote('token')} = '' AND ${dialect.quote('code')} = ''`;
+  return `UPDATE ${quoteTable(dialect, name)} SET ${next('version')}, ${next('own_version')} WHERE ${unused}`;
 }

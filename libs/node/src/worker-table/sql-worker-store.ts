@@ -7,6 +7,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import { failoverWarnings } from '../database/failover-warnings.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
@@ -17,8 +18,10 @@ import { selectSample } from './look-statements.js';
 import { judgeServerZone } from './judge-server-zone.js';
 import { execute } from '../database/statement.js';
 import type { RunStatement } from '../database/run-sql.js';
+import { saysGone } from '../tables/has-vanished.js';
 import { findMissing, storageWarnings } from '../tables/find-missing.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
+import type { WrittenRow } from './prepare-worker-table.js';
 import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
 import { fenceState } from './worker-state.js';
@@ -71,6 +74,10 @@ export class SqlWorkerStore implements WorkerStore {
   private readonly table: TableName;
   private readonly server: WorkerTableServer;
   private readonly configuredBy: string;
+  /** The row that was written last, as it was then. */
+  private written: WrittenRow | undefined;
+  /** The same where it was not found again, or of a version before: the next look makes the table ready first. */
+  private lost: WrittenRow | undefined;
 
   /**
    * @param database where the table is; the store opens one connection of its own
@@ -95,6 +102,22 @@ export class SqlWorkerStore implements WorkerStore {
     return this.database.dialect;
   }
 
+  private async lookAtRow(id: number): ReturnType<WorkerStore['readRow']> {
+    try {
+      return await this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
+    } catch (error) {
+      if (!saysGone(this.dialect, error) || !(await this.server.isGone())) throw error;
+      // Nobody can be asked for the time there, and without a row it is of no interest.
+      return { nowMs: wallClock.now(), row: undefined };
+    }
+  }
+
+  private async prepareAfterLoss(): Promise<void> {
+    if (this.lost === undefined) return;
+    await this.server.prepareAgain(this.lost);
+    this.lost = undefined;
+  }
+
   /**
    * @throws TableMissingError when something is missing and may not be created
    * @throws NotOurTableError when the table of that name has other columns
@@ -115,26 +138,37 @@ export class SqlWorkerStore implements WorkerStore {
 
   /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
   async readTable(): Promise<WorkerTable> {
+    await this.prepareAfterLoss();
     return this.server.withLayouts(await this.server.look((dialect) => selectTable(dialect, this.table), tableOf));
   }
 
   /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
   async readSample(request: SampleRequest): Promise<WorkerSample> {
+    await this.prepareAfterLoss();
     return this.server.withLayouts(
       await this.server.look((dialect) => selectSample(dialect, this.table, request), sampleOf),
     );
   }
 
-  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
-  readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
-    return this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
+  /**
+   * A table that is not there has no row: its holder ends, before somebody else makes it anew and begins from nothing.
+   * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look}
+   */
+  async readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
+    const found = await this.lookAtRow(id);
+    const { written } = this;
+    if (written?.id === id && (found.row?.version ?? 0) < written.version) this.lost = written;
+    return found;
   }
 
   /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
   async write(write: WorkerWrite): Promise<boolean> {
     const { term, epoch } = this.server.believed ?? NO_SERVER_YET;
     for (let tries = 1; ; tries++) {
-      if (await this.database.call((run) => this.update(run, write))) return true;
+      if (await this.database.call((run) => this.update(run, write))) {
+        this.written = { id: write.id, version: write.expected.version + 1 };
+        return true;
+      }
       if (!(await this.isAsExpected(write))) return false;
       // On another server, or after a failover that was noted meanwhile, what was read before counts no more.
       const { believed = NO_SERVER_YET } = this.server;

@@ -9,8 +9,10 @@ import { judgePrimary } from '../database/judge-primary.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
 import { execute } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
-import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
-import { noteServer, readState, type SeenState } from './worker-state.js';
+import { isGone, saysGone } from '../tables/has-vanished.js';
+import type { Table } from '../tables/table-kind.js';
+import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
+import { noteServer, readState, stateColumns, type SeenState } from './worker-state.js';
 import { insertLayout } from './worker-statements.js';
 import { WORKER_TABLE } from './worker-table.js';
 
@@ -41,6 +43,8 @@ export class WorkerTableServer {
   believed: BelievedServer | undefined;
   /** The server that was given our rows and layouts since. */
   private fitted: BelievedServer | undefined;
+  /** The loss that was noted last. */
+  private noted: BelievedServer | undefined;
   private readonly reachMs: number;
   /** Undefined before `prepare`: until then nothing is noted. */
   private range: WorkerRange | undefined;
@@ -105,6 +109,31 @@ export class WorkerTableServer {
     throw new ReplicaError();
   }
 
+  /**
+   * Whether the server that was believed says that the table is not there. That there is no database two new sessions must
+   * say: an address may lead to several servers.
+   * @throws ReplicaError; what says neither
+   */
+  async isGone(sessions = 2): Promise<boolean> {
+    let term: string;
+    try {
+      term = await this.termNow();
+    } catch (error) {
+      if (!saysGone(this.database.dialect, error)) throw error;
+      return sessions === 1 || this.isGone(sessions - 1);
+    }
+    if (this.believed !== undefined && this.believed.term !== term) return false;
+    return this.database.call(async (run) => {
+      const { records } = await run(`SELECT ${this.database.dialect.term} AS term`);
+      return String(records[0]?.['term']) === term && (await isGone(run, this.table));
+    });
+  }
+
+  /** Makes the table ready again after a row was lost: all of it may be gone, and what was granted on it. */
+  async prepareAgain(lost: WrittenRow): Promise<void> {
+    if (this.range !== undefined) await this.addWhatIsMissing(this.range, lost);
+  }
+
   /** The condition under which a row may be written: by a session that is young enough, to the server that was read. */
   get andIsPrimary(): string {
     return this.database.andIsYoung(this.maxSessionAgeMs);
@@ -139,14 +168,43 @@ export class WorkerTableServer {
   }
 
   private async addWhatItLacks(workers: WorkerRange, server: BelievedServer): Promise<void> {
+    this.noted = undefined;
     await this.addWhatIsMissing(workers);
     for (const layout of this.layouts) await this.rememberLayout(layout);
-    this.fitted = server;
+    // A loss that was noted meanwhile has raised its epoch.
+    this.fitted = (this.noted as BelievedServer | undefined)?.term === server.term ? this.noted : server;
   }
 
-  private addWhatIsMissing(workers: WorkerRange): Promise<void> {
-    const table = { kind: WORKER_TABLE, dialect: this.database.dialect, name: this.name };
-    return this.database.call((run) => prepareWorkerTable(run, table, workers, this.options));
+  private addWhatIsMissing(workers: WorkerRange, lost?: WrittenRow): Promise<void> {
+    const basis = { hasServed: this.layouts.size > 0, lost, rowsAreGone: () => this.noteLoss() };
+    return this.database.call((run) => prepareWorkerTable(run, this.table, workers, this.options, basis));
+  }
+
+  private get table(): Table {
+    return { kind: WORKER_TABLE, dialect: this.database.dialect, name: this.name };
+  }
+
+  /** The rows are gone, and what was granted on them: as after a failover, every start waits until all that is past. */
+  private async noteLoss(): Promise<void> {
+    const { dialect } = this.database;
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+      const state = (each: Dialect): Statement => ({ sql: `SELECT ${stateColumns(each, this.name)}`, values: [] });
+      const seen = readState(this.name, (await askWithTerm(this.database, state)).records);
+      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
+      if (verdict === undefined) continue;
+      this.refuseSkew(seen.nowMs);
+      const note = {
+        ...{ isFailover: true, reachMs: this.reachMs },
+        epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
+      };
+      const noting = noteServer(dialect, this.name, seen, note);
+      // Nothing is written where another process was faster: it may have noted something else.
+      if ((await this.database.call((run) => execute(run, noting))).affected === 1) {
+        this.noted = { term: seen.term, epoch: note.epoch };
+        return;
+      }
+    }
+    throw new DatabaseCallError('its state is another one at every look', '');
   }
 }
 

@@ -60,6 +60,7 @@ function dropWarning({ dropSchema }: DataSourceOptions): string[] {
 
 /** A DataSource of our own, with one connection. */
 class DataSourceDriver implements Driver {
+  readonly file: string | undefined;
   private readonly dataSource: DataSource;
 
   constructor(options: DataSourceOptions, opTimeoutMs: number, sockets: ConnectionSockets) {
@@ -69,6 +70,7 @@ class DataSourceDriver implements Driver {
     const own = ownDataSourceOptions(options, { opTimeoutMs });
     const { type, extra } = own as { type: string; extra?: { stream?: unknown } };
     const isLocal = type === 'better-sqlite3';
+    this.file = isLocal ? String(options.database) : undefined;
     const stream = isLocal ? undefined : sockets.factory(type, extra?.stream);
     try {
       this.dataSource = new DataSource(isLocal ? own : { ...own, extra: { ...extra, stream } });
