@@ -33,7 +33,7 @@ const shared = [
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
-  'libs/node/src/(remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store))',
+  'libs/node/src/(remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 

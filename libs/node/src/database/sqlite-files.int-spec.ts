@@ -51,6 +51,14 @@ it('takes one that the session has made, and says at once, without the thread po
   expect(() => files.check()).toThrow(expect.objectContaining({ driverCode: MOVED }) as Error);
 });
 
+it('knows the file by the name that its driver opens: without blanks and line feeds around it', async () => {
+  const files = new SqliteFiles(` ${file}\n`);
+  await files.hold(connection());
+  expect(() => files.check()).not.toThrow();
+  rmSync(file);
+  expect(() => files.check()).toThrow(expect.objectContaining({ driverCode: MOVED }) as Error);
+});
+
 it('takes a directory that may not be looked at for no file that was deleted', async () => {
   // Who is not root is refused nothing here that another account could be given.
   if (process.getuid?.() !== 0) return;

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { openStore, takeRow } from '../../../../test/contract/open-store.js';
 import { SILENT } from '../../../../test/module/start-app.js';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier, sqlDatabase } from '../../../../test/ports/sql-database.js';
 import { startMariadb } from '../../../../test/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import type { IdService } from '../id-service.js';
@@ -34,7 +34,7 @@ const TIME_TYPES: Readonly<Record<string, string>> = {
   sqlite: 'text NOT NULL DEFAULT CURRENT_TIMESTAMP',
 };
 
-overBothPorts(() => {
+overPortsOfTier(() => {
   describe.each(databaseKinds)('A worker table on %s that vanished', (kind) => {
     let database: TestDatabase;
     let admin: DataSource;
@@ -201,6 +201,19 @@ overBothPorts(() => {
       for (const store of all) expect((await store.readTable()).barredUntilMs).toBeUndefined();
     });
 
+    it('was never there for many that start one after another', async () => {
+      const all: SqlWorkerStore[] = [];
+      for (let id = 1; id <= 8; id++) {
+        const store = open();
+        await store.prepare({ min: 1, max: id });
+        expect(await barOf(store)).toBe(0);
+        await takeRow(store, id, `t${id}`);
+        await store.rememberLayout(LAYOUT);
+        all.push(store);
+      }
+      for (const store of all) expect((await store.readTable()).barredUntilMs).toBeUndefined();
+    });
+
     it('is waited for by each of many that start at once', async () => {
       await used();
       await drop(WORKERS);
@@ -244,6 +257,21 @@ overBothPorts(() => {
         await drop(WORKERS);
         await run([original(TIME_TYPES[kind]!), `INSERT INTO ${WORKERS} (id) VALUES (1), (2), (3)`]);
         expect(await barOf(await prepared({ sharedWithOriginal: true }))).toBeGreaterThan(REACH_MS - 60_000);
+      });
+
+      it('is one loss though the original made it, and rows of the original are left as they are', async () => {
+        await used();
+        await drop(WORKERS);
+        await run([
+          original(TIME_TYPES[kind]!),
+          `INSERT INTO ${WORKERS} (id, code) VALUES (1, ''), (2, 'go'), (3, '')`,
+        ]);
+        const shared = { sharedWithOriginal: true, adoptForeign: true };
+        const { barredUntilMs } = await (await prepared(shared)).readTable();
+        expect(barredUntilMs).toBeDefined();
+        expect((await (await prepared(shared)).readTable()).barredUntilMs).toBe(barredUntilMs);
+        const rows = await admin.query<{ version: unknown }[]>(`SELECT version FROM ${WORKERS} ORDER BY id`);
+        expect(rows.map(({ version }) => Number(version))).toEqual([2, 1, 2]);
       });
 
       it('ends its holder at the next renewal though the original made it', async () => {
