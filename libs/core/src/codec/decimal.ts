@@ -2,7 +2,7 @@ import { defineCodec } from './id-codec.js';
 import { MAX_ID } from './max-id.js';
 import { radixForms, type RadixCodec } from './radix-codec.js';
 
-const LARGEST = String(MAX_ID);
+const MAX_ID_TEXT = String(MAX_ID);
 
 const forms = radixForms('decimal', '0-9');
 
@@ -26,5 +26,5 @@ export function parseDecimal(text: string): bigint {
  * loop for some 90 ms, and texts of equal length compare like their numbers.
  */
 export function isDecimalId(text: string): boolean {
-  return /^(?:0|[1-9]\d{0,18})$/.test(text) && (text.length < LARGEST.length || text <= LARGEST);
+  return /^(?:0|[1-9]\d{0,18})$/.test(text) && (text.length < MAX_ID_TEXT.length || text <= MAX_ID_TEXT);
 }

@@ -2,10 +2,10 @@ import { InvalidIdError } from './invalid-id-error.js';
 import type { IdLike } from './to-id.js';
 
 /** 2^64 - 1, as a number and as the text that decimals are held against. */
-const LARGEST = 18_446_744_073_709_551_615n;
-const LARGEST_TEXT = String(LARGEST);
+const MAX_UNSIGNED = 18_446_744_073_709_551_615n;
+const MAX_UNSIGNED_TEXT = String(MAX_UNSIGNED);
 
-const LEGAL = `a bigint or a decimal string from 0 to ${LARGEST}, or an integer number up to 2^53 - 1`;
+const LEGAL_UNSIGNED = `a bigint or a decimal string from 0 to ${MAX_UNSIGNED}, or an integer number up to 2^53 - 1`;
 
 /**
  * Does what `toId` does, for the IDs of systems that use all 64 bits (Discord's, say): they reach up to 2^64 - 1 and
@@ -16,12 +16,12 @@ const LEGAL = `a bigint or a decimal string from 0 to ${LARGEST}, or an integer 
  */
 export function toUnsignedId(value: IdLike): bigint {
   if (isUnsignedId(value)) return BigInt(value);
-  throw new InvalidIdError(typeof value === 'string' ? 'decimal' : 'id', value, LEGAL);
+  throw new InvalidIdError(typeof value === 'string' ? 'decimal' : 'id', value, LEGAL_UNSIGNED);
 }
 
 function isUnsignedId(value: IdLike): boolean {
-  if (typeof value === 'bigint') return value >= 0n && value <= LARGEST;
+  if (typeof value === 'bigint') return value >= 0n && value <= MAX_UNSIGNED;
   if (typeof value !== 'string') return Number.isSafeInteger(value) && value >= 0;
   // Nothing is computed before the text is known to be short.
-  return /^(?:0|[1-9]\d{0,19})$/.test(value) && (value.length < LARGEST_TEXT.length || value <= LARGEST_TEXT);
+  return /^(?:0|[1-9]\d{0,19})$/.test(value) && (value.length < MAX_UNSIGNED_TEXT.length || value <= MAX_UNSIGNED_TEXT);
 }

@@ -7,7 +7,8 @@ import { NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './l
 import { odometersOf } from './odometer.js';
 import { releaseRow } from './release-row.js';
 import { Reservation } from './reservation.js';
-import { isForeign, type Candidate } from './row-selection.js';
+import { isForeign } from './worker-rows.js';
+import { type Candidate } from './row-selection.js';
 import { lookAgain, lookAtSample, lookAtTable, type Look } from './table-look.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 

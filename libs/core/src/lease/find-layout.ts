@@ -24,7 +24,7 @@ const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
 const NO_ROWS: SampleRequest = { workers: NO_WORKERS, from: 1, atMost: 1, graceMs: 0 };
 
 /** How often somebody looks, or starts, anew when another process was faster. */
-const TRIES = 5;
+const LAYOUT_TRIES = 5;
 
 /**
  * Finds the layout of a service whose options name none, see {@link chooseLayout}. It creates tables that are missing.
@@ -48,7 +48,7 @@ export async function findLayout({ session, options, ports, first }: LayoutSearc
     try {
       return chooseLayout(table, first, options);
     } catch (error) {
-      if (!(error instanceof UnclearLayoutError) || !isBeingDecided(table) || tries >= TRIES) throw error;
+      if (!(error instanceof UnclearLayoutError) || !isBeingDecided(table) || tries >= LAYOUT_TRIES) throw error;
     }
     await pause(ports, pauseMs(ports));
   }
@@ -70,7 +70,7 @@ export async function withFoundLayout<T>(
     try {
       return await open(choice);
     } catch (error) {
-      if (!choice.isFirst || !(error instanceof LayoutConflictError) || tries >= TRIES) throw error;
+      if (!choice.isFirst || !(error instanceof LayoutConflictError) || tries >= LAYOUT_TRIES) throw error;
     }
     await pause(ports, pauseMs(ports));
   }

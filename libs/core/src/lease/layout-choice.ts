@@ -5,7 +5,7 @@ import { judgeLayouts } from './layout-conflicts.js';
 import { LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import { isHeld } from './liveness.js';
-import { isForeign } from './row-selection.js';
+import { isForeign } from './worker-rows.js';
 import { UnclearLayoutError, type RememberedLayout } from './unclear-layout-error.js';
 import { HELD_TOO, type KnownLayouts, type WorkerTable } from './worker-store.js';
 

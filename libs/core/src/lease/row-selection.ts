@@ -5,6 +5,7 @@ import type { Randomness } from '../time/randomness.js';
 import type { WorkerCensus } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import { isHeld } from './liveness.js';
+import { isForeign } from './worker-rows.js';
 import { positionOf } from './odometer.js';
 import { usableLane, type Start } from './reservation.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
@@ -70,11 +71,6 @@ export function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Se
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
   return { candidates: inOrder(candidates, basis), census };
-}
-
-/** The last writer was not us: the original's programs count `version` up and know no `own_version`. */
-export function isForeign(row: WorkerRow): boolean {
-  return row.code !== '' && row.ownVersion !== row.version;
 }
 
 function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {

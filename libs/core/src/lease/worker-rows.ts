@@ -1,5 +1,4 @@
 import { isHeld } from './liveness.js';
-import { isForeign } from './row-selection.js';
 import {
   FENCE_LEAP,
   type Odometer,
@@ -65,4 +64,9 @@ export function sampleRows(table: WorkerTable, { workers, from, atMost, graceMs 
     layouts,
     layoutsOfRows: [...new Set(used)],
   };
+}
+
+/** The last writer was not us: the original's programs count `version` up and know no `own_version`. */
+export function isForeign(row: WorkerRow): boolean {
+  return row.code !== '' && row.ownVersion !== row.version;
 }

@@ -3,7 +3,7 @@ import { sequence, timestamp, worker } from './preset-fields.js';
 import { presetLayout, type PresetOptions } from './preset-layout.js';
 
 /** 2015-01-01T00:00:00Z. */
-const EPOCH_MS = 1_420_070_400_000;
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
 
 /**
  * Discord's snowflakes, of 64 bits: 42 bits of milliseconds, worker 5, process 5, sequence 12. Worker and process are one
@@ -12,5 +12,5 @@ const EPOCH_MS = 1_420_070_400_000;
  */
 export function discord(options: PresetOptions = {}): Layout {
   const fields = [timestamp(42), worker(5), worker(5, 'process'), sequence(12)];
-  return presetLayout(options, { unitMs: 1, epochMs: EPOCH_MS, fields });
+  return presetLayout(options, { unitMs: 1, epochMs: DISCORD_EPOCH_MS, fields });
 }

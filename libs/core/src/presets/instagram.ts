@@ -6,7 +6,7 @@ import { presetLayout, type PresetOptions } from './preset-layout.js';
  * 2011-08-24T21:07:01.721Z, from the function in Instagram's article; its prose says 1 January 2011, and the article's own
  * example (1,387,263,000 ms up to 9 September) as well as public media IDs prove the function right.
  */
-const EPOCH_MS = 1_314_220_021_721;
+const INSTAGRAM_EPOCH_MS = 1_314_220_021_721;
 
 /**
  * Instagram's IDs, of 64 bits: 41 bits of milliseconds, logical shard 13, sequence 10. The shard is the worker. Reads up to
@@ -15,5 +15,5 @@ const EPOCH_MS = 1_314_220_021_721;
  */
 export function instagram(options: PresetOptions = {}): Layout {
   const fields = [timestamp(41), worker(13, 'shard'), sequence(10)];
-  return presetLayout(options, { unitMs: 1, epochMs: EPOCH_MS, fields });
+  return presetLayout(options, { unitMs: 1, epochMs: INSTAGRAM_EPOCH_MS, fields });
 }

@@ -10,7 +10,7 @@ export interface TsidOptions extends PresetOptions {
 }
 
 /** 2020-01-01T00:00:00Z. */
-const EPOCH_MS = 1_577_836_800_000;
+const TSID_EPOCH_MS = 1_577_836_800_000;
 
 /**
  * TSIDs, of 64 bits: 42 bits of milliseconds, node and counter 22 together. Reads up to 2^64 - 1 (2159-05-15), issues up
@@ -18,7 +18,7 @@ const EPOCH_MS = 1_577_836_800_000;
  * @throws ConfigurationError naming every option that is wrong
  */
 export function tsid(options: TsidOptions = {}): Layout {
-  return presetLayout(options, { unitMs: 1, epochMs: EPOCH_MS, fields: readFields });
+  return presetLayout(options, { unitMs: 1, epochMs: TSID_EPOCH_MS, fields: readFields });
 }
 
 function readFields(reader: OptionReader): readonly Field[] {

@@ -3,7 +3,7 @@ import { sequence, timestamp, worker } from './preset-fields.js';
 import { presetLayout, type PresetOptions } from './preset-layout.js';
 
 /** 2017-03-24T09:04:43.706Z. */
-const EPOCH_MS = 1_490_346_283_706;
+const WESTID_EPOCH_MS = 1_490_346_283_706;
 
 /**
  * The IDs of westid: 41 bits of milliseconds, worker 10, sequence 12. Until 2086-11-29.
@@ -11,5 +11,5 @@ const EPOCH_MS = 1_490_346_283_706;
  */
 export function westid(options: PresetOptions = {}): Layout {
   const fields = [timestamp(41), worker(10), sequence(12)];
-  return presetLayout(options, { unitMs: 1, epochMs: EPOCH_MS, fields });
+  return presetLayout(options, { unitMs: 1, epochMs: WESTID_EPOCH_MS, fields });
 }
