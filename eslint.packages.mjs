@@ -109,7 +109,7 @@ export const packages = [
     ignores: [
       '**/*spec.ts',
       'libs/core/src/testing/**',
-      'libs/core/src/time/wall-clock.ts',
+      'libs/core/src/ports.ts',
       'libs/node/src/system/system-clock.ts',
     ],
     rules: {

@@ -1,8 +1,6 @@
-import { parseId } from '../../libs/core/src/layout/parse-id.js';
-import type { Layout } from '../../libs/core/src/layout/layout.js';
-import { parseKeyWorkerId } from '../../libs/core/src/presets/key-worker.js';
-import { presets } from '../../libs/core/src/presets/presets.js';
-import { uidJson } from '../../libs/core/src/presets/uid-json.js';
+import { type Layout, parseId } from '../../libs/core/src/layout/layout.js';
+import { parseKeyWorkerId, presets } from '../../libs/core/src/presets/presets.js';
+import { uidJson } from '../../libs/core/src/presets/uid-generator.js';
 import { recognizeId } from '../../libs/core/src/recognition/recognize-id.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 

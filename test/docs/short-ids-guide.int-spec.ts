@@ -1,7 +1,7 @@
 import { Injectable, Module, type Type } from '@nestjs/common';
 import { getIdServiceToken, RaindropModule } from '@raindrop/nestjs';
 import { ShortIdGenerator } from '../../libs/core/src/short-id/short-id-generator.js';
-import { shortIdLayout } from '../../libs/core/src/short-id/short-id-layout.js';
+import { shortIdLayout } from '../../libs/core/src/short-id/short-id.js';
 import { createGenerator } from '../../libs/core/src/zero-config/create-generator.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { databaseKinds, testDatabase } from '../servers/test-databases.js';

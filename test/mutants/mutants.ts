@@ -5,7 +5,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'layouts-judged-by-lost-rows',
     breaks: 'After a failover every other layout counts as having issued up to the floor.',
-    file: 'libs/core/src/lease/layout-conflicts.ts',
+    file: 'libs/core/src/lease/layout-choice.ts',
     find: 'if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));',
     replace: '',
     tier: 1,
@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'earlier-epoch-believed',
     breaks: 'A server that was the primary before the one that was believed last is refused.',
-    file: 'libs/core/src/lease/store-term.ts',
+    file: 'libs/core/src/lease/failover-guard.ts',
     find: 'throw new FormerPrimaryError();',
     replace: 'void FormerPrimaryError;',
     tier: 1,
@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'session-age-by-the-lease',
     breaks: 'A session of an old primary grants nothing that lies past what starts wait for: a horizon, not a lease.',
-    file: 'libs/core/src/lease/reach.ts',
+    file: 'libs/core/src/lease/failover-guard.ts',
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,

@@ -1,6 +1,6 @@
 import { judgeServer, type BelievedServer, type MemoryWorkerTable } from '@raindrop/core/internal';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
-import { FormerPrimaryError } from '../../libs/core/src/lease/store-term.js';
+import { FormerPrimaryError } from '../../libs/core/src/lease/failover-guard.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
 import { SessionAge } from '../../libs/node/src/database/session-age.js';
 import { replace, type Mutant } from './mutant.js';

@@ -1,8 +1,8 @@
-import { Issuer } from '../../libs/core/src/generator/issuer.js';
+import { Issuer } from '../../libs/core/src/generator/position-allocator.js';
 import { Admission } from '../../libs/core/src/lease/admission.js';
 import { DatabaseRegressionError } from '@raindrop/core/internal';
 import { HeldLease } from '../../libs/core/src/lease/held-lease.js';
-import { HeldRow } from '../../libs/core/src/lease/held-row.js';
+import { HeldRow } from '../../libs/core/src/lease/lease-row.js';
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
 import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';

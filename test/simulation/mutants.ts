@@ -1,15 +1,12 @@
 import { StoreUnavailableError } from '@raindrop/core/internal';
-import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/position.js';
+import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/tenure.js';
 import { Layout } from '../../libs/core/src/layout/layout.js';
-import { Admission } from '../../libs/core/src/lease/admission.js';
-import { ClockWatch } from '../../libs/core/src/lease/clock-watch.js';
+import { Admission, ClockWatch } from '../../libs/core/src/lease/admission.js';
 import type { HeldLease } from '../../libs/core/src/lease/held-lease.js';
-import type { Reached } from '../../libs/core/src/lease/held-worker.js';
+import { type Reached, type RenewalClock, WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../libs/core/src/lease/memory-worker-store.js';
-import type { RenewalClock } from '../../libs/core/src/lease/renewal-clock.js';
 import { Reservation } from '../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
-import { WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
 import { FAILOVER_MUTANTS } from './failover-mutants.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';

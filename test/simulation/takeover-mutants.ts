@@ -2,7 +2,7 @@ import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
 import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
 import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
-import { isForeign } from '../../libs/core/src/lease/worker-rows.js';
+import { isForeign } from '../../libs/core/src/lease/lease-row.js';
 import { HELD_TOO, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 

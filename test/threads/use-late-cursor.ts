@@ -1,7 +1,6 @@
 import type { SharedIdRingHandle } from '@raindrop/core';
 import type { SharedIds } from '@raindrop/core/internal';
-import { Freshness } from '../../libs/core/src/ring/freshness.js';
-import { RingMemory } from '../../libs/core/src/ring/ring-memory.js';
+import { Freshness, RingMemory } from '../../libs/core/src/ring/ring-memory.js';
 import { LateCursor } from '../../libs/core/src/ring/testing/late-cursor.js';
 import { threadPorts } from '../../libs/node/src/threads/thread-ports.js';
 

@@ -6,29 +6,40 @@
 
 export { OptionReader } from './config/option-reader.js';
 export { Timeline } from './time/timeline.js';
-export { wallClock } from './time/wall-clock.js';
-export { readLayout, resolveLayout } from './layout/layout-options.js';
-export { BIT_OPTIONS, namesNoLayout, readAnyLayout } from './layout/any-layout.js';
-export { DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './layout/named-layouts.js';
-export { shapeOfFingerprint } from './layout/fingerprint.js';
-export { layoutOfAnyCopy } from './layout/layout-of-any-copy.js';
-export { processWide } from './copies/process-wide.js';
-export { judgeLayouts } from './lease/layout-conflicts.js';
-export { refuseOutsideLife } from './layout/outside-life.js';
-export { StaticTenure } from './generator/static-tenure.js';
+export { wallClock } from './ports.js';
+export {
+  readLayout,
+  resolveLayout,
+  BIT_OPTIONS,
+  namesNoLayout,
+  readAnyLayout,
+  DEFAULT_LAYOUT,
+  LASTING_LAYOUT,
+  numberLayout,
+} from './layout/layout-options.js';
+export { shapeOfFingerprint, layoutOfAnyCopy, refuseOutsideLife } from './layout/layout.js';
+export { processWide } from './copies.js';
+export {
+  judgeLayouts,
+  chooseLayout,
+  type LayoutChoice,
+  UnclearLayoutError,
+  type RememberedLayout,
+} from './lease/layout-choice.js';
+export { StaticTenure } from './generator/tenure.js';
 export { readGeneratorOptions, resolveGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
-export { MAX_ID } from './codec/max-id.js';
-export { toUnsignedId } from './codec/to-unsigned-id.js';
-export { parseDecimal } from './codec/decimal.js';
-export { base32Check } from './codec/base32.js';
-export { base62LowerFirst } from './codec/base62.js';
+export { MAX_ID } from './codec/id-codec.js';
+export { toUnsignedId, parseDecimal } from './codec/decimal.js';
+export { base32Check, base62LowerFirst } from './codec/radix-codec.js';
 export { FENCE_LEAP, HELD_TOO } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
-export { isHeld } from './lease/liveness.js';
-export { reachOf, sessionAgesOf, type SessionAges } from './lease/reach.js';
+export { isHeld } from './lease/lease-row.js';
 export {
+  reachOf,
+  sessionAgesOf,
+  type SessionAges,
   FENCED_EPOCHS_MS,
   fencedState,
   FormerPrimaryError,
@@ -37,9 +48,10 @@ export {
   type BelievedServer,
   type ServerVerdict,
   type StoreTerm,
-} from './lease/store-term.js';
-export { ForeignRowsError, ForeignTimeZoneError } from './lease/foreign-errors.js';
+} from './lease/failover-guard.js';
 export {
+  ForeignRowsError,
+  ForeignTimeZoneError,
   ClockSkewError,
   DatabaseRegressionError,
   LayoutConflictError,
@@ -50,16 +62,14 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
-export { chooseLayout, type LayoutChoice } from './lease/layout-choice.js';
-export { findLayout, withFoundLayout } from './lease/find-layout.js';
-export { UnclearLayoutError, type RememberedLayout } from './lease/unclear-layout-error.js';
+export { findLayout, withFoundLayout } from './lease/lease-start.js';
 export { LeaseKeeper } from './lease/lease-keeper.js';
 export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';
-export { RestartWait } from './worker-id/restart-wait.js';
-export { AssignerCalls } from './worker-id/assigner-calls.js';
+export { RestartWait } from './worker-id/assigned-lease.js';
+export { AssignerCalls } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
 export { AssignedIdKeeper } from './worker-id/assigned-id-keeper.js';
-export { atomicChanges } from './ring/word-changes.js';
+export { atomicChanges } from './ring/ring-memory.js';
 export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export { SharedIdRing } from './ring/shared-id-ring.js';
 export { SharedIds } from './ring/shared-ids.js';
@@ -72,13 +82,12 @@ export {
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export { TooManyCodesError } from './supply/supply-errors.js';
+export { TooManyCodesError } from './supply/supplied-codes.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
 export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
-export { SHARDS, shardOf } from './segment/sharded/gate-pass.js';
-export { checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
+export { SHARDS, shardOf, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
 export { MemoryAppSegmentStore, MemoryAppSegmentTable } from './segment/sharded/memory-app-segment-store.js';
 export {
   InvalidAppError,
@@ -90,4 +99,4 @@ export {
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
 export { isCodecName } from './codec/codecs.js';
-export { withDeadline } from './supply/deadline.js';
+export { withDeadline } from './supply/fetcher.js';

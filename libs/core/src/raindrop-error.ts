@@ -1,4 +1,4 @@
-import { isErrorNamed, markErrors } from './copies/error-of-any-copy.js';
+import { isErrorNamed, markErrors } from './copies.js';
 
 /**
  * The base of every error that Raindrop throws on purpose.

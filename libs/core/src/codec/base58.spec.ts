@@ -1,4 +1,4 @@
-import { base58 } from './base58.js';
+import { base58 } from './radix-codec.js';
 
 describe('base58', () => {
   it.each([

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { base64url } from './base64url.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { base64url } from './radix-codec.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { EDGES } from './testing/id-edges.js';
 
 const anyId = fc.oneof(fc.constantFrom(...EDGES), fc.bigInt({ min: 0n, max: MAX_ID }));

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { codecs, isCodecName, type CodecName } from './codecs.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught } from './testing/caught.js';
 import { EDGES } from './testing/id-edges.js';
 

@@ -1,10 +1,5 @@
-import { base32, base32Check } from './base32.js';
-import { base36 } from './base36.js';
-import { base58 } from './base58.js';
-import { base62, base62LowerFirst } from './base62.js';
-import { base64url } from './base64url.js';
+import { base32, base32Check, base36, base58, base62, base62LowerFirst, base64url, hex } from './radix-codec.js';
 import { decimal } from './decimal.js';
-import { hex } from './hex.js';
 import type { IdCodec } from './id-codec.js';
 
 const table = {

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
-import { compareIds } from './compare-ids.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { compareIds, type IdLike } from './decimal.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { EDGES } from './testing/id-edges.js';
-import type { IdLike } from './to-id.js';
 
 const anyId = fc.oneof(fc.constantFrom(...EDGES), fc.bigInt({ min: 0n, max: MAX_ID }));
 

@@ -1,6 +1,5 @@
 import { decimal, parseDecimal } from './decimal.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 
 describe('parseDecimal', () => {
   it.each(['0', '1', '9', '10', '9007199254740993', '999999999999999999', '9223372036854775807'])(

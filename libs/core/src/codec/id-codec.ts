@@ -1,5 +1,8 @@
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { RaindropError } from '../raindrop-error.js';
+import { showValue } from '../show-value.js';
+
+/** The largest ID: 2^63 - 1, the largest signed 64-bit integer. IDs are the bigints 0 to `MAX_ID`. */
+export const MAX_ID = 9_223_372_036_854_775_807n;
 
 /**
  * One way to write an ID as text, and to read it back.
@@ -60,4 +63,32 @@ export function defineCodec({ name, width, sortable, legal, format, parse }: Cod
 function requireId(codec: string, id: bigint): bigint {
   if (typeof id === 'bigint' && id >= 0n && id <= MAX_ID) return id;
   throw new InvalidIdError(codec, id, `to be encoded, a bigint from 0 to ${MAX_ID}; toId() reads strings and numbers`);
+}
+
+/**
+ * The value is not an ID, or not one in the form that was asked for.
+ *
+ * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
+ */
+export class InvalidIdError extends RaindropError {
+  readonly errorCode = 'INVALID_ID';
+
+  /** What was given, shortened and escaped; strings are in double quotes. */
+  readonly given: string;
+
+  constructor(
+    /** The codec that refused the value, or `id` when the value was not a text. */
+    readonly codec: string,
+    value: unknown,
+    /** What would have been accepted. */
+    readonly legal: string,
+    /** `Entity.property`, of a value for an entity. */
+    readonly column?: string,
+  ) {
+    const given = showValue(value);
+    const where = column === undefined ? '' : `${column}: `;
+    const cure = column === undefined ? '' : ' Check IDs where they come in: a route with ParseIdPipe.';
+    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`, { retryable: false });
+    this.given = given;
+  }
 }

@@ -1,7 +1,6 @@
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught } from './testing/caught.js';
-import { toId } from './to-id.js';
+import { toId } from './decimal.js';
 
 describe('toId', () => {
   it.each([

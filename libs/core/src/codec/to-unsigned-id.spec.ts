@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { caught } from './testing/caught.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { toUnsignedId } from './to-unsigned-id.js';
+import { InvalidIdError } from './id-codec.js';
+import { toUnsignedId } from './decimal.js';
 
 describe('an unsigned ID', () => {
   it.each([

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
-import { ConfigurationError } from '../config/configuration-error.js';
-import { base32Check } from './base32.js';
-import { base62 } from './base62.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { base32Check, base62 } from './radix-codec.js';
 import { codecs, type CodecName } from './codecs.js';
-import type { IdCodec } from './id-codec.js';
-import { InvalidIdError } from './invalid-id-error.js';
-import { MAX_ID } from './max-id.js';
+import { type IdCodec, InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught } from './testing/caught.js';
 import { EDGES } from './testing/id-edges.js';
 import { typedId, type TypedId } from './typed-id.js';

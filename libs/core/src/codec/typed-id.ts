@@ -1,7 +1,6 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { codecs, isCodecName, type CodecName } from './codecs.js';
-import { defineCodec, type IdCodec } from './id-codec.js';
-import { InvalidIdError } from './invalid-id-error.js';
+import { defineCodec, type IdCodec, InvalidIdError } from './id-codec.js';
 import { showValue } from '../show-value.js';
 
 const PREFIX = /^[a-z](?:[a-z0-9_]{0,29}[a-z0-9])?$/;

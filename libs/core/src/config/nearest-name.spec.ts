@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.js';
+import { nearestName } from './option-reader.js';
 
 const known = ['timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'];
 

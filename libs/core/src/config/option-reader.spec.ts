@@ -1,6 +1,5 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from './configuration-error.js';
-import { OptionReader } from './option-reader.js';
+import { ConfigurationError, OptionReader } from './option-reader.js';
 
 /** What is wrong after `read` has asked for its options. */
 function problemsOf(raw: unknown, read: (reader: OptionReader) => void): string[] {

@@ -1,6 +1,5 @@
 import { showValue } from '../show-value.js';
-import { ConfigurationError, type ConfigurationProblem } from './configuration-error.js';
-import { nearestName } from './nearest-name.js';
+import { RaindropError } from '../raindrop-error.js';
 
 /** So many unknown names are reported one by one; whoever gives more has not made a slip of the pen. */
 const UNKNOWN_NAMED = 10;
@@ -147,4 +146,52 @@ export class OptionReader {
 function describe(value: unknown): string {
   if (!(value instanceof Date)) return showValue(value);
   return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+}
+
+/** One thing that is wrong with a configuration. */
+export interface ConfigurationProblem {
+  /** The option's name. */
+  readonly option: string;
+  /** What was given, as text (shortened). */
+  readonly given: string;
+  /** What is legal, why, and what to do. */
+  readonly message: string;
+}
+
+/**
+ * The configuration cannot work. Everything that is wrong is reported together, an option a line.
+ */
+export class ConfigurationError extends RaindropError {
+  readonly errorCode = 'CONFIGURATION';
+
+  constructor(readonly problems: readonly ConfigurationProblem[]) {
+    const lines = problems.map(({ option, given, message }) => `  - ${option} = ${given}: ${message}`);
+    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`, { retryable: false });
+  }
+}
+
+/** The known name within two edits of `name` (case aside), for a "did you mean"; undefined when none is near. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 64) return undefined;
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
 }

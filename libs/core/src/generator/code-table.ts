@@ -1,13 +1,14 @@
-import type { Codes } from './calls-by-code.js';
-import { CodeCounts, type CountedCodes } from './code-counts.js';
-import { InvalidCodeError } from './generator-errors.js';
-import type { IssuedByCodeOptions } from './issued-by-code.js';
-import { isCode } from './is-code.js';
-import { IssuedTotal } from './issued-total.js';
-import { BEFORE_ALL, maxPosition, type Lane, type PerLane, type Position } from './position.js';
-import type { Sequencer } from './sequencer.js';
-import type { Tenure } from './tenure.js';
-import { WeakListeners } from './weak-listeners.js';
+import type { Codes } from './id-calls.js';
+import {
+  CodeCounts,
+  type CountedCodes,
+  type IssuedByCodeOptions,
+  IssuedTotal,
+  WeakListeners,
+} from './issued-counts.js';
+import { InvalidCodeError, isCode } from './generator-errors.js';
+import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position, type Tenure } from './tenure.js';
+import type { Sequencer } from './tick-cursor.js';
 
 /** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
 const MAX_CHANCES = 256;

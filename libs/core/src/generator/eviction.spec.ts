@@ -3,8 +3,8 @@ import { GeneratorBench } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import type { BoundIdCalls } from './id-calls.js';
 import { CodeTable } from './code-table.js';
-import { BEFORE_ALL } from './position.js';
-import type { Sequencer } from './sequencer.js';
+import { BEFORE_ALL } from './tenure.js';
+import type { Sequencer } from './tick-cursor.js';
 
 /** Evicts whatever is kept, by more codes than there is room for. */
 function crowdOut(bench: GeneratorBench, maxCodes: number): void {

@@ -1,11 +1,10 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { ManualTenure } from '../testing/manual-tenure.js';
 import { tinyLayout } from '../testing/tiny-layout.js';
 import { settle, VirtualTime } from '../testing/virtual-time.js';
 import { SequenceExhaustedError, WaitTimeoutError } from './generator-errors.js';
-import type { GeneratorOptions } from './generator-options.js';
-import { resolveGeneratorOptions } from './generator-options.js';
+import { type GeneratorOptions, resolveGeneratorOptions } from './generator-options.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
 
 describe('ticks', () => {

@@ -4,7 +4,7 @@ import { tinyLayout } from '../testing/tiny-layout.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { UnsafeIntegerError } from './generator-errors.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
-import { StaticTenure } from './static-tenure.js';
+import { StaticTenure } from './tenure.js';
 
 type Form = 'nextId' | 'nextString' | 'nextNumber' | 'nextIds' | 'nextStrings' | 'fill';
 

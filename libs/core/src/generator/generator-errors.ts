@@ -134,3 +134,8 @@ export class InvalidTimeoutError extends RaindropError {
     super(`timeoutMs must be a number of milliseconds, 0 or more, not ${showValue(given)}.`, { retryable: false });
   }
 }
+
+/** Whether something is a text of 1 to 128 characters. */
+export function isCode(code: unknown): code is string {
+  return typeof code === 'string' && code.length > 0 && code.length <= 128;
+}

@@ -1,6 +1,8 @@
 import type { RaindropError } from '../raindrop-error.js';
-import type { IssuedByCode, IssuedByCodeOptions } from './issued-by-code.js';
+import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
 import type { WaitOptions } from './waiting.js';
+import { InvalidCodeError } from './generator-errors.js';
+import type { Outputs } from './outputs.js';
 
 /**
  * The calls for IDs of one code, which is looked up once; each is that of {@link IdCalls}.
@@ -101,4 +103,131 @@ export interface IdCalls {
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode;
+}
+
+/** Where an engine keeps what it has of each code. */
+export interface Codes<Code> {
+  /** What it has of a code; without one, of the IDs that have none. @throws RaindropError that tells why it cannot be used */
+  of(code?: string): Code;
+  /** What it has now of a code that was found before: looked up only when that is gone. */
+  again(code: string, found: Code): Code;
+}
+
+/** The calls for IDs of every code: each looks the code up, and asks the engine's outputs. */
+export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> implements Omit<
+  IdCalls,
+  'refusal' | 'issuedByCode'
+> {
+  constructor(
+    protected readonly codes: Kept,
+    private readonly outputs: Outputs<Code>,
+  ) {}
+
+  nextId(code?: string): bigint {
+    return this.outputs.id(this.codes.of(code));
+  }
+
+  nextString(code?: string): string {
+    return this.outputs.text(this.codes.of(code));
+  }
+
+  nextNumber(code?: string): number {
+    return this.outputs.number(this.codes.of(code));
+  }
+
+  nextIds(count: number, code?: string): bigint[] {
+    return this.outputs.ids(this.codes.of(code), count);
+  }
+
+  nextStrings(count: number, code?: string): string[] {
+    return this.outputs.texts(this.codes.of(code), count);
+  }
+
+  fill(target: BigInt64Array, code?: string): BigInt64Array {
+    return this.outputs.fill(this.codes.of(code), target);
+  }
+
+  nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint> {
+    return this.outputs.idAsync(() => this.codes.of(code), wait);
+  }
+
+  nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
+    return this.outputs.textAsync(() => this.codes.of(code), wait);
+  }
+
+  nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
+    return this.outputs.idsAsync(() => this.codes.of(code), count, wait);
+  }
+
+  nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
+    return this.outputs.textsAsync(() => this.codes.of(code), count, wait);
+  }
+
+  fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
+    return this.outputs.fillAsync(() => this.codes.of(code), target, wait);
+  }
+
+  forCode(code: string): BoundIdCalls {
+    const { codes } = this;
+    if (code === undefined) throw new InvalidCodeError(code);
+    let found = codes.of(code);
+    return new BoundCalls(code, this.outputs, () => (found = codes.again(code, found)));
+  }
+}
+
+/**
+ * The calls for one code, without the look-up. Kept as long as you like: when the code has made room for others in
+ * between, it is looked up again.
+ */
+class BoundCalls<Code> implements BoundIdCalls {
+  /** @param current what the engine keeps of the code now */
+  constructor(
+    readonly code: string,
+    private readonly outputs: Outputs<Code>,
+    private readonly current: () => Code,
+  ) {}
+
+  nextId(): bigint {
+    return this.outputs.id(this.current());
+  }
+
+  nextString(): string {
+    return this.outputs.text(this.current());
+  }
+
+  nextNumber(): number {
+    return this.outputs.number(this.current());
+  }
+
+  nextIds(count: number): bigint[] {
+    return this.outputs.ids(this.current(), count);
+  }
+
+  nextStrings(count: number): string[] {
+    return this.outputs.texts(this.current(), count);
+  }
+
+  fill(target: BigInt64Array): BigInt64Array {
+    return this.outputs.fill(this.current(), target);
+  }
+
+  nextIdAsync(wait?: WaitOptions): Promise<bigint> {
+    return this.outputs.idAsync(this.current, wait);
+  }
+
+  nextStringAsync(wait?: WaitOptions): Promise<string> {
+    return this.outputs.textAsync(this.current, wait);
+  }
+
+  nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
+    return this.outputs.idsAsync(this.current, count, wait);
+  }
+
+  nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]> {
+    return this.outputs.textsAsync(this.current, count, wait);
+  }
+
+  fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
+    return this.outputs.fillAsync(this.current, target, wait);
+  }
 }

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { collectGarbage } from '../testing/collect-garbage.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { CodeTable } from './code-table.js';
-import type { IssuedByCodeOptions, IssuedCounts } from './issued-by-code.js';
+import type { IssuedByCodeOptions, IssuedCounts } from './issued-counts.js';
 
 /** Counts as a plain object. */
 const shown = ({ plain, byCode, others }: IssuedCounts): object => ({

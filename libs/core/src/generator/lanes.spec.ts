@@ -2,7 +2,7 @@ import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import { ClockMovedBackError } from './generator-errors.js';
 import type { GeneratorOptions } from './generator-options.js';
-import type { Lane } from './position.js';
+import type { Lane } from './tenure.js';
 
 /** A generator that has been at 1,000 s on lane 0 and at 990 s on lane 1, with the clock now at 980 s. */
 function goneBackTwice(options: GeneratorOptions = {}, more: { clockBack?: boolean } = {}): GeneratorBench {

@@ -2,7 +2,7 @@ import { createLayout, type LayoutOptions } from '../layout/layout-options.js';
 import { vectors, type Vector } from '../testing/original-vectors.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
-import { StaticTenure } from './static-tenure.js';
+import { StaticTenure } from './tenure.js';
 
 function layoutOptions(vector: Vector): LayoutOptions {
   return {

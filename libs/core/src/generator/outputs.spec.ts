@@ -2,9 +2,9 @@ import { createLayout } from '../layout/layout-options.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import type { KeeperBench } from '../testing/keeper-bench.js';
 import { twins } from '../testing/twins.js';
-import { CallsByCode } from './calls-by-code.js';
+import { CallsByCode } from './id-calls.js';
 import { InvalidBatchError, SequenceExhaustedError, UnsafeIntegerError } from './generator-errors.js';
-import { Issuer } from './issuer.js';
+import { Issuer } from './position-allocator.js';
 
 describe('single IDs', () => {
   it('come as bigint, text or number, each the next one', async () => {

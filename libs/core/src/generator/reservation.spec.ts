@@ -2,7 +2,7 @@ import { ClockBeforeEpochError } from '../layout/layout-errors.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import { ReservationExhaustedError, SequenceExhaustedError } from './generator-errors.js';
-import { AFTER_ALL, BEFORE_ALL, type PerLane, type Position } from './position.js';
+import { AFTER_ALL, BEFORE_ALL, type PerLane, type Position } from './tenure.js';
 
 const both = (tick: number, sequence: number): PerLane<Position> => [
   { tick, sequence },

@@ -1,6 +1,6 @@
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { ClockMovedBackError, ReservationExhaustedError } from './generator-errors.js';
-import { BEFORE_ALL, type Position } from './position.js';
+import { BEFORE_ALL, type Position } from './tenure.js';
 
 const end = (tick: number): Position => ({ tick, sequence: 3 });
 

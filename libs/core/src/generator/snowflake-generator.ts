@@ -1,19 +1,14 @@
-import type { Layout } from '../layout/layout.js';
-import { parseId, type ParsedId } from '../layout/parse-id.js';
+import { type Layout, type ParsedId, parseId } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { Timers } from '../time/timers.js';
-import { CallsByCode } from './calls-by-code.js';
+import type { GeneratorPorts, Timers } from '../ports.js';
+import { CallsByCode, type IdCalls } from './id-calls.js';
 import { CodeTable } from './code-table.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
-import type { GeneratorPorts } from './generator-ports.js';
-import type { IdCalls } from './id-calls.js';
-import type { IssuedByCode, IssuedByCodeOptions } from './issued-by-code.js';
-import { Issuer } from './issuer.js';
-import type { PlacementCounters } from './placement.js';
-import type { Lane, Position } from './position.js';
-import type { Sequencer } from './sequencer.js';
-import { SnowflakeOutputs } from './snowflake-outputs.js';
-import type { Tenure } from './tenure.js';
+import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
+import { Issuer, type PlacementCounters } from './position-allocator.js';
+import type { Lane, Position, Tenure } from './tenure.js';
+import type { Sequencer } from './tick-cursor.js';
+import { SnowflakeOutputs } from './outputs.js';
 import { Waiting } from './waiting.js';
 
 /** Counts what the generator has done since it was made. */

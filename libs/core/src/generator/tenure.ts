@@ -1,5 +1,4 @@
 import type { RaindropError } from '../raindrop-error.js';
-import type { Lane, PerLane, Position } from './position.js';
 
 /**
  * A worker id held for a time, and how far its holder may issue: the answer to "may I issue up to here?".
@@ -41,4 +40,65 @@ export interface Tenure {
    * the generator counts on inside what it knew.
    */
   onChange(listener: () => void): void;
+}
+
+/** One of the two odometers of a worker; the value of the clock-back bit. */
+export type Lane = 0 | 1;
+
+/** A place on a lane. Positions are ordered by tick, then by sequence. */
+export interface Position {
+  readonly tick: number;
+  readonly sequence: number;
+}
+
+/** A pair, one for each lane. */
+export type PerLane<T> = readonly [T, T];
+
+/** Below every position a layout can have. */
+export const BEFORE_ALL: Position = Object.freeze({ tick: Number.NEGATIVE_INFINITY, sequence: -1 });
+
+/** Above every position a layout can have. */
+export const AFTER_ALL: Position = Object.freeze({ tick: Number.POSITIVE_INFINITY, sequence: -1 });
+
+/** Negative when `a` comes before `b`, 0 when they are the same. */
+export function comparePositions(a: Position, b: Position): number {
+  if (a.tick !== b.tick) return a.tick < b.tick ? -1 : 1;
+  return a.sequence - b.sequence;
+}
+
+export function maxPosition(a: Position, b: Position): Position {
+  return comparePositions(a, b) >= 0 ? a : b;
+}
+
+export function otherLane(lane: Lane): Lane {
+  return lane === 0 ? 1 : 0;
+}
+
+/**
+ * Holds a worker id given by hand, for ever and without a reservation.
+ *
+ * Flips are immediate. Nothing remembers what was issued: when the process restarts while the clock stands where the
+ * last process already was, IDs repeat. Use a leased worker wherever that can happen.
+ */
+export class StaticTenure implements Tenure {
+  readonly number = 1;
+  readonly base: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+  readonly limit: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
+  readonly soft: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
+  readonly flipping = false;
+
+  constructor(
+    readonly workerId: number,
+    readonly lane: Lane = 0,
+  ) {}
+
+  admit(): RaindropError | undefined {
+    return undefined;
+  }
+
+  requestExtension(): void {}
+
+  requestFlip(): void {}
+
+  onChange(): void {}
 }

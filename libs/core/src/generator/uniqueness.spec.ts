@@ -3,8 +3,7 @@ import { runs } from '../../../../test/tier.js';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
 import { GeneratorBench } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
-import { Issuer } from './issuer.js';
-import { Placement } from './placement.js';
+import { Issuer, Placement } from './position-allocator.js';
 import {
   BEFORE_ALL,
   comparePositions,
@@ -13,8 +12,8 @@ import {
   type Lane,
   type PerLane,
   type Position,
-} from './position.js';
-import { Sequencer } from './sequencer.js';
+} from './tenure.js';
+import { Sequencer } from './tick-cursor.js';
 
 const CODES = [undefined, 'a', 'b', 'c', 'd'] as const;
 

@@ -1,6 +1,5 @@
 import type { RaindropError } from '../raindrop-error.js';
-import type { Clock, MonotonicClock } from '../time/clock.js';
-import type { Timer, Timers } from '../time/timers.js';
+import type { Clock, MonotonicClock, Timer, Timers } from '../ports.js';
 import {
   ClockMovedBackError,
   InvalidTimeoutError,

@@ -3,7 +3,7 @@ import { runs } from '../../../../test/tier.js';
 import { tinyLayout } from '../testing/tiny-layout.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
-import { StaticTenure } from './static-tenure.js';
+import { StaticTenure } from './tenure.js';
 
 /** How far the workers' clocks differ at most. */
 const SKEW_MS = 40;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { shapeOfFingerprint } from './fingerprint.js';
+import { Layout, shapeOfFingerprint } from './layout.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
-import { Layout } from './layout.js';
 
 const now = Date.UTC(2023, 5, 1);
 const options: LayoutOptions = { startTimeStamp: '2023-01-01', timeStampLength: 33, workIdLength: 10 };

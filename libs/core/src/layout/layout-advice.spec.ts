@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from '../config/configuration-error.js';
-import { adviseLayout } from './layout-advice.js';
-import type { LayoutNeeds } from './layout-needs.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { adviseLayout, type LayoutNeeds } from './layout-advice.js';
 import { createLayout } from './layout-options.js';
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z');

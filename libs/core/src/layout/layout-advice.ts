@@ -1,9 +1,33 @@
 import { OptionReader } from '../config/option-reader.js';
-import { adviseShapes, type AdvisedShape } from './advised-shapes.js';
-import type { LayoutNeeds } from './layout-needs.js';
-import type { LayoutOptions } from './layout-options.js';
-import { planLayout, type LayoutPlan } from './layout-plan.js';
-import { wallClock } from '../time/wall-clock.js';
+import { wallClock } from '../ports.js';
+import { TIME_UNITS, type TimeUnit } from '../time/timeline.js';
+import { type LayoutOptions, readAnyLayout, type ReadyLayoutOptions, refuseShortLife } from './layout-options.js';
+import type { FieldRole } from './layout.js';
+import type { LayoutWarning, WorkerRange } from './layout-usage.js';
+
+/** What a layout has to bear. */
+export interface LayoutNeeds {
+  /**
+   * How many processes issue at the same time. As many again are kept for rolling deploys.
+   * @range 1-1,023
+   */
+  processes: number;
+  /**
+   * How many IDs one of them issues in its busiest second.
+   * @range 1-1,000,000,000
+   */
+  idsPerSecond: number;
+  /**
+   * For how many years from now on.
+   * @range 1-1,000
+   */
+  years: number;
+  /**
+   * Whether IDs must be exact JavaScript numbers, up to 2^53 - 1, all these years.
+   * @defaultValue false
+   */
+  numbers?: boolean;
+}
 
 /** A layout that was thought of, and what speaks for and against it. */
 export interface LayoutAdvice {
@@ -68,4 +92,144 @@ function missesOf(plan: LayoutPlan, needs: Required<LayoutNeeds>, nowMs: number)
     misses.push(`JavaScript rounds its IDs as numbers from ${plan.safeUntil.slice(0, 10)} on: keep them as text.`);
   }
   return misses;
+}
+
+/** A layout to be judged against the needs. */
+interface AdvisedShape {
+  readonly name: 'default' | 'number' | 'fitted' | 'milliseconds';
+  readonly options: LayoutOptions;
+  /** Sentences on what speaks for it. */
+  readonly reasons: readonly string[];
+}
+
+type Needs = Required<LayoutNeeds>;
+
+/** Of the layouts that have a name. */
+const USUAL_EPOCH = '2026-01-01';
+
+const YEAR_MS = 366 * 86_400_000;
+const MAX_WORKER_BITS = 10;
+
+/** The shapes worth judging: those that the documents use, and two that are cut to the needs, by their unit. */
+function adviseShapes(needs: Needs, nowMs: number): readonly AdvisedShape[] {
+  const usual = needs.numbers ? [numberShape(), defaultShape()] : [defaultShape()];
+  return [...usual, ...fittedShape(needs, nowMs, 'second'), ...fittedShape(needs, nowMs, 'millisecond')];
+}
+
+function defaultShape(): AdvisedShape {
+  const bits = { timeUnit: 'second', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 } as const;
+  return {
+    ...{ name: 'default', options: { startTimeStamp: USUAL_EPOCH, ...bits } },
+    reasons: ['It is the default: forRoot() has it without any layout option.'],
+  };
+}
+
+function numberShape(): AdvisedShape {
+  const bits = { timeUnit: 'second', timeStampLength: 40, workIdLength: 8, endBitsLength: 1 } as const;
+  return {
+    ...{ name: 'number', options: { startTimeStamp: USUAL_EPOCH, ...bits } },
+    reasons: ["It is layout: 'number', one line of options."],
+  };
+}
+
+/** As few bits for time and workers as will do, all others for the sequence; none where they do not suffice. */
+function fittedShape(needs: Needs, nowMs: number, timeUnit: 'second' | 'millisecond'): readonly AdvisedShape[] {
+  const { ms, minTimestampBits, maxTimestampBits } = TIME_UNITS[timeUnit];
+  // A year more: the epoch is the first day of this one.
+  const timeBits = Math.ceil(Math.log2(((needs.years + 1) * YEAR_MS) / ms));
+  // Above those of the time, an exact number leaves ten of 63 bits empty.
+  const timeStampLength = Math.max(needs.numbers ? timeBits + 10 : timeBits, minTimestampBits);
+  const workIdLength = workerBitsFor(needs.processes);
+  const sequenceBits = 63 - timeStampLength - workIdLength - 2;
+  if (timeStampLength > maxTimestampBits || sequenceBits < 1) return [];
+  const options = { timeUnit, startTimeStamp: epochAt(nowMs), timeStampLength, workIdLength, endBitsLength: 1 };
+  const room = `It has ${2 ** workIdLength - 1} workers, and the bits that are left count ${2 ** sequenceBits} IDs a ${timeUnit}.`;
+  const order = 'IDs of several processes are in order to the millisecond, as well as clocks agree.';
+  return [
+    timeUnit === 'second'
+      ? { name: 'fitted', options, reasons: [room] }
+      : { name: 'milliseconds', options, reasons: [order, room] },
+  ];
+}
+
+/** For twice as many workers, so that a rolling deploy finds free ones; for all of them where there are no more. */
+function workerBitsFor(processes: number): number {
+  return Math.min(MAX_WORKER_BITS, Math.max(3, Math.ceil(Math.log2(2 * processes + 1))));
+}
+
+/** The first day of the year. */
+function epochAt(nowMs: number): string {
+  return `${new Date(nowMs).getUTCFullYear()}-01-01`;
+}
+
+/** A run of bits of an ID, as in `(id >> shift) & (2^bits - 1)`. */
+export interface PlannedField {
+  readonly name: string;
+  readonly role: FieldRole;
+  readonly bits: number;
+  readonly shift: number;
+  /** What a `fixed` field always holds; null for every other role. */
+  readonly value: number | null;
+}
+
+/**
+ * The plan of a layout, for people and for JSON: plain numbers, texts and nulls, nothing that `JSON.stringify` would
+ * drop or refuse. Moments are ISO texts in UTC.
+ */
+export interface LayoutPlan {
+  /** From the most significant bits down, without the sign bit. */
+  readonly fields: readonly PlannedField[];
+  /** All bits of an ID, without the sign bit: 63, and 64 for unsigned IDs of other systems. */
+  readonly bits: number;
+  readonly fingerprint: string;
+  /** The unit's name; null for a tick that has none, such as 10 ms. */
+  readonly timeUnit: TimeUnit | null;
+  readonly unitMs: number;
+  readonly epoch: string;
+  /** Years of 365 days, from the epoch on. */
+  readonly lifetimeYears: number;
+  /** The first moment without IDs; null when it lies beyond the year 275760. */
+  readonly expiresAt: string | null;
+  /** The first moment whose IDs may pass 2^53 - 1; null when it lies beyond the year 275760. */
+  readonly safeUntil: string | null;
+  /** Of one worker, on one lane and under one code. */
+  readonly idsPerTick: number;
+  /** {@link idsPerTick} over the tick's length: a fraction for coarse units. */
+  readonly idsPerSecond: number;
+  /** The service's worker ids, both ends included, and how many they are. */
+  readonly workers: WorkerRange & { readonly count: number };
+  readonly warnings: readonly LayoutWarning[];
+}
+
+/**
+ * Plans a layout without issuing anything: from its options, or a ready one with how it is used.
+ * @param nowMs the present, against which the epoch and the remaining life are judged; Unix ms, by default this moment's
+ * @throws ConfigurationError naming every option that is wrong. Options of a layout that ends soon are wrong unless
+ * `minLifetimeDays` lets it pass; a ready layout has a warning then.
+ */
+export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = wallClock.now()): LayoutPlan {
+  const reader = new OptionReader(options);
+  const resolved = readAnyLayout(reader, nowMs);
+  if (resolved !== undefined && reader.value('layout') === undefined) refuseShortLife(reader, resolved, nowMs);
+  reader.finish();
+  const { layout, workers, warnings } = resolved!;
+  const units = Object.keys(TIME_UNITS) as TimeUnit[];
+  return {
+    fields: layout.fields.map(({ name, role, bits, shift, value }) => ({
+      ...{ name, role, bits, shift },
+      value: role === 'fixed' ? (value ?? 0) : null,
+    })),
+    bits: layout.bits,
+    fingerprint: layout.fingerprint,
+    timeUnit: units.find((name) => TIME_UNITS[name].ms === layout.unitMs) ?? null,
+    unitMs: layout.unitMs,
+    epoch: new Date(layout.epochMs).toISOString(),
+    lifetimeYears: layout.lifetimeYears,
+    expiresAt: layout.expiresAt?.toISOString() ?? null,
+    safeUntil: layout.safeUntil?.toISOString() ?? null,
+    idsPerTick: layout.idsPerTick,
+    idsPerSecond: layout.idsPerSecond,
+    workers: { ...workers, count: workers.max - workers.min + 1 },
+    warnings: warnings.map(({ code, message }) => ({ code, message })),
+  };
 }

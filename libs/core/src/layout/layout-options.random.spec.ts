@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { resolveLayout, type LayoutOptions } from './layout-options.js';
 import type { ResolvedLayout } from './layout-usage.js';
 

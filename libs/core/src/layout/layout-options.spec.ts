@@ -1,5 +1,5 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError, type ConfigurationProblem } from '../config/configuration-error.js';
+import { ConfigurationError, type ConfigurationProblem } from '../config/option-reader.js';
 import { createLayout, resolveLayout, type LayoutOptions } from './layout-options.js';
 
 const now = Date.UTC(2023, 5, 1);

@@ -1,10 +1,8 @@
 import { OptionReader } from '../config/option-reader.js';
-import { parseEpoch } from '../time/epoch.js';
-import { findTimeUnit, TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
-import type { Field } from './field.js';
-import { Layout } from './layout.js';
+import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit } from '../time/timeline.js';
+import { wallClock } from '../ports.js';
+import { type Field, Layout, layoutOfAnyCopy } from './layout.js';
 import { readUsage, resolvedFor, type ResolvedLayout } from './layout-usage.js';
-import { wallClock } from '../time/wall-clock.js';
 
 /** The bits of a raindrop ID. Names are the original's, in camelCase. */
 export interface LayoutOptions {
@@ -167,7 +165,7 @@ function readUnit(reader: OptionReader): TimeUnit | undefined {
 }
 
 /** Reads the epoch, which is required; Unix ms, 0 after a problem. */
-export function readEpoch(reader: OptionReader, nowMs: number): number {
+function readEpoch(reader: OptionReader, nowMs: number): number {
   const given = reader.value('startTimeStamp');
   const epochMs = parseEpoch(given);
   const legal = `an ISO date such as '2024-01-01', a Date or Unix ms, not in the future`;
@@ -175,4 +173,118 @@ export function readEpoch(reader: OptionReader, nowMs: number): number {
   else if (epochMs === undefined) reader.problem('startTimeStamp', given, `is not a date: must be ${legal}`);
   else if (epochMs > nowMs) reader.problem('startTimeStamp', given, `lies in the future: must be ${legal}`);
   return epochMs ?? 0;
+}
+
+/** The options that shape a layout; a ready one takes their place. */
+export const BIT_OPTIONS = [
+  'timeUnit',
+  'startTimeStamp',
+  'timeStampLength',
+  'workIdLength',
+  'endBitsLength',
+  'endBitsValue',
+] as const;
+
+/** Those of them that may stand beside `layout: 'number'`. */
+const NUMBER_OPTIONS: readonly string[] = ['startTimeStamp', 'endBitsValue'];
+
+/** A ready layout, a preset's for example, and how a service uses it. */
+export interface ReadyLayoutOptions
+  extends
+    Omit<LayoutOptions, (typeof BIT_OPTIONS)[number]>,
+    Partial<Pick<LayoutOptions, (typeof BIT_OPTIONS)[number]>> {
+  /** `number` has the bits of keys that are JavaScript numbers; `startTimeStamp` and `endBitsValue` may stand beside it. */
+  layout: Layout | 'number';
+}
+
+/**
+ * Reads the options of a layout, or a ready one in their place, with a reader that others share.
+ * @param mostWorkers the most worker ids of a ready layout when none are named
+ * @param unnamed the layout of options that name none; by default they are required
+ * @returns undefined when a problem leaves nothing to build
+ */
+export function readAnyLayout(
+  reader: OptionReader,
+  nowMs: number,
+  mostWorkers = Number.POSITIVE_INFINITY,
+  unnamed?: Layout,
+): ResolvedLayout | undefined {
+  const given = reader.value('layout');
+  if (given === undefined && (unnamed === undefined || !namesNoLayout(reader))) return readLayout(reader, nowMs);
+  const layout = given === undefined ? unnamed : readReady(reader, given, nowMs);
+  if (layout === undefined) return undefined;
+  const usage = readUsage(reader, layout.maxWorkerId, Math.min(layout.maxWorkerId, mostWorkers));
+  return resolvedFor(layout, usage, nowMs);
+}
+
+/** Tells whether the options say nothing of what the IDs look like. */
+export function namesNoLayout(reader: OptionReader): boolean {
+  return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
+}
+
+function readReady(reader: OptionReader, given: unknown, nowMs: number): Layout | undefined {
+  const isNumber = typeof given === 'string' && given.toLowerCase() === 'number';
+  for (const option of BIT_OPTIONS) {
+    const value = reader.value(option);
+    if (value === undefined || (isNumber && NUMBER_OPTIONS.includes(option))) continue;
+    reader.problem(option, value, 'cannot be given together with layout, which decides it');
+  }
+  const layout = layoutOfAnyCopy(given);
+  if (layout !== undefined) return layout;
+  if (!isNumber) {
+    reader.problem('layout', given, `must be 'number', or a Layout as createLayout() returns it`);
+    return undefined;
+  }
+  const epochMs = reader.value('startTimeStamp') === undefined ? undefined : readEpoch(reader, nowMs);
+  const endValue = reader.integer('endBitsValue', { min: 0, max: 1, default: 0 });
+  return reader.refused('startTimeStamp', 'endBitsValue') ? undefined : numberLayout(epochMs, endValue);
+}
+
+/** 2026-01-01, UTC. */
+const EPOCH_MS = Date.UTC(2026, 0, 1);
+
+const SECOND_MS = 1_000;
+
+/** The bits of a layout in seconds, with one end bit. */
+interface Bits {
+  readonly time: number;
+  readonly worker: number;
+  readonly sequence: number;
+}
+
+/**
+ * The layout of a service whose options name none, where the store of its worker ids has served none either: 262,144 IDs
+ * a second and process, 1,023 workers, until 2298. A later release may take another one here: where a store has served a
+ * layout, the service goes on with that.
+ */
+export const DEFAULT_LAYOUT = layoutOf({ time: 33, worker: 10, sequence: 18 });
+
+/**
+ * The layout of a service whose options name none, and whose worker ids come from where nothing remembers layouts. It
+ * must never change, also where {@link DEFAULT_LAYOUT} does: processes of two releases would repeat each other's IDs.
+ */
+export const LASTING_LAYOUT = layoutOf({ time: 33, worker: 10, sequence: 18 });
+
+/**
+ * The layout that options name with `layout: 'number'`: 8,192 IDs a second and process, 255 workers. Its IDs have 53 bits,
+ * so that all are exact JavaScript numbers; after 34 years it has none left. Digit for digit they are those of 40 timestamp
+ * bits, 8 worker bits and 1 end bit up to then. The bits must never change: they are what the name stands for.
+ * @param epochMs Unix ms
+ */
+export function numberLayout(epochMs = EPOCH_MS, endValue = 0): Layout {
+  return layoutOf({ time: 30, worker: 8, sequence: 13 }, epochMs, endValue);
+}
+
+function layoutOf({ time, worker, sequence }: Bits, epochMs = EPOCH_MS, endValue = 0): Layout {
+  return new Layout({
+    fields: [
+      { name: 'timestamp', role: 'time', bits: time },
+      { name: 'worker', role: 'worker', bits: worker },
+      { name: 'clockBack', role: 'clockBack', bits: 1 },
+      { name: 'sequence', role: 'sequence', bits: sequence },
+      { name: 'end', role: 'fixed', bits: 1, value: endValue },
+    ],
+    unitMs: SECOND_MS,
+    epochMs,
+  });
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { presets } from '../presets/presets.js';
-import { TIME_UNITS, type TimeUnit } from '../time/time-unit.js';
+import { TIME_UNITS, type TimeUnit } from '../time/timeline.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
-import { planLayout } from './layout-plan.js';
+import { planLayout } from './layout-advice.js';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { InvalidPartError } from './layout-errors.js';
-import type { Field, FieldRole } from './field.js';
+import { type Field, type FieldRole, Layout, type LayoutParts, type LayoutShape } from './layout.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
-import { Layout, type LayoutParts } from './layout.js';
-import type { LayoutShape } from './layout-shape.js';
 
 const now = Date.UTC(2023, 5, 1);
 

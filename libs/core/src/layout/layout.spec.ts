@@ -1,8 +1,7 @@
 import { caught } from '../codec/testing/caught.js';
-import type { Field } from './field.js';
+import { type Field, Layout, type LayoutParts } from './layout.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';
-import { Layout, type LayoutParts } from './layout.js';
 
 const now = Date.UTC(2023, 5, 1);
 const middle = '2023-03-05T13:47:31.750Z';

@@ -1,9 +1,44 @@
 import { MAX_DATE_MS, Timeline } from '../time/timeline.js';
-import { placeFields, type Field, type FieldRole, type PlacedField } from './field.js';
-import { fingerprintOf } from './fingerprint.js';
+import { ConfigurationError, type OptionReader } from '../config/option-reader.js';
+import { toId, toUnsignedId } from '../codec/decimal.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
-import type { LayoutShape } from './layout-shape.js';
-import { refuseShape } from './shape-problem.js';
+
+/**
+ * The role of a field says what it holds of an ID.
+ *
+ * Several `worker` fields (a data centre and a machine, say) make one worker number, the first one highest.
+ */
+export type FieldRole = 'time' | 'worker' | 'clockBack' | 'sequence' | 'fixed';
+
+/** A run of bits of an ID. */
+export interface Field {
+  readonly name: string;
+  readonly role: FieldRole;
+  /** Its width, 1 or more. */
+  readonly bits: number;
+  /** What a `fixed` field always holds. */
+  readonly value?: number;
+}
+
+/** A field with its place: `id = sum of value << shift`. */
+export interface PlacedField extends Field {
+  readonly shift: number;
+}
+
+/** Gives every field its shift; the list runs from the most significant bits down. */
+export function placeFields(fields: readonly Field[]): readonly PlacedField[] {
+  let shift = fields.reduce((sum, field) => sum + field.bits, 0);
+  return fields.map((field) => ({ ...field, shift: (shift -= field.bits) }));
+}
+
+/** The parts that make a layout. */
+export interface LayoutShape {
+  /** From the most significant bits down: the `time` field first, one `sequence` field, 64 bits at most. */
+  readonly fields: readonly Field[];
+  readonly unitMs: number;
+  /** The epoch, Unix ms. */
+  readonly epochMs: number;
+}
 
 /** The parts of an ID, as numbers. */
 export interface LayoutParts {
@@ -188,4 +223,152 @@ export class Layout {
 function part(name: string, value: number, max: number): number {
   if (!Number.isInteger(value) || value < 0 || value > max) throw new InvalidPartError(name, value, max);
   return value;
+}
+
+const LETTER: Readonly<Record<FieldRole, string>> = {
+  time: 't',
+  worker: 'w',
+  clockBack: 'b',
+  sequence: 's',
+  fixed: 'e',
+};
+const ROLE = Object.fromEntries(Object.entries(LETTER).map(([role, letter]) => [letter, role])) as Record<
+  string,
+  FieldRole
+>;
+
+/** What fields are called whose names nobody knows: as those of raindrop's own layouts. */
+const NAME: Readonly<Record<FieldRole, string>> = {
+  time: 'timestamp',
+  worker: 'worker',
+  clockBack: 'clockBack',
+  sequence: 'sequence',
+  fixed: 'end',
+};
+
+/**
+ * A layout as a short stable text: `1000@1672531200:t33.w10.b1.s18.e1=0` is the unit in ms, the epoch's tick and the
+ * fields from the top with their widths, fixed ones with their value. The fields' names are not part of it.
+ */
+export function fingerprintOf(layout: {
+  readonly unitMs: number;
+  readonly timeline: { readonly epochTick: number };
+  readonly fields: readonly Field[];
+}): string {
+  const fields = layout.fields.map(
+    ({ role, bits, value }) => `${LETTER[role]}${bits}${role === 'fixed' ? `=${value ?? 0}` : ''}`,
+  );
+  return `${layout.unitMs}@${layout.timeline.epochTick}:${fields.join('.')}`;
+}
+
+/**
+ * Returns the layout that a fingerprint stands for; undefined when the text is not one. Only a text that the layout
+ * would write itself counts: by what is read here it is decided whether two layouts can produce the same ID.
+ */
+export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined {
+  const match = /^(\d{1,12})@(-?\d{1,16}):([twbse\d.=]{1,200})$/.exec(fingerprint);
+  if (match === null) return undefined;
+  const fields = match[3]!.split('.').map((text): Field => {
+    const [head, value] = text.split('=') as [string, string | undefined];
+    const role = ROLE[head.charAt(0)]!;
+    return {
+      name: NAME[role],
+      role,
+      bits: Number(head.slice(1)),
+      ...(value !== undefined && { value: Number(value) }),
+    };
+  });
+  const unitMs = Number(match[1]);
+  const shape = { fields, unitMs, epochMs: Number(match[2]) * unitMs };
+  if (shapeProblem(shape) !== undefined) return undefined;
+  return fingerprintOf({ ...shape, timeline: new Timeline(unitMs, shape.epochMs) }) === fingerprint ? shape : undefined;
+}
+
+/** @throws ConfigurationError when no IDs can be made of the shape */
+export function refuseShape(shape: LayoutShape): void {
+  const problem = shapeProblem(shape);
+  if (problem === undefined) return;
+  const given = shape.fields.map(({ name, bits }) => `${name} ${bits}`).join(' / ');
+  throw new ConfigurationError([{ option: 'layout', given, message: problem }]);
+}
+
+/** Why no IDs can be made of a shape; undefined when they can. */
+export function shapeProblem({ fields, unitMs, epochMs }: LayoutShape): string | undefined {
+  const widths = (role: FieldRole): number[] => fields.filter((each) => each.role === role).map(({ bits }) => bits);
+  const sum = (bits: readonly number[]): number => bits.reduce((total, each) => total + each, 0);
+
+  // Above the time, a field would put a worker's IDs outside the ranges that follow from a tick: idFloor, safeTicks.
+  if (fields[0]?.role !== 'time' || widths('time').length !== 1) return 'must begin with its only time field';
+  if (widths('sequence').length !== 1) return 'must have exactly one sequence field';
+  if (!['', '1'].includes(widths('clockBack').join())) return 'must have at most one clock-back field, of 1 bit';
+  if (!fields.every(({ bits }) => isIntegerIn(bits, 1, 64))) return 'must have fields of 1 bit or more';
+  if (sum(fields.map(({ bits }) => bits)) > 64) return 'must not have more than 64 bits';
+  if (Math.max(sum(widths('worker')), sum(widths('sequence')), sum(widths('fixed'))) > 53) {
+    return 'must keep workers, sequences and fixed bits to 53 bits each: they are numbers';
+  }
+  if (!fields.every(hasFittingValue)) return 'must give its fixed fields values that fit into their bits';
+  if (!isIntegerIn(unitMs, 1, MAX_DATE_MS)) return 'must have a unit of whole milliseconds, at least 1';
+  if (!isIntegerIn(epochMs, -MAX_DATE_MS, MAX_DATE_MS)) return 'must have an epoch in Unix ms that a Date can hold';
+  return undefined;
+}
+
+function hasFittingValue({ role, bits, value = 0 }: Field): boolean {
+  return role !== 'fixed' || isIntegerIn(value, 0, 2 ** bits - 1);
+}
+
+function isIntegerIn(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+/**
+ * Returns a layout that was given, or, where another copy of this package has made it, the same one of this copy's class.
+ * @returns undefined for what is no layout, and for one that this version cannot hold
+ */
+export function layoutOfAnyCopy(given: unknown): Layout | undefined {
+  if (given instanceof Layout) return given;
+  try {
+    // Fields, unit and epoch are public, and all that makes a layout.
+    const foreign = given as Layout;
+    const layout = new Layout(foreign);
+    return layout.fingerprint === foreign.fingerprint ? layout : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reports a layout that can issue nothing now, although it can read: one that has expired, or whose epoch lies in the
+ * future. For layouts that come ready made, presets among them; without this a service would start and refuse every ID.
+ * @param option the one to name, `layout` or what decides the layout's life
+ */
+export function refuseOutsideLife(reader: OptionReader, option: string, layout: Layout, nowMs: number): void {
+  const { epochMs, expiresAt, fingerprint, timeline, maxTick } = layout;
+  if (timeline.tickAt(nowMs) < 0) {
+    const since = new Date(epochMs).toISOString();
+    reader.problem(option, fingerprint, `issues nothing before its epoch, ${since}: take a startTimeStamp of the past`);
+  } else if (timeline.tickAt(nowMs) > maxTick) {
+    const end = expiresAt === null ? 'every Date' : expiresAt.toISOString();
+    const message =
+      `has expired at ${end} and only reads: for new data take a later startTimeStamp or more timestamp bits, ` +
+      `and keep this layout for parseId()`;
+    reader.problem(option, fingerprint, message);
+  }
+}
+
+/** The parts of an ID. */
+export interface ParsedId extends LayoutParts {
+  readonly id: bigint;
+  /** The start of the ID's tick. */
+  readonly time: Date;
+}
+
+/**
+ * Takes an ID apart. A layout of 64 bits has unsigned IDs, up to 2^64 - 1.
+ * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
+ * @throws TimestampOverflowError when its time lies beyond what a Date can hold
+ */
+export function parseId(layout: Layout, id: bigint | string | number): ParsedId {
+  const value = layout.bits > 63 ? toUnsignedId(id) : toId(id);
+  const parts = layout.unpack(value);
+  return { id: value, time: new Date(layout.timeline.startOf(parts.tick)), ...parts };
 }

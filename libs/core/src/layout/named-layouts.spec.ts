@@ -1,9 +1,8 @@
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
-import { StaticTenure } from '../generator/static-tenure.js';
+import { StaticTenure } from '../generator/tenure.js';
 import { VirtualTime } from '../testing/virtual-time.js';
-import { createLayout } from './layout-options.js';
-import { planLayout } from './layout-plan.js';
-import { DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './named-layouts.js';
+import { createLayout, DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './layout-options.js';
+import { planLayout } from './layout-advice.js';
 
 const NOW = Date.parse('2026-11-21T05:06:58Z');
 const EPOCH = '2026-01-01';

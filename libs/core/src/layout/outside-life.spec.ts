@@ -1,7 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import type { Field } from './field.js';
-import { Layout } from './layout.js';
-import { refuseOutsideLife } from './outside-life.js';
+import { type Field, Layout, refuseOutsideLife } from './layout.js';
 
 const fields: readonly Field[] = [
   { name: 'time', role: 'time', bits: 10 },

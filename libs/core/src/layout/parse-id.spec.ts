@@ -1,8 +1,7 @@
-import { InvalidIdError } from '../codec/invalid-id-error.js';
+import { InvalidIdError } from '../codec/id-codec.js';
 import { TimestampOverflowError } from './layout-errors.js';
 import { createLayout } from './layout-options.js';
-import { Layout } from './layout.js';
-import { parseId } from './parse-id.js';
+import { Layout, parseId } from './layout.js';
 
 const now = Date.UTC(2023, 5, 1);
 

@@ -1,8 +1,6 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from '../config/configuration-error.js';
-import type { Field, FieldRole } from './field.js';
-import { Layout } from './layout.js';
-import type { LayoutShape } from './layout-shape.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { type Field, type FieldRole, Layout, type LayoutShape } from './layout.js';
 
 const ROLES: Record<string, FieldRole> = { t: 'time', w: 'worker', b: 'clockBack', s: 'sequence', e: 'fixed' };
 

@@ -6,7 +6,7 @@ import { FaultStore } from '../testing/fault-store.js';
 import { KeeperBench } from '../testing/keeper-bench.js';
 import { SeededRandom } from '../testing/seeded-random.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
-import { findLayout, withFoundLayout } from './find-layout.js';
+import { findLayout, withFoundLayout } from './lease-start.js';
 import type { LayoutChoice } from './layout-choice.js';
 import { resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';

@@ -1,4 +1,4 @@
-import { comparePositions, type Lane, type Position } from '../generator/position.js';
+import { comparePositions, type Lane, type Position } from '../generator/tenure.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 import type { NoFreeWorkerError } from './lease-errors.js';

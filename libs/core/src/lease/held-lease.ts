@@ -1,18 +1,13 @@
-import type { Lane } from '../generator/position.js';
+import type { Lane } from '../generator/tenure.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { Acquired } from './acquire-row.js';
 import { Admission } from './admission.js';
-import { ForeignTimeZoneError } from './foreign-errors.js';
-import type { Attempt, HeldRow } from './held-row.js';
-import type { HeldWorker, KeeperHooks, Reached } from './held-worker.js';
-import { IssueRate } from './issue-rate.js';
+import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
+import { type Attempt, type HeldRow, isHeld, releaseRow } from './lease-row.js';
+import type { HeldWorker, KeeperHooks, Reached } from './worker-keeper.js';
+import { isCoarse, IssueRate, type Plan, type Reservation } from './reservation.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
-import { ClockSkewError, DatabaseRegressionError } from './lease-errors.js';
-import { isHeld } from './liveness.js';
-import { releaseRow } from './release-row.js';
-import type { Plan, Reservation } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
-import { isCoarse } from './target.js';
 import type { WorkerRow } from './worker-store.js';
 
 const LAPSED = 'its lease ran out without a renewal';

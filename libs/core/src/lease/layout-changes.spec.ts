@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import type { Lane } from '../generator/position.js';
+import type { Lane } from '../generator/tenure.js';
 import { resolveLayout, type LayoutOptions } from '../layout/layout-options.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
 import { KeeperBench } from '../testing/keeper-bench.js';

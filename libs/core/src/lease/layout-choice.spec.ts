@@ -1,7 +1,6 @@
 import { createLayout, type LayoutOptions } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
-import { chooseLayout, onlyLayout } from './layout-choice.js';
-import { UnclearLayoutError } from './unclear-layout-error.js';
+import { chooseLayout, onlyLayout, UnclearLayoutError } from './layout-choice.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 const NOW = Date.parse('2026-11-21T20:00:00Z');

@@ -4,10 +4,10 @@ import { caught } from '../codec/testing/caught.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
-import { judgeLayouts } from './layout-conflicts.js';
+import { judgeLayouts } from './layout-choice.js';
 import { LayoutConflictError } from './lease-errors.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
-import { unusedRow } from './worker-rows.js';
+import { unusedRow } from './lease-row.js';
 import type { WorkerRow, WorkerTable } from './worker-store.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');

@@ -11,7 +11,7 @@ import {
   StoreUnavailableError,
   type WorkerCensus,
 } from './lease-errors.js';
-import { UnclearLayoutError, type RememberedLayout } from './unclear-layout-error.js';
+import { UnclearLayoutError, type RememberedLayout } from './layout-choice.js';
 
 const CENSUS: WorkerCensus = {
   total: 9,

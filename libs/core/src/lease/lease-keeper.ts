@@ -1,11 +1,10 @@
-import type { Lane } from '../generator/position.js';
+import type { Lane } from '../generator/tenure.js';
 import { acquireRow } from './acquire-row.js';
 import { HeldLease } from './held-lease.js';
 import type { LeaseContext } from './lease-context.js';
 import type { WorkerCensus } from './lease-errors.js';
-import type { LeaseEvent } from './lease-events.js';
+import { type LeaseEvent, WorkerKeeper } from './worker-keeper.js';
 import { LeaseStart } from './lease-start.js';
-import { WorkerKeeper } from './worker-keeper.js';
 
 /**
  * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and takes

@@ -1,5 +1,5 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 
 const DAY = 86_400_000;

@@ -1,7 +1,12 @@
 import type { RaindropError } from '../raindrop-error.js';
-import { insist } from './insist.js';
-import type { LeaseContext } from './lease-context.js';
-import { ClosedError, type NoFreeWorkerError } from './lease-errors.js';
+import type { Layout } from '../layout/layout.js';
+import type { WorkerRange } from '../layout/layout-usage.js';
+import type { LeaseContext, LeasePorts } from './lease-context.js';
+import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
+import { chooseLayout, type LayoutChoice, onlyLayout, UnclearLayoutError } from './layout-choice.js';
+import type { ResolvedLeaseOptions } from './lease-options.js';
+import type { StoreSession } from './store-session.js';
+import type { SampleRequest, WorkerStore, WorkerTable } from './worker-store.js';
 
 /** How often the start looks whether IDs can be issued, ms. */
 const LOOK_AGAIN_MS = 50;
@@ -10,7 +15,7 @@ const LOOK_AGAIN_MS = 50;
 const END_MS = 1_500;
 
 /** What the start does with its keeper. */
-export interface Starting {
+interface Starting {
   acquire(): Promise<void>;
   /** Undefined when IDs can be issued. */
   refusal(): RaindropError | undefined;
@@ -101,4 +106,126 @@ export class LeaseStart {
     });
     if (this.isEnded) throw new ClosedError();
   }
+}
+
+/** Where a layout is looked for. */
+interface LayoutSearch {
+  readonly session: StoreSession;
+  readonly options: ResolvedLeaseOptions;
+  readonly ports: Pick<LeasePorts, 'monotonic' | 'randomness' | 'timers'>;
+  /** The layout of a store that has served none. */
+  readonly first: Layout;
+}
+
+/** Prepares the table without a row: how many it needs follows from the layout. */
+const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
+
+const NO_ROWS: SampleRequest = { workers: NO_WORKERS, from: 1, atMost: 1, graceMs: 0 };
+
+/** How often somebody looks, or starts, anew when another process was faster. */
+const LAYOUT_TRIES = 5;
+
+/**
+ * Finds the layout of a service whose options name none, see {@link chooseLayout}. It creates tables that are missing.
+ * @throws UnclearLayoutError; ForeignRowsError; StoreUnavailableError; what the store throws on a table it cannot use
+ */
+export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
+  const insistence = { ports, waitForWorkerMs: 0, isEnded: () => false, pause: (ms: number) => pause(ports, ms) };
+  // Creating takes several statements, as when a lease starts.
+  const prepareMs = 10 * options.opTimeoutMs;
+  await insist(
+    () => session.run('preparing the worker table', (store) => store.prepare(NO_WORKERS), prepareMs),
+    insistence,
+  );
+  const read = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
+    insist(() => session.run('reading the layouts', call), insistence);
+  // Nearly always it is one, and no row has to be read.
+  const only = onlyLayout(await read((store) => store.readSample(NO_ROWS)));
+  if (only !== undefined) return only;
+  for (let tries = 1; ; tries++) {
+    const table = await read((store) => store.readTable());
+    try {
+      return chooseLayout(table, first, options);
+    } catch (error) {
+      if (!(error instanceof UnclearLayoutError) || !isBeingDecided(table) || tries >= LAYOUT_TRIES) throw error;
+    }
+    await pause(ports, pauseMs(ports));
+  }
+}
+
+/**
+ * Finds the layout and starts with it. Processes that start together on a store which has served none may have chosen
+ * differently, by their releases: those that are told so find the layout anew.
+ * @param open closes what it has opened when it throws
+ * @throws what `find` and `open` throw
+ */
+export async function withFoundLayout<T>(
+  find: () => Promise<LayoutChoice>,
+  open: (choice: LayoutChoice) => Promise<T>,
+  ports: LayoutSearch['ports'],
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const choice = await find();
+    try {
+      return await open(choice);
+    } catch (error) {
+      if (!choice.isFirst || !(error instanceof LayoutConflictError) || tries >= LAYOUT_TRIES) throw error;
+    }
+    await pause(ports, pauseMs(ports));
+  }
+}
+
+/** Whether somebody has taken a row whose layout is not noted: he finds out at this moment whether he may go on. */
+function isBeingDecided({ rows, layouts }: WorkerTable): boolean {
+  return rows.some(({ token, layout }) => token !== '' && layout !== '' && !layouts.includes(layout));
+}
+
+function pause({ timers }: Pick<LeasePorts, 'timers'>, ms: number): Promise<void> {
+  return new Promise((resolve) => void timers.setTimer(resolve, ms, 'foreground'));
+}
+
+/** How often in a row a step is tried. */
+const TRIES = 3;
+
+/** How long somebody waits who starts, and how. */
+interface Insistence {
+  readonly ports: Pick<LeasePorts, 'monotonic' | 'randomness'>;
+  readonly waitForWorkerMs: number;
+  readonly isEnded: () => boolean;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Hears of every try that a store which may have lost something has barred. */
+  readonly barred?: (error: NoFreeWorkerError) => void;
+}
+
+/**
+ * Takes a step of a start, once more after what may pass by itself: a blip of the database, a crowd of starters, a store
+ * that bars its rows after a loss, and all taken if so wanted.
+ * @throws what the step throws at last; ClosedError when the start is ended
+ */
+async function insist<T>(step: () => Promise<T>, insistence: Insistence): Promise<T> {
+  const { ports, waitForWorkerMs, isEnded, pause, barred } = insistence;
+  const giveUpAt = ports.monotonic.now() + waitForWorkerMs;
+  for (let failures = 0, barredForMs = 0; ; await pause(pauseMs(ports, barredForMs))) {
+    if (isEnded()) throw new ClosedError();
+    try {
+      return await step();
+    } catch (error) {
+      const allTaken = error instanceof NoFreeWorkerError;
+      const passes = allTaken || (error instanceof LayoutConflictError && error.retryable);
+      const mayRetry = allTaken ? error.census.contended > 0 : error instanceof StoreUnavailableError;
+      const isBarred = allTaken && error.barredForMs > 0;
+      barredForMs = isBarred ? error.barredForMs : 0;
+      if (isBarred) barred?.(error);
+      if (isBarred || (passes && ports.monotonic.now() < giveUpAt)) failures = 0;
+      else if (!mayRetry || ++failures >= TRIES) throw error;
+    }
+  }
+}
+
+/** While a store bars its rows, it is asked no more often than this, ms. */
+const BARRED_PAUSE_MS = 5_000;
+
+/** How long to wait before the next try, ms: at random, so that many starters do not meet again. */
+function pauseMs({ randomness }: Pick<LeasePorts, 'randomness'>, barredForMs = 0): number {
+  return Math.min(barredForMs, BARRED_PAUSE_MS) + 200 + 600 * randomness.fraction();
 }

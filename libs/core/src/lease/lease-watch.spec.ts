@@ -1,6 +1,5 @@
-import { LeaseWatch } from './lease-watch.js';
-import { unusedRow } from './worker-rows.js';
-import type { WorkerRow } from './worker-store.js';
+import { LeaseWatch, type WorkerRow } from './worker-store.js';
+import { unusedRow } from './lease-row.js';
 
 const LEASE_MS = 60_000;
 

@@ -3,16 +3,16 @@ import { FaultStore } from '../testing/fault-store.js';
 import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
 import { live, repeats } from '../testing/live.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
-import type * as LayoutConflicts from './layout-conflicts.js';
+import type * as LayoutConflicts from './layout-choice.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
-import { reachOf } from './reach.js';
-import { unusedRow } from './worker-rows.js';
+import { reachOf } from './failover-guard.js';
+import { unusedRow } from './lease-row.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
 let mockIsBlind = false;
 
-jest.mock('./layout-conflicts.js', (): typeof LayoutConflicts => {
-  const real = jest.requireActual<typeof LayoutConflicts>('./layout-conflicts.js');
+jest.mock('./layout-choice.js', (): typeof LayoutConflicts => {
+  const real = jest.requireActual<typeof LayoutConflicts>('./layout-choice.js');
   return {
     ...real,
     judgeLayouts: ({ barredUntilMs, ...table }, ...rest) =>

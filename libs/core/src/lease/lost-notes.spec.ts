@@ -5,7 +5,7 @@ import { live } from '../testing/live.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
-import { reachOf } from './reach.js';
+import { reachOf } from './failover-guard.js';
 
 const BEGIN = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
-import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './store-term.js';
-import { fencedRow, sampleRows, unusedRow, writtenRow } from './worker-rows.js';
+import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './failover-guard.js';
+import { fencedRow, sampleRows, unusedRow, writtenRow } from './lease-row.js';
 import {
   type SampleRequest,
   type WorkerRow,

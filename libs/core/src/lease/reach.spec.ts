@@ -1,5 +1,5 @@
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
-import { reachOf, sessionAgesOf } from './reach.js';
+import { reachOf, sessionAgesOf } from './failover-guard.js';
 
 const DAY = 86_400_000;
 

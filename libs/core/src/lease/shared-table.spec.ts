@@ -1,8 +1,8 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { KeeperBench } from '../testing/keeper-bench.js';
 import { OriginalProgram, type OriginalOptions } from '../testing/original-program.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
-import { ForeignRowsError, ForeignTimeZoneError } from './foreign-errors.js';
+import { ForeignRowsError, ForeignTimeZoneError } from './lease-errors.js';
 import type { LeaseOptions } from './lease-options.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import { RaindropError } from '../raindrop-error.js';
-import type { Timer, Timers } from '../time/timers.js';
+import type { Timer, Timers } from '../ports.js';
 import { ClockSkewError, StoreUnavailableError } from './lease-errors.js';
 import type { WorkerStore } from './worker-store.js';
 

@@ -4,7 +4,7 @@ import {
   type BelievedServer,
   type ServerVerdict,
   type StoreTerm,
-} from './store-term.js';
+} from './failover-guard.js';
 
 const NOW = 1_700_000_000_000;
 const REACH = 185_000;

@@ -1,6 +1,6 @@
-import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/position.js';
+import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/tenure.js';
 import { tinyLayout } from '../testing/tiny-layout.js';
-import { isCoarse, softOf, targetOf, type TargetBasis } from './target.js';
+import { isCoarse, softOf, targetOf, type TargetBasis } from './reservation.js';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const HORIZON = 65_000;

@@ -1,13 +1,8 @@
-import { BEFORE_ALL, type Lane, type PerLane, type Position } from '../generator/position.js';
-import type { Tenure } from '../generator/tenure.js';
+import { BEFORE_ALL, type Lane, type PerLane, type Position, type Tenure } from '../generator/tenure.js';
 import { RaindropError } from '../raindrop-error.js';
-import type { Grant, HeldWorker, KeeperHooks, Reached } from './held-worker.js';
+import type { Timer } from '../ports.js';
 import type { LeasePorts } from './lease-context.js';
 import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavailableError } from './lease-errors.js';
-import type { LeaseEvent } from './lease-events.js';
-import type { LeaseStatus } from './lease-status.js';
-import { RenewalClock } from './renewal-clock.js';
-import { tellQuietly } from './tell-quietly.js';
 
 const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
 
@@ -196,5 +191,165 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     }
     this.held = undefined;
     await this.disconnect?.();
+  }
+}
+
+/** Asks how far a tenure has issued, on each lane. */
+export type Reached = () => PerLane<Position>;
+
+/** What a tenure of a worker id tells its keeper. */
+export interface KeeperHooks {
+  /** What may be issued has changed. */
+  readonly changed: () => void;
+  /** The worker id must be renewed before anything more is issued. */
+  readonly renewNow: () => void;
+  readonly emit: (event: LeaseEvent) => void;
+}
+
+/** Up to where a tenure may issue, and on which lane it goes on. */
+export type Grant = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
+
+/** One tenure of one worker id, from the answer that gave it to the call that gives it back. */
+export interface HeldWorker extends Pick<Tenure, 'workerId' | 'admit'> {
+  readonly grant: Grant;
+  /** What the status says of it; `lost` once its lease has run out. */
+  readonly state: Extract<LeaseStatus['state'], 'held' | 'suspect' | 'lost'>;
+  readonly leaseLeftMs: number;
+  readonly clockOffsetMs: number | undefined;
+  readonly isLapsed: boolean;
+  /** The next renewal is sent at most so many ms after the last one; 0: soon after it. */
+  readonly renewWithinMs: number;
+
+  /** @returns why the tenure is over; undefined while it goes on. @throws when that is not known yet */
+  renew(reached: Reached): Promise<string | undefined>;
+  /**
+   * Gives the worker id back. The keeper has closed before: nothing is issued any more.
+   * @returns false when it could not be given back, or must not be
+   */
+  release(reached: Reached): Promise<boolean>;
+}
+
+/** A lease at one moment, for status and health. */
+export interface LeaseStatus {
+  /** `suspect`: held, but nothing is issued until it is confirmed. */
+  readonly state: 'starting' | 'held' | 'suspect' | 'lost' | 'closed';
+  readonly workerId: number | undefined;
+  readonly lane: Lane;
+  /** How long IDs are issued without another renewal, ms; 0 while none are. */
+  readonly leaseLeftMs: number;
+  readonly base: PerLane<Position>;
+  readonly limit: PerLane<Position>;
+  /** This host's clock minus the database's at the last contact, ms, the way there included. */
+  readonly clockOffsetMs: number | undefined;
+  /** Attempts that succeeded, the first acquire not among them. */
+  readonly renewals: number;
+  readonly failures: number;
+  /** What went wrong at the last attempt; undefined when it succeeded. */
+  readonly lastError: RaindropError | undefined;
+}
+
+/** An event of a lease, for logs, health and metrics. Nothing in it is secret. */
+export type LeaseEvent =
+  | { readonly type: 'lease-acquired'; readonly workerId: number }
+  | { readonly type: 'lease-renewed'; readonly workerId: number; readonly tookMs: number }
+  | { readonly type: 'lease-lost'; readonly workerId: number; readonly reason: string }
+  | { readonly type: 'lease-regained'; readonly workerId: number }
+  | { readonly type: 'lease-suspect'; readonly workerId: number; readonly reason: string }
+  | { readonly type: 'lease-released'; readonly workerId: number }
+  /** The worker's current lane changed, because the clock went back. */
+  | { readonly type: 'clock-back'; readonly workerId: number; readonly lane: 0 | 1 }
+  | { readonly type: 'database-regression'; readonly workerId: number; readonly error: RaindropError }
+  /** Something failed that is being tried again. */
+  | { readonly type: 'lease-trouble'; readonly error: RaindropError }
+  /** Something works that should be looked after. */
+  | { readonly type: 'warning'; readonly message: string };
+
+/** Renewals that are asked for follow each other no faster than this. */
+const MIN_PAUSE_MS = 20;
+
+/** While the lease is in danger, attempts are at most this far apart. */
+const RETRY_MS = 800;
+
+/** Says when the next attempt is made: one timer, one attempt at a time. */
+export class RenewalClock {
+  private timer: Timer | undefined;
+  private running: Promise<void> | undefined;
+  private askedMeanwhile = false;
+  private failing = false;
+  private stopped = false;
+
+  /**
+   * @param attempt answers whether it succeeded; one that rejects has failed
+   * @param atMostMs how long the next pause may be at most, whatever the heartbeat
+   */
+  constructor(
+    private readonly ports: Pick<LeasePorts, 'timers' | 'randomness'>,
+    private readonly heartbeatIntervalMs: number,
+    private readonly attempt: () => Promise<boolean>,
+    private readonly atMostMs: () => number,
+  ) {}
+
+  /** True when an attempt is under way or about to be made. */
+  get isBusy(): boolean {
+    return this.running !== undefined || (this.askedMeanwhile && !this.failing);
+  }
+
+  start(): void {
+    if (!this.askedMeanwhile) this.schedule(this.pauseAfter(true));
+  }
+
+  /** Brings the next attempt forward; while attempts fail they keep their own pace. */
+  soon(): void {
+    if (this.askedMeanwhile) return;
+    this.askedMeanwhile = true;
+    if (this.running === undefined && !this.failing) this.schedule(MIN_PAUSE_MS);
+  }
+
+  /** An attempt at once, or after the one under way. */
+  now(): void {
+    this.askedMeanwhile = true;
+    if (this.running === undefined) this.schedule(0);
+  }
+
+  /** No further attempt; settles when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer?.cancel();
+    await this.running;
+  }
+
+  private schedule(delayMs: number): void {
+    this.timer?.cancel();
+    if (this.stopped) return;
+    this.timer = this.ports.timers.setTimer(() => this.run(), delayMs, 'background');
+  }
+
+  private run(): void {
+    if (this.running !== undefined || this.stopped) return;
+    this.askedMeanwhile = false;
+    const attempt = this.attempt().catch(() => false);
+    this.running = attempt.then((succeeded) => {
+      this.running = undefined;
+      this.failing = !succeeded;
+      this.schedule(this.askedMeanwhile && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));
+    });
+  }
+
+  /** A tenth of jitter keeps many processes from renewing together. */
+  private pauseAfter(succeeded: boolean): number {
+    const pause = succeeded ? this.heartbeatIntervalMs : Math.min(this.heartbeatIntervalMs, RETRY_MS);
+    return Math.min(pause * (1 - this.ports.randomness.fraction() / 10), this.atMostMs());
+  }
+}
+
+/**
+ * Calls a listener of somebody else's. What it throws, or rejects with, is its own affair: it must neither stop a lease
+ * nor end a process.
+ */
+function tellQuietly<Told extends unknown[]>(listener: (...told: Told) => unknown, ...told: Told): void {
+  try {
+    Promise.resolve(listener(...told)).catch(() => undefined);
+  } catch {
+    // Nobody is here who could be told.
   }
 }

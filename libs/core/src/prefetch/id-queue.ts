@@ -1,5 +1,5 @@
-import type { Stock } from '../supply/stock.js';
-import { TakenList } from './taken-list.js';
+import type { Stock, TakenIds } from '../supply/supply.js';
+import { type BatchOrder, TEXTS } from '../generator/outputs.js';
 
 interface Batch {
   readonly ids: readonly bigint[];
@@ -81,5 +81,21 @@ export class IdQueue implements Stock {
     this.batches.shift();
     this.index = 0;
     if (this.batches.length > 0) this.onBegin();
+  }
+}
+
+/** After so many texts others get a turn of the event loop; nothing else takes long. */
+const SLICE = 2_048;
+
+/** IDs that were taken together, as a list. */
+class TakenList implements TakenIds {
+  constructor(private readonly ids: readonly bigint[]) {}
+
+  write<Batch>({ batch, form }: BatchOrder<Batch>, from: number, end: number): void {
+    for (let index = from; index < end; index++) form.put(batch, index, this.ids[index]!);
+  }
+
+  turnAfter({ form }: BatchOrder<unknown>): number {
+    return form === TEXTS ? SLICE : this.ids.length;
   }
 }

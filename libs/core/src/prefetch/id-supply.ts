@@ -1,14 +1,57 @@
-import { MAX_ID } from '../codec/max-id.js';
+import { FetchCounters, Supply, type SupplyContext, type SupplyStatus } from '../supply/supply.js';
+import type { PrefetchPorts, Timer } from '../ports.js';
+import { MAX_ID } from '../codec/id-codec.js';
 import { UnsafeIntegerError } from '../generator/generator-errors.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
-import { AdaptiveStep } from '../supply/adaptive-step.js';
-import { Supply } from '../supply/supply.js';
-import type { Timer } from '../time/timers.js';
+import { AdaptiveStep } from '../supply/fetcher.js';
+import type { ResolvedPrefetchOptions } from './prefetch-options.js';
 import { IdQueue } from './id-queue.js';
-import type { PrefetchContext } from './prefetch-context.js';
-import { IdSourceUnavailableError, IdsNotReadyError, InvalidIdBatchError } from './prefetch-errors.js';
-import type { PrefetchStatus } from './prefetch-status.js';
+import { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch-errors.js';
+
+/** Whoever issues the IDs: another process, near or far. */
+export interface IdBatchSource {
+  /** For errors and the log: `the cluster's primary`, `the ID service at ids.internal`. */
+  readonly name: string;
+
+  /**
+   * Takes IDs that nobody else gets, and that no other call of this or any other client was or will be answered with. A
+   * rejection, or an answer that comes too late, leaves open whether some were issued: those are gaps.
+   *
+   * @param count how many, at least 1; fewer may be answered, at least one
+   * @param code undefined for IDs without one
+   * @throws RaindropError whose `retryable` says whether to try again; anything else is tried again
+   */
+  take(count: number, code?: string): Promise<readonly bigint[]>;
+}
+
+/** What the supplies of all codes share. */
+export interface PrefetchContext extends SupplyContext {
+  readonly source: IdBatchSource;
+  readonly options: ResolvedPrefetchOptions;
+  readonly ports: PrefetchPorts;
+  readonly counters: BatchCounters;
+}
+
+/** The status says how the IDs of one code stand. */
+export interface PrefetchStatus extends SupplyStatus {
+  /** Undefined for IDs without one. */
+  readonly code: string | undefined;
+}
+
+/** Counts what was done for all codes together since the start. */
+export class BatchCounters extends FetchCounters {
+  /** Batches that came in time. */
+  batches = 0;
+  /** IDs in them. */
+  received = 0;
+  /** IDs that came after their attempt had been given up, and so were never used. */
+  late = 0;
+  /** IDs that were older than `maxAgeMs` before anybody wanted them. */
+  aged = 0;
+  /** How often the process was told that it may be a copy: what was taken before must not be given to callers then. */
+  restores = 0;
+}
 
 /** A batch that is used up in less was too small, ms: it is much shorter-lived than a segment. */
 const FAST_MS = 500;
@@ -17,7 +60,7 @@ const FAST_MS = 500;
 const REMEMBERED = 2;
 
 /** What the source answered. */
-export interface IdBatch {
+interface IdBatch {
   readonly ids: readonly bigint[];
   /** At most so many were wanted. */
   readonly count: number;

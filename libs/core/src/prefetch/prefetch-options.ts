@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readSupplyOptions } from '../supply/supply-options.js';
+import { readSupplyOptions } from '../supply/supply.js';
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {

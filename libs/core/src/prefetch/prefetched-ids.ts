@@ -2,13 +2,10 @@ import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { SuppliedCodes } from '../supply/supplied-codes.js';
 import { SuppliedIds } from '../supply/supplied-ids.js';
-import type { IdBatchSource } from './id-batch-source.js';
-import { IdSupply } from './id-supply.js';
-import type { PrefetchContext } from './prefetch-context.js';
+import { BatchCounters, type IdBatchSource, IdSupply, type PrefetchContext } from './id-supply.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
-import type { PrefetchPorts } from './prefetch-ports.js';
-import { BatchCounters } from './prefetch-status.js';
+import type { PrefetchPorts } from '../ports.js';
 
 /** So many codes are looked at in one call for one that makes room: some ten microseconds. */
 const MAX_LOOKS = 1_000;

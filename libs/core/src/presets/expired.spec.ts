@@ -1,10 +1,8 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError, type ConfigurationProblem } from '../config/configuration-error.js';
-import { OptionReader } from '../config/option-reader.js';
+import { ConfigurationError, type ConfigurationProblem, OptionReader } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
-import type { Layout } from '../layout/layout.js';
+import { type Layout, refuseOutsideLife } from '../layout/layout.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
-import { refuseOutsideLife } from '../layout/outside-life.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { KeeperBench } from '../testing/keeper-bench.js';
 import { WorkerDatabase } from '../testing/worker-database.js';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { caught } from '../codec/testing/caught.js';
-import { InvalidIdError } from '../codec/invalid-id-error.js';
-import { ConfigurationError } from '../config/configuration-error.js';
-import { parseKeyWorkerId } from './key-worker.js';
-import { presets } from './presets.js';
+import { InvalidIdError } from '../codec/id-codec.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { parseKeyWorkerId, presets } from './presets.js';
 
 /** KeyWorker's arithmetic, in 64 bits that overflow like Java's: (time - epoch) << 22 | process << 17 | machine << 12 | n. */
 function original(ms: number, process: number, machine: number, sequence: number): bigint {

@@ -1,6 +1,5 @@
-import { base32 } from '../codec/base32.js';
-import type { Layout } from '../layout/layout.js';
-import { parseId } from '../layout/parse-id.js';
+import { base32 } from '../codec/radix-codec.js';
+import { type Layout, parseId } from '../layout/layout.js';
 import { presets } from './presets.js';
 
 /** IDs that were issued by the systems themselves, with what the named source says of them. */

@@ -1,7 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
-import type { Field } from '../layout/field.js';
-import { Layout } from '../layout/layout.js';
-import { parseEpoch } from '../time/epoch.js';
+import { type Field, Layout } from '../layout/layout.js';
+import { parseEpoch } from '../time/timeline.js';
 
 /** The options that every preset takes. */
 export interface PresetOptions {
@@ -13,7 +12,7 @@ export interface PresetOptions {
 }
 
 /** What a preset is. */
-export interface PresetRule {
+interface PresetRule {
   readonly unitMs: number;
   /** The original's epoch, Unix ms. */
   readonly epochMs: number;
@@ -38,4 +37,19 @@ export function presetLayout(options: PresetOptions, { unitMs, epochMs, fields, 
   const resolved = typeof fields === 'function' ? fields(reader) : fields;
   reader.finish();
   return new Layout({ fields: resolved, unitMs, epochMs: start! });
+}
+
+/** The ticks since the epoch. */
+export function timestamp(bits: number): Field {
+  return { name: 'timestamp', role: 'time', bits };
+}
+
+/** Part of the worker's number, under the name that it has in the other system. */
+export function worker(bits: number, name = 'worker'): Field {
+  return { name, role: 'worker', bits };
+}
+
+/** The counter inside a tick. */
+export function sequence(bits: number): Field {
+  return { name: 'sequence', role: 'sequence', bits };
 }

@@ -1,5 +1,5 @@
 import { caught } from '../codec/testing/caught.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
 import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
 import { presets } from './presets.js';

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
-import { StaticTenure } from '../generator/static-tenure.js';
-import { InvalidIdError } from '../codec/invalid-id-error.js';
+import { StaticTenure } from '../generator/tenure.js';
+import { InvalidIdError } from '../codec/id-codec.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
-import { shapeOfFingerprint } from '../layout/fingerprint.js';
-import { Layout } from '../layout/layout.js';
-import { parseId } from '../layout/parse-id.js';
+import { Layout, parseId, shapeOfFingerprint } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { KeeperBench } from '../testing/keeper-bench.js';

@@ -1,8 +1,7 @@
-import type { OptionReader } from '../config/option-reader.js';
-import type { Field } from '../layout/field.js';
-import type { Layout } from '../layout/layout.js';
-import { sequence, timestamp, worker } from './preset-fields.js';
-import { presetLayout, type PresetOptions } from './preset-layout.js';
+import { OptionReader } from '../config/option-reader.js';
+import { type Field, type Layout, parseId } from '../layout/layout.js';
+import type { IdLike } from '../codec/decimal.js';
+import { presetLayout, type PresetOptions, sequence, timestamp, worker } from './preset-layout.js';
 
 /** The bits may be shared out in another way; the sum stays. */
 export interface UidGeneratorOptions extends PresetOptions {
@@ -72,4 +71,70 @@ function readBits(
     reader.problem('timeBits', bits.time, message);
   }
   return bits;
+}
+
+/** The options say how the time is written. */
+export interface UidJsonOptions {
+  /**
+   * The zone of the timestamp, by its IANA name, such as `Asia/Shanghai`. Default `UTC`, the same on every host; the
+   * original took the zone that its JVM happened to have.
+   */
+  timeZone?: string;
+}
+
+/**
+ * Answers what uid-generator's `parseUID` answers, letter for letter:
+ * `{"UID":"...","timestamp":"yyyy-MM-dd HH:mm:ss","workerId":"...","sequence":"..."}`. Any layout will do; what is finer
+ * than a second, and a data centre, has no place in this form.
+ * @throws InvalidIdError when `id` is not an ID; TimestampOverflowError when its time lies beyond what a Date can hold
+ * @throws ConfigurationError when an option is wrong
+ */
+export function uidJson(layout: Layout, id: IdLike, options: UidJsonOptions = {}): string {
+  const format = readFormat(options);
+  const parsed = parseId(layout, id);
+  return JSON.stringify({
+    UID: String(parsed.id),
+    timestamp: dateTimeText(format, parsed.time),
+    workerId: String(parsed.workerId),
+    sequence: String(parsed.sequence),
+  });
+}
+
+function readFormat(options: UidJsonOptions): Intl.DateTimeFormat {
+  const reader = new OptionReader(options);
+  const given = reader.value('timeZone') ?? 'UTC';
+  const format = typeof given === 'string' ? formatIn(given) : undefined;
+  if (format === undefined) {
+    reader.problem('timeZone', given, `must be the IANA name of a time zone, such as 'Asia/Shanghai' or 'UTC'`);
+  }
+  reader.finish();
+  return format!;
+}
+
+/** Undefined for a zone that there is not. */
+function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+  const digits = '2-digit';
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: digits,
+      day: digits,
+      hour: digits,
+      minute: digits,
+      second: digits,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the parts: how a locale joins them differs from one version of its data to the next. */
+function dateTimeText(format: Intl.DateTimeFormat, time: Date): string {
+  const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
+  const { year = '', month, day, hour, minute, second } = parts;
+  return `${year.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${second}`;
 }

@@ -1,10 +1,10 @@
 import { caught } from '../codec/testing/caught.js';
-import { InvalidIdError } from '../codec/invalid-id-error.js';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { InvalidIdError } from '../codec/id-codec.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
 import { Layout } from '../layout/layout.js';
 import { presets } from './presets.js';
-import { uidJson } from './uid-json.js';
+import { uidJson } from './uid-generator.js';
 
 const layout = presets.uidGenerator();
 const sample = 3_200_169_789_968_523_265n;

@@ -1,6 +1,5 @@
-import { base32 } from '../codec/base32.js';
+import { base32, positionalDigits } from '../codec/radix-codec.js';
 import { codecs, type CodecName } from '../codec/codecs.js';
-import { positionalDigits } from '../codec/positional-digits.js';
 
 /** How a text that was recognised is written: a codec's name, or a form that is only read. */
 export type WrittenForm = CodecName | 'hex-0x' | 'hex-upper' | 'signed' | 'base32-lenient' | 'shortcode';

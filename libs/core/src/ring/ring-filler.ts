@@ -1,13 +1,17 @@
-import { ClockMovedBackError, InvalidBatchError } from '../generator/generator-errors.js';
-import { ReservationExhaustedError, SequenceExhaustedError } from '../generator/generator-errors.js';
+import {
+  ClockMovedBackError,
+  InvalidBatchError,
+  ReservationExhaustedError,
+  SequenceExhaustedError,
+} from '../generator/generator-errors.js';
 import type { IdCalls } from '../generator/id-calls.js';
 import type { Layout } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
 import { IdsNotReadyError } from '../prefetch/prefetch-errors.js';
 import { showThrown } from '../show-value.js';
-import { Freshness } from './freshness.js';
+import { Freshness, type RingMemory } from './ring-memory.js';
 import { RingFailedError } from './ring-errors.js';
-import type { RingMemory } from './ring-memory.js';
+import type { PutRejection, RingPorts } from './ring-options.js';
 
 /** Whose IDs a ring holds: a generator, or a service. */
 export type RingSource = Pick<IdCalls, 'fill' | 'refusal'> & { readonly layout: Layout };
@@ -141,4 +145,52 @@ export function isBrief(refusal: RaindropError): boolean {
 
 function refusalOf(error: unknown): RaindropError {
   return error instanceof RaindropError ? error : new RingFailedError('UNEXPECTED', showThrown(error), true);
+}
+
+/** What becomes of IDs that were issued for the ring and are not handed out from it. */
+export class PutRejections {
+  count = 0;
+
+  /** @param handler in place of the log */
+  constructor(
+    private readonly warn: (message: string) => void,
+    private readonly handler: ((rejection: PutRejection) => unknown) | undefined,
+  ) {}
+
+  /** What is old is replaced all the time, and what is left when it is closed is lost by intent: neither is logged. */
+  tell(reason: PutRejection['reason'], count: number, why = ''): void {
+    if (count === 0) return;
+    this.count += count;
+    try {
+      if (this.handler === undefined) {
+        if (reason === 'failed') this.warn(`The ring was emptied, ${count} IDs are discarded: ${why}`);
+        return;
+      }
+      const told = this.handler({ reason, count });
+      Promise.resolve(told).catch((error: unknown) => this.warn(`onPutRejected rejected: ${showThrown(error)}`));
+    } catch (error) {
+      this.warn(`onPutRejected threw: ${showThrown(error)}`);
+    }
+  }
+}
+
+/** One line in so long. */
+const LOG_EVERY_MS = 1_000;
+
+/** Writes what may happen at any pace to the log: once a second at most. */
+export class ThrottledLog {
+  private unlogged = 0;
+  private loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly ports: Pick<RingPorts, 'monotonic' | 'warn'>) {}
+
+  /** @param line the line for so many that it stands for, this one included */
+  tell(line: (count: number) => string): void {
+    this.unlogged++;
+    const now = this.ports.monotonic.now();
+    if (now - this.loggedAt < LOG_EVERY_MS) return;
+    this.ports.warn(line(this.unlogged));
+    this.loggedAt = now;
+    this.unlogged = 0;
+  }
 }

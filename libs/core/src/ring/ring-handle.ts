@@ -1,7 +1,5 @@
-import { ConfigurationError } from '../config/configuration-error.js';
-import { OptionReader } from '../config/option-reader.js';
-import { Layout } from '../layout/layout.js';
-import type { LayoutShape } from '../layout/layout-shape.js';
+import { ConfigurationError, OptionReader } from '../config/option-reader.js';
+import { Layout, type LayoutShape } from '../layout/layout.js';
 import { showValue } from '../show-value.js';
 import { RingMemory } from './ring-memory.js';
 import type { ResolvedRingOptions } from './ring-options.js';

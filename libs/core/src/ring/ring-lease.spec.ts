@@ -1,8 +1,8 @@
-import type { LeaseEvent } from '../lease/lease-events.js';
+import type { LeaseEvent } from '../lease/worker-keeper.js';
 import { LeaseSuspectError } from '../lease/lease-errors.js';
 import { KeeperBench } from '../testing/keeper-bench.js';
 import { ManualChanges } from './testing/manual-changes.js';
-import type { RingPorts } from './ring-ports.js';
+import type { RingPorts } from './ring-options.js';
 import { SharedIdRing } from './shared-id-ring.js';
 import { SharedIds } from './shared-ids.js';
 

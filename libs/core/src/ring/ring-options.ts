@@ -1,5 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
 import type { RaindropError } from '../raindrop-error.js';
+import type { Clock, MonotonicClock, Timers } from '../ports.js';
+import type { WordChanges } from './ring-memory.js';
 
 /** IDs that were issued for the ring and are not handed out from it. */
 export interface PutRejection {
@@ -115,7 +117,7 @@ export interface SharedIdsOptions {
   onTakeRejected?: (error: RaindropError) => unknown;
 }
 
-export type ResolvedSharedIdsOptions = Readonly<
+type ResolvedSharedIdsOptions = Readonly<
   Required<Pick<SharedIdsOptions, 'asyncTimeoutMs'>> & Pick<SharedIdsOptions, 'onTakeRejected'>
 >;
 
@@ -142,4 +144,15 @@ function readHandler<Handler>(reader: OptionReader, name: string): Handler | und
   const given = reader.value(name);
   if (given !== undefined && typeof given !== 'function') reader.problem(name, given, 'must be a function');
   return given as Handler | undefined;
+}
+
+/** Holds what either side of a ring needs of its thread. */
+export interface RingPorts {
+  readonly clock: Clock;
+  /** The same in every thread of the process. */
+  readonly monotonic: MonotonicClock;
+  readonly timers: Timers;
+  readonly changes: WordChanges;
+  /** Writes a line to the log. */
+  readonly warn: (message: string) => void;
 }

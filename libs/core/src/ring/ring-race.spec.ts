@@ -1,6 +1,5 @@
-import { Freshness } from './freshness.js';
+import { Freshness, RingMemory } from './ring-memory.js';
 import { RingCursor } from './ring-cursor.js';
-import { RingMemory } from './ring-memory.js';
 import { LateCursor } from './testing/late-cursor.js';
 import { RingBench } from './testing/ring-bench.js';
 

@@ -1,14 +1,17 @@
 import { SequenceExhaustedError } from '../generator/generator-errors.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { Timer } from '../time/timers.js';
-import { RingMemory } from './ring-memory.js';
-import { isBrief, isPassing, RingFiller, type RingSource } from './ring-filler.js';
+import type { Timer } from '../ports.js';
+import { showThrown } from '../show-value.js';
+import { RingMemory, type RingState } from './ring-memory.js';
+import { isBrief, isPassing, PutRejections, RingFiller, type RingSource, ThrottledLog } from './ring-filler.js';
 import { makeHandle, type SharedIdRingHandle } from './ring-handle.js';
-import { PutRejections } from './put-rejections.js';
-import { resolveRingOptions, type ResolvedRingOptions, type SharedIdRingOptions } from './ring-options.js';
-import type { RingPorts } from './ring-ports.js';
-import type { SharedIdRingStatus } from './shared-id-ring-status.js';
+import {
+  type ResolvedRingOptions,
+  resolveRingOptions,
+  type RingPorts,
+  type SharedIdRingOptions,
+} from './ring-options.js';
 
 /** The event loop gets a turn after so much work. */
 const WORK_MS = 0.5;
@@ -196,5 +199,52 @@ export class SharedIdRing {
   private setTimer(delayMs: number): void {
     this.timer?.cancel();
     this.timer = this.ports.timers.setTimer(this.tend, delayMs, 'background');
+  }
+}
+
+/** A ring at one moment. */
+export interface SharedIdRingStatus {
+  readonly state: RingState;
+  /** IDs that can be taken; old ones that takers would skip included. */
+  readonly left: number;
+  readonly capacity: number;
+  /** Since the start. A thread may still hold a run of what it has taken. */
+  readonly taken: number;
+  /** Issued for the ring and thrown away, since the start. */
+  readonly rejected: number;
+  /** Why the ring failed, or waits to be filled; undefined when all is well. */
+  readonly refusal: RaindropError | undefined;
+}
+
+/** What becomes of calls that get no ID. */
+export class TakeRejections {
+  count = 0;
+  private readonly rejected: ThrottledLog;
+  private readonly unhandled: ThrottledLog;
+
+  /** @param handler in place of the log */
+  constructor(
+    ports: Pick<RingPorts, 'monotonic' | 'warn'>,
+    private readonly handler: ((error: RaindropError) => unknown) | undefined,
+  ) {
+    this.rejected = new ThrottledLog(ports);
+    this.unhandled = new ThrottledLog(ports);
+  }
+
+  /** Tells of one. @returns what is to be thrown. @throws what the handler throws */
+  tell(error: RaindropError): RaindropError {
+    this.count++;
+    if (this.handler === undefined) this.log(error);
+    // An async one rejects later, when nobody could catch it.
+    else Promise.resolve(this.handler(error)).catch((reason: unknown) => this.logHandler(reason));
+    return error;
+  }
+
+  private log({ message }: RaindropError): void {
+    this.rejected.tell((count) => `${count} takes from the ring were rejected, the last one: ${message}`);
+  }
+
+  private logHandler(reason: unknown): void {
+    this.unhandled.tell((count) => `onTakeRejected rejected ${count} times, the last time: ${showThrown(reason)}`);
   }
 }

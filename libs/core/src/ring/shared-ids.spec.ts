@@ -2,7 +2,7 @@ import { LeaseLostError, LeaseSuspectError } from '../lease/lease-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import { ManualTenure } from '../testing/manual-tenure.js';
-import { RingBatch } from './ring-batch.js';
+import { RingBatch } from './ring-cursor.js';
 import { SharedIds } from './shared-ids.js';
 import { RingBench } from './testing/ring-bench.js';
 

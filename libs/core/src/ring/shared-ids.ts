@@ -2,17 +2,13 @@ import { OptionReader } from '../config/option-reader.js';
 import { InvalidBatchError } from '../generator/generator-errors.js';
 import { readGeneratorOptions } from '../generator/generator-options.js';
 import { Waiting, type WaitLimit, type WaitOptions } from '../generator/waiting.js';
-import { Layout } from '../layout/layout.js';
-import { parseId, type ParsedId } from '../layout/parse-id.js';
+import { Layout, type ParsedId, parseId } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
-import { Freshness } from './freshness.js';
-import { RingBatch } from './ring-batch.js';
-import { RingCursor } from './ring-cursor.js';
+import { Freshness, RingMemory, type RingState } from './ring-memory.js';
+import { RingBatch, RingCursor } from './ring-cursor.js';
 import { checkHandle, type SharedIdRingHandle } from './ring-handle.js';
-import { RingMemory, type RingState } from './ring-memory.js';
-import { resolveSharedIdsOptions, type SharedIdsOptions } from './ring-options.js';
-import type { RingPorts } from './ring-ports.js';
-import { TakeRejections } from './take-rejections.js';
+import { resolveSharedIdsOptions, type RingPorts, type SharedIdsOptions } from './ring-options.js';
+import { TakeRejections } from './shared-id-ring.js';
 
 /** After so many IDs a batch that waits lets others have a turn of the event loop: under a millisecond, also cold. */
 const SLICE = 1_024;

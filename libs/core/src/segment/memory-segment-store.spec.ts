@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
 import { MemorySegmentStore, MemorySegmentTable } from './memory-segment-store.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { MAX_ID } from '../codec/max-id.js';
-import { IDS } from '../generator/batch-form.js';
+import { MAX_ID } from '../codec/id-codec.js';
+import { IDS } from '../generator/outputs.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { Segment } from './segment-store.js';
 import { range } from './testing/segment-bench.js';

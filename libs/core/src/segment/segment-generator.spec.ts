@@ -1,8 +1,8 @@
-import { ConfigurationError } from '../config/configuration-error.js';
-import { CallsByCode } from '../generator/calls-by-code.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { CallsByCode } from '../generator/id-calls.js';
 import { InvalidCodeError, UnsafeIntegerError } from '../generator/generator-errors.js';
-import type { IssuedCounts } from '../generator/issued-by-code.js';
-import { TooManyCodesError } from '../supply/supply-errors.js';
+import type { IssuedCounts } from '../generator/issued-counts.js';
+import { TooManyCodesError } from '../supply/supplied-codes.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { settle } from '../testing/virtual-time.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';

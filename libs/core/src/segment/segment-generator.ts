@@ -1,16 +1,14 @@
 import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
-import { withDeadline } from '../supply/deadline.js';
+import { withDeadline } from '../supply/fetcher.js';
 import { SuppliedCodes } from '../supply/supplied-codes.js';
 import { SuppliedIds } from '../supply/supplied-ids.js';
-import type { SupplyPorts } from '../supply/supply-ports.js';
-import type { SegmentContext } from './segment-context.js';
+import type { SupplyPorts } from '../ports.js';
+import { ReservationCounters, type SegmentContext, SegmentSupply } from './segment-supply.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
-import { ReservationCounters } from './segment-status.js';
 import type { SegmentStore } from './segment-store.js';
-import { SegmentSupply } from './segment-supply.js';
 
 /** How many codes are fetched at once at the start. */
 const AT_ONCE = 16;

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 

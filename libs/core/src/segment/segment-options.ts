@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readSupplyOptions } from '../supply/supply-options.js';
+import { readSupplyOptions } from '../supply/supply.js';
 
 /** The options say how many numbers a chain keeps at hand. */
 export interface ChainOptions {

@@ -1,23 +1,46 @@
-import { MAX_ID } from '../codec/max-id.js';
-import { decimalText } from '../generator/decimal-text.js';
+import { FetchCounters, Supply, type SupplyContext, type SupplyStatus } from '../supply/supply.js';
+import { MAX_ID } from '../codec/id-codec.js';
+import { decimalText } from '../generator/tick-cursor.js';
 import { UnsafeIntegerError } from '../generator/generator-errors.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
-import { AdaptiveStep } from '../supply/adaptive-step.js';
-import { withDeadline } from '../supply/deadline.js';
-import { Supply } from '../supply/supply.js';
-import type { NumberCursor } from './number-cursor.js';
-import { PrefetchDistance } from './prefetch-distance.js';
-import { SegmentBuffer, sizeOf } from './segment-buffer.js';
-import type { SegmentContext } from './segment-context.js';
+import { AdaptiveStep, withDeadline } from '../supply/fetcher.js';
+import type { ResolvedSegmentOptions } from './segment-options.js';
+import { type NumberCursor, SegmentBuffer, sizeOf } from './segment-buffer.js';
 import {
   SegmentNotReadyError,
   SegmentRegressionError,
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment-errors.js';
-import type { SegmentStatus } from './segment-status.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
+
+/** What the supplies of one generator share. */
+export interface SegmentContext extends SupplyContext {
+  readonly options: ResolvedSegmentOptions;
+  readonly counters: ReservationCounters;
+}
+
+/** The status says how the numbers of one key stand. */
+export interface SegmentStatus extends SupplyStatus {
+  readonly code: string;
+  /** How many segments wait behind the one in use. */
+  readonly buffered: number;
+}
+
+/** Counts what was done for all keys together since the start. */
+export class ReservationCounters extends FetchCounters {
+  /** Segments that came. */
+  reservations = 0;
+  /** Numbers in them. */
+  reserved = 0;
+  /** Segments among the reservations that came after their call had been given up. */
+  late = 0;
+  /** Numbers that came and were never used: too late, or not above those that had come before. */
+  dropped = 0;
+  /** Numbers that went back to the store at the end. */
+  givenBack = 0;
+}
 
 /**
  * Keeps the numbers of one key at hand, from segments.
@@ -183,5 +206,41 @@ export class SegmentSupply extends Supply<ReservedSegment> {
     const giveBack = (): Promise<boolean> => this.source.giveBack(unused);
     const wentBack = await withDeadline(giveBack, opTimeoutMs, this.ctx.ports.timers).catch(() => false);
     if (wentBack) this.ctx.counters.givenBack += sizeOf(unused);
+  }
+}
+
+/** When nobody has starved for so long, a chain gets shorter, ms. */
+const CALM_MS = 60_000;
+
+/**
+ * How many numbers are to be at hand. Without a chain it is a share of the step. A chain keeps whole segments ahead:
+ * twice as many after callers have starved, within its budget of numbers, and half after a minute without.
+ *
+ * It counts the numbers that are left here. The distance between values says nothing once others draw from the same row.
+ * Source of the chain: CosId's SegmentChainId.
+ */
+export class PrefetchDistance {
+  private segments: number;
+  private calmSince = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: Pick<ResolvedSegmentOptions, 'prefetchBelow' | 'chain'>) {
+    this.segments = options.chain?.safeDistance ?? options.prefetchBelow;
+  }
+
+  /** With fewer numbers than these the next are fetched. */
+  numbers(step: number): number {
+    return Math.min(this.segments * step, this.options.chain?.maxBuffered ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Numbers have come. @param hasStarved whether a caller had found none @param at monotonic ms */
+  landed(hasStarved: boolean, step: number, at: number): void {
+    const { chain } = this.options;
+    if (chain === undefined) return;
+    if (hasStarved) {
+      if (this.segments * step < chain.maxBuffered) this.segments *= 2;
+    } else if (at - this.calmSince > CALM_MS) {
+      this.segments = Math.max(chain.safeDistance, Math.floor(this.segments / 2));
+    } else return;
+    this.calmSince = at;
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RepeatGuard } from './repeat-guard.js';
+import { RepeatGuard } from './short-id-generator.js';
 
 const CYCLE_MS = 200;
 const KEEP_MS = 150;

@@ -1,15 +1,13 @@
 import { ClockMovedBackError, SequenceExhaustedError } from '../generator/generator-errors.js';
 import type { GeneratorOptions } from '../generator/generator-options.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
-import { StaticTenure } from '../generator/static-tenure.js';
+import { StaticTenure } from '../generator/tenure.js';
 import { InvalidPartError } from '../layout/layout-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
 import { tinyLayout } from '../testing/tiny-layout.js';
 import { VirtualTime } from '../testing/virtual-time.js';
-import { SHORT_ID_CYCLE_MS, type ShortIdOptions } from './short-id.js';
-import { ShortIdGenerator } from './short-id-generator.js';
-import { shortIdLayout } from './short-id-layout.js';
-import { ShortIdRepeatError } from './short-id-repeat-error.js';
+import { SHORT_ID_CYCLE_MS, shortIdLayout, type ShortIdOptions } from './short-id.js';
+import { ShortIdGenerator, ShortIdRepeatError } from './short-id-generator.js';
 
 const EPOCH_MS = 1_490_346_283_706;
 const START_MS = Date.parse('2026-03-01T12:00:00Z');

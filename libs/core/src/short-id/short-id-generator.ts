@@ -1,20 +1,20 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import type { Layout } from '../layout/layout.js';
-import type { Clock, MonotonicClock } from '../time/clock.js';
-import { hostPorts } from '../zero-config/host-ports.js';
-import { guardOfSource } from './guard-of-source.js';
-import type { RepeatGuard } from './repeat-guard.js';
+import type { Clock, MonotonicClock } from '../ports.js';
+import { hostPorts } from '../zero-config/host-worker-id.js';
+import { processWide } from '../copies.js';
+import { RaindropError } from '../raindrop-error.js';
 import {
   foldId,
   MAX_EXPIRE_SECONDS,
+  type ParsedShortId,
   parseShortId,
   resolveExpireSeconds,
-  type ParsedShortId,
+  SHORT_ID_CYCLE_MS,
+  shortIdLayout,
   type ShortIdOptions,
 } from './short-id.js';
-import { shortIdLayout } from './short-id-layout.js';
-import { ShortIdRepeatError } from './short-id-repeat-error.js';
 
 /** The source gives the IDs that are shortened: an `IdService` or a `SnowflakeGenerator` of {@link shortIdLayout}. */
 export interface ShortIdSource {
@@ -130,4 +130,98 @@ function refuseOtherLayout({ fingerprint }: Layout): void {
     `is not the layout of short IDs, ${shortIdLayout.fingerprint}: lease their workers with layout: shortIdLayout, ` +
     `a range of 0 to 31 and a tableName of their own`;
   throw new ConfigurationError([{ option: 'source.layout', given: fingerprint, message }]);
+}
+
+const guards = processWide('guards of short IDs', () => new WeakMap<object, RepeatGuard>());
+
+/** The one guard of a source: its numbers must differ whichever generator shortens them. The longest expiry counts. */
+function guardOfSource(source: object, keepMs: number): RepeatGuard {
+  const guard = guards.get(source) ?? new RepeatGuard(SHORT_ID_CYCLE_MS, keepMs);
+  guards.set(source, guard);
+  guard.keepAtLeast(keepMs);
+  return guard;
+}
+
+/** Numbers whose times led the monotonic clock by nearly the same. */
+interface Stretch {
+  /** By how much at least, ms. */
+  readonly leadMs: number;
+  /** When the last of them was issued, monotonic ms. */
+  lastMs: number;
+}
+
+/**
+ * Sees that a number of a cycle would come again too soon, because the clock was set forward.
+ *
+ * A number comes again when the time in it has gone on by a cycle. If that time leads the monotonic clock by `x` more
+ * than then, only a cycle minus `x` has really passed: too little when `x` is more than a cycle minus the time for
+ * which numbers must differ. So the smallest lead of that time is what has to be known.
+ */
+export class RepeatGuard {
+  /**
+   * Of the last `keepMs`: a later one with a smaller lead takes the place of those before it, so the first is smallest.
+   */
+  private readonly stretches: Stretch[] = [];
+
+  constructor(
+    private readonly cycleMs: number,
+    private keepMs: number,
+  ) {}
+
+  /** For how long numbers differ, ms. */
+  get keptMs(): number {
+    return this.keepMs;
+  }
+
+  /** Lets numbers differ for so long at least, from now on. */
+  keepAtLeast(keepMs: number): void {
+    this.keepMs = Math.max(this.keepMs, keepMs);
+  }
+
+  private get slackMs(): number {
+    return this.cycleMs - this.keepMs;
+  }
+
+  /**
+   * For how long a number of a time must not be issued yet, ms; 0 when it may be.
+   * @param timeMs what the number says
+   * @param nowMs the monotonic clock
+   */
+  blockedMs(timeMs: number, nowMs: number): number {
+    const { stretches, keepMs } = this;
+    while (stretches.length > 0 && nowMs - stretches[0]!.lastMs >= keepMs) stretches.shift();
+    const first = stretches[0];
+    if (first === undefined || timeMs - nowMs - first.leadMs <= this.slackMs) return 0;
+    return first.lastMs + keepMs - nowMs;
+  }
+
+  /** Takes note of a number that is issued. */
+  note(timeMs: number, nowMs: number): void {
+    const { stretches } = this;
+    const leadMs = timeMs - nowMs;
+    while (stretches.length > 0 && stretches.at(-1)!.leadMs >= leadMs) stretches.pop();
+    const last = stretches.at(-1);
+    // To join them errs on the safe side, and leaves ten of them at most.
+    if (last !== undefined && leadMs - last.leadMs < this.slackMs / 8) last.lastMs = nowMs;
+    else stretches.push({ leadMs, lastMs: nowMs });
+  }
+}
+
+/** The clock was set forward so far that short IDs would repeat before they expire. */
+export class ShortIdRepeatError extends RaindropError {
+  readonly errorCode = 'SHORT_ID_REPEAT';
+
+  constructor(
+    /** For how long short IDs must differ. */
+    readonly expireSeconds: number,
+    /** How long until they do, ms, if the clock stays as it is. */
+    readonly blockedMs: number,
+  ) {
+    super(
+      `The clock was set forward, so far that a short ID could repeat one of the last ${expireSeconds} s. ` +
+        `None is issued for ${Math.ceil(blockedMs / 1_000)} s, or until the clock is set right. ` +
+        `Check the host's time synchronisation; a smaller expireSeconds lets the clock leap further.`,
+      { retryable: true },
+    );
+  }
 }

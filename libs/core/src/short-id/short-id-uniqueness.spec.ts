@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
-import { StaticTenure } from '../generator/static-tenure.js';
+import { StaticTenure } from '../generator/tenure.js';
 import { resolvedFor } from '../layout/layout-usage.js';
 import { RaindropError } from '../raindrop-error.js';
 import { KeeperBench } from '../testing/keeper-bench.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 import { WorkerDatabase } from '../testing/worker-database.js';
-import { DEFAULT_EXPIRE_SECONDS, foldId, MAX_EXPIRE_SECONDS, SHORT_ID_CYCLE_MS } from './short-id.js';
+import { DEFAULT_EXPIRE_SECONDS, foldId, MAX_EXPIRE_SECONDS, SHORT_ID_CYCLE_MS, shortIdLayout } from './short-id.js';
 import { ShortIdGenerator } from './short-id-generator.js';
-import { shortIdLayout } from './short-id-layout.js';
 import { RepeatLog } from './testing/repeat-log.js';
 
 /** A cycle is a multiple of it: clocks that move by it meet the numbers of the last cycle again. */

@@ -1,10 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { ConfigurationError } from '../config/configuration-error.js';
-import { InvalidIdError } from '../codec/invalid-id-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { InvalidIdError } from '../codec/id-codec.js';
 import { InvalidPartError } from '../layout/layout-errors.js';
-import { foldId, MAX_EXPIRE_SECONDS, parseShortId, SHORT_ID_CYCLE_MS } from './short-id.js';
-import { shortIdLayout } from './short-id-layout.js';
+import { foldId, MAX_EXPIRE_SECONDS, parseShortId, SHORT_ID_CYCLE_MS, shortIdLayout } from './short-id.js';
 
 const EPOCH_MS = 1_490_346_283_706;
 

@@ -1,4 +1,4 @@
-import { AdaptiveStep } from './adaptive-step.js';
+import { AdaptiveStep } from './fetcher.js';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
-import type { Timer } from '../time/timers.js';
-import type { ResolvedSupplyOptions } from './supply-options.js';
-import type { SupplyPorts } from './supply-ports.js';
+import type { SupplyPorts, Timer, Timers } from '../ports.js';
+import type { ResolvedSupplyOptions } from './supply.js';
 
 /** Knows what answers are worth, and is told how calls end. */
 export interface FetchListener<Answer> {
@@ -134,5 +133,57 @@ export class Fetcher<Answer> {
   private end(): void {
     this.current = undefined;
     this.whenIdle();
+  }
+}
+
+/** What is used up faster than this was too small, ms; what lasts more than twice as long was too large. */
+const FAST_MS = 15 * 60_000;
+
+/**
+ * How many IDs the next fetch takes: twice as many when those of the last one were used up fast, half when they lasted
+ * long, never fewer than the source's own step and never more than `maxStep`, unless the source's step is larger.
+ *
+ * The rule and its times, a quarter and half of an hour, are those of Leaf's segment mode.
+ */
+export class AdaptiveStep {
+  /** 0 until the source's own step is known. */
+  current = 0;
+  private ownStep = 0;
+  private begunAt = Number.NaN;
+
+  constructor(
+    private readonly maxStep: number,
+    private readonly fastMs = FAST_MS,
+  ) {}
+
+  /** The source's own step is known. */
+  learn(ownStep: number): void {
+    this.ownStep = ownStep;
+    this.current = Math.max(this.current, ownStep);
+  }
+
+  /** What another fetch has brought has come into use. @param at monotonic ms */
+  began(at: number): void {
+    const lasted = at - this.begunAt;
+    if (lasted < this.fastMs) this.current = Math.max(this.ownStep, Math.min(this.current * 2, this.maxStep));
+    else if (lasted > 2 * this.fastMs) this.current = Math.max(this.ownStep, Math.floor(this.current / 2));
+    this.begunAt = at;
+  }
+
+  /** What comes into use next is the first again: it says nothing about how long those before it lasted. */
+  restart(): void {
+    this.begunAt = Number.NaN;
+  }
+}
+
+/** Settles as the call does, but rejects after `ms`: whether it was executed is unknown then. */
+export async function withDeadline<T>(call: () => Promise<T>, ms: number, timers: Timers): Promise<T> {
+  let expire!: (error: Error) => void;
+  const deadline = new Promise<never>((_, reject) => (expire = reject));
+  const timer = timers.setTimer(() => expire(new Error(`no answer within ${ms} ms`)), ms, 'background');
+  try {
+    return await Promise.race([call(), deadline]);
+  } finally {
+    timer.cancel();
   }
 }

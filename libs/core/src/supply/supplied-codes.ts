@@ -1,16 +1,12 @@
-import type { Codes } from '../generator/calls-by-code.js';
-import { CodeCounts, type CountedCodes } from '../generator/code-counts.js';
-import { isCode } from '../generator/is-code.js';
-import { InvalidCodeError } from '../generator/generator-errors.js';
-import type { IssuedByCodeOptions } from '../generator/issued-by-code.js';
-import { WeakListeners } from '../generator/weak-listeners.js';
+import type { Codes } from '../generator/id-calls.js';
+import { CodeCounts, type CountedCodes, type IssuedByCodeOptions, WeakListeners } from '../generator/issued-counts.js';
+import { InvalidCodeError, isCode } from '../generator/generator-errors.js';
 import { ClosedError } from '../lease/lease-errors.js';
-import type { RaindropError } from '../raindrop-error.js';
+import { RaindropError } from '../raindrop-error.js';
 import type { Supply } from './supply.js';
-import { TooManyCodesError } from './supply-errors.js';
 
 /** How the codes of an engine come, and how they go. */
-export interface CodeRules<One> {
+interface CodeRules<One> {
   readonly maxCodes: number;
   /** The code of calls that name none; undefined when their IDs have a supply of their own. */
   readonly plainCode: string | undefined;
@@ -139,5 +135,21 @@ export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCod
     this.issuedBefore += supply.issued;
     this.counts.tell((each) => each.gone(code, supply.issued));
     void supply.close();
+  }
+}
+
+/** More codes than `maxCodes` were asked for in this process. A code that is dropped would lose its numbers. */
+export class TooManyCodesError extends RaindropError {
+  readonly errorCode = 'TOO_MANY_CODES';
+
+  constructor(
+    readonly idCode: string,
+    readonly maxCodes: number,
+  ) {
+    super(
+      `'${idCode}' would be one code more than maxCodes (${maxCodes}) allows. Codes are business kinds, few and known: ` +
+        `do not make them of what users send. Otherwise raise maxCodes.`,
+      { retryable: false },
+    );
   }
 }

@@ -1,13 +1,93 @@
+import type { SupplyPorts } from '../ports.js';
+import type { OptionReader } from '../config/option-reader.js';
+import type { RaindropError } from '../raindrop-error.js';
+import type { BatchOrder } from '../generator/outputs.js';
 import { checkedWait, type WaitOptions } from '../generator/waiting.js';
 import { ClosedError } from '../lease/lease-errors.js';
-import type { RaindropError } from '../raindrop-error.js';
-import type { AdaptiveStep } from './adaptive-step.js';
-import { Fetcher, type FetchListener } from './fetcher.js';
-import type { Stock, TakenIds } from './stock.js';
-import type { SupplyContext } from './supply-context.js';
-import type { SupplyStatus } from './supply-status.js';
-import type { Order } from './waiter.js';
-import { WaiterQueue } from './waiter-queue.js';
+import { type AdaptiveStep, Fetcher, type FetchListener } from './fetcher.js';
+import { type Order, WaiterQueue } from './waiter-queue.js';
+
+/** What the supplies of all codes share. */
+export interface SupplyContext {
+  readonly options: ResolvedSupplyOptions;
+  readonly ports: SupplyPorts;
+  /** Where all of them count together. */
+  readonly counters: FetchCounters;
+}
+
+/** The options of every supply, checked and complete. */
+export interface ResolvedSupplyOptions {
+  /** The next IDs are fetched when less than this share of a fetch is left, 0-1. */
+  readonly prefetchBelow: number;
+  readonly maxBatch: number;
+  readonly asyncTimeoutMs: number;
+  readonly opTimeoutMs: number;
+  readonly retryBaseMs: number;
+  readonly retryMaxMs: number;
+}
+
+/** Reads the options of a supply. @param share the default of `prefetchBelow`, and of what it is a share */
+export function readSupplyOptions(
+  reader: OptionReader,
+  share: { readonly default: number; readonly of: string },
+): ResolvedSupplyOptions {
+  const retryBaseMs = reader.integer('retryBaseMs', { min: 1, max: 60_000, default: 50 });
+  return {
+    prefetchBelow: reader.share('prefetchBelow', share),
+    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
+    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 3_000 }),
+    opTimeoutMs: reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 }),
+    retryBaseMs,
+    retryMaxMs: reader.integer('retryMaxMs', {
+      min: retryBaseMs,
+      max: 600_000,
+      default: Math.max(retryBaseMs, 5_000),
+      hint: 'at least retryBaseMs',
+    }),
+  };
+}
+
+/** How the IDs of one code stand. */
+export interface SupplyStatus {
+  /** How many are at hand. */
+  readonly left: number;
+  /** How many the next fetch takes at least; 0 before the first one of a source that says it itself. */
+  readonly step: number;
+  readonly isFetching: boolean;
+  /** Why the last fetch failed; undefined since one succeeded. */
+  readonly lastError: RaindropError | undefined;
+}
+
+/** What was done for all codes together since the start. */
+export class FetchCounters {
+  /** Fetches that failed or took longer than `opTimeoutMs`. */
+  failures = 0;
+  /** Calls that found too few IDs at hand. */
+  starved = 0;
+  /** IDs that were at hand when the process was copied or the service closed, and so never used. */
+  forgotten = 0;
+}
+
+/** IDs that were taken together. */
+export interface TakenIds {
+  /** Writes those from one index to another into the places of a batch; each part once, in order. */
+  write<Batch>(order: BatchOrder<Batch>, from: number, end: number): void;
+  /** After so many of them others are to have a turn of the event loop (well under a millisecond). */
+  turnAfter(order: BatchOrder<unknown>): number;
+}
+
+/** The IDs at hand. */
+export interface Stock {
+  readonly left: number;
+  /** How many were handed out. */
+  readonly issued: number;
+  /** Takes the next one, which must be at hand. */
+  next(): bigint;
+  /** Takes as many, which must be at hand. */
+  take(count: number): TakenIds;
+  /** Forgets everything. */
+  clear(): void;
+}
 
 /** Keeps the IDs of one code at hand: decides when to fetch, how many, and who gets them. */
 export abstract class Supply<Answer = unknown> implements FetchListener<Answer> {

@@ -1,9 +1,7 @@
 import { WaitTimeoutError } from '../generator/generator-errors.js';
-import type { WaitLimit } from '../generator/waiting.js';
+import { endListening, type WaitLimit } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { Timer } from '../time/timers.js';
-import type { SupplyPorts } from './supply-ports.js';
-import { Waiter, type Order } from './waiter.js';
+import type { SupplyPorts, Timer } from '../ports.js';
 
 /** So many are answered before others get a turn of the event loop (well under a millisecond). */
 const SLICE = 250;
@@ -91,5 +89,79 @@ function reasonOf({ limit }: Waiter): unknown {
     return limit.signal!.reason;
   } catch (error) {
     return error;
+  }
+}
+
+/** The longest delay that every platform's timers know. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** What somebody wants. */
+export interface Order<T> {
+  /** How many numbers must be at hand. */
+  readonly count: number;
+  /** Takes them; called when it is this one's turn. */
+  readonly take: () => T;
+}
+
+/** What becomes of a waiter. */
+interface WaiterEnds<T> {
+  readonly resolve: (taken: T) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Its time is up. */
+  readonly expired: (waiter: Waiter<T>) => void;
+  /** Its signal has fired. */
+  readonly aborted: (waiter: Waiter<T>) => void;
+}
+
+/** Somebody who waits for numbers. Its timer keeps the process alive. */
+class Waiter<T = unknown> {
+  private readonly giveUpAt: number;
+  private readonly abort = (): void => {
+    if (!this.isOver) this.ends.aborted(this);
+  };
+  private timer: Timer | undefined;
+  /** It was answered, or has given up. */
+  isOver = false;
+
+  constructor(
+    private readonly order: Order<T>,
+    readonly limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>,
+    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
+    private readonly ends: WaiterEnds<T>,
+  ) {
+    this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;
+    // First: what it throws rejects the call, and nothing is left behind.
+    limit.signal?.addEventListener('abort', this.abort);
+    if (!this.isOver) this.setTimer(limit.timeoutMs);
+  }
+
+  get count(): number {
+    return this.order.count;
+  }
+
+  serve(): void {
+    this.leave();
+    this.ends.resolve(this.order.take());
+  }
+
+  refuse(reason: unknown): void {
+    this.leave();
+    this.ends.reject(reason);
+  }
+
+  private leave(): void {
+    this.isOver = true;
+    this.timer?.cancel();
+    endListening(this.limit.signal, this.abort);
+  }
+
+  private setTimer(ms: number): void {
+    this.timer = this.ports.timers.setTimer(() => this.look(), Math.min(ms, MAX_DELAY_MS), 'foreground');
+  }
+
+  private look(): void {
+    const leftMs = this.giveUpAt - this.ports.monotonic.now();
+    if (leftMs > 0) this.setTimer(leftMs);
+    else this.ends.expired(this);
   }
 }

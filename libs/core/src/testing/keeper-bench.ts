@@ -2,12 +2,12 @@ import type { GeneratorOptions } from '../generator/generator-options.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { resolveLayout, type LayoutOptions } from '../layout/layout-options.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
-import type { LeaseEvent } from '../lease/lease-events.js';
+import type { LeaseEvent } from '../lease/worker-keeper.js';
 import { LeaseKeeper } from '../lease/lease-keeper.js';
 import { resolveLeaseOptions, type LeaseOptions } from '../lease/lease-options.js';
 import { StoreSession } from '../lease/store-session.js';
 import { FaultStore } from './fault-store.js';
-import type { Clock } from '../time/clock.js';
+import type { Clock } from '../ports.js';
 import type { VirtualTime } from './virtual-time.js';
 import { WorkerDatabase } from './worker-database.js';
 

@@ -1,5 +1,4 @@
-import { AFTER_ALL, BEFORE_ALL, type Lane, type PerLane, type Position } from '../generator/position.js';
-import type { Tenure } from '../generator/tenure.js';
+import { AFTER_ALL, BEFORE_ALL, type Lane, type PerLane, type Position, type Tenure } from '../generator/tenure.js';
 import type { RaindropError } from '../raindrop-error.js';
 
 /** What a test may set. */

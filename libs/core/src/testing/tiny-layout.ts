@@ -1,5 +1,4 @@
-import type { Field } from '../layout/field.js';
-import { Layout } from '../layout/layout.js';
+import { type Field, Layout } from '../layout/layout.js';
 
 export interface TinyLayoutOptions {
   /** Default 1. */

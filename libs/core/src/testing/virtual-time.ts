@@ -1,6 +1,4 @@
-import type { Clock, MonotonicClock } from '../time/clock.js';
-import type { Randomness } from '../time/randomness.js';
-import type { Timer, Timers } from '../time/timers.js';
+import type { Clock, MonotonicClock, Randomness, Timer, Timers } from '../ports.js';
 import { VirtualTimeline, type TimerOwner } from './virtual-timeline.js';
 
 export { settle } from './virtual-timeline.js';

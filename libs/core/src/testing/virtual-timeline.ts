@@ -1,4 +1,4 @@
-import type { Timer } from '../time/timers.js';
+import type { Timer } from '../ports.js';
 
 /** Whose timers these are: while paused they wait, once stopped they never fire. */
 export interface TimerOwner {

@@ -1,4 +1,4 @@
-import { parseEpoch } from './epoch.js';
+import { parseEpoch } from './timeline.js';
 
 describe('an epoch', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { findTimeUnit } from './time-unit.js';
+import { findTimeUnit } from './timeline.js';
 
 describe('a time unit', () => {
   it.each([

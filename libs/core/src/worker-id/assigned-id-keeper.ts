@@ -1,13 +1,9 @@
-import type { Lane } from '../generator/position.js';
-import { glanceAt } from '../lease/clock-watch.js';
+import type { Lane } from '../generator/tenure.js';
+import { glanceAt } from '../lease/admission.js';
 import type { LeasePorts } from '../lease/lease-context.js';
-import type { LeaseEvent } from '../lease/lease-events.js';
-import { WorkerKeeper } from '../lease/worker-keeper.js';
-import { AssignedLease, type AssignedContext } from './assigned-lease.js';
-import { AssignerCalls } from './assigner-calls.js';
-import { OwnPast } from './own-past.js';
-import { RestartWait } from './restart-wait.js';
-import type { WorkerIdAssigner, WorkerIdRequest } from './worker-id-assigner.js';
+import { type LeaseEvent, WorkerKeeper } from '../lease/worker-keeper.js';
+import { type AssignedContext, AssignedLease, OwnPast, RestartWait } from './assigned-lease.js';
+import { AssignerCalls, type WorkerIdAssigner, type WorkerIdRequest } from './worker-id-assigner.js';
 import { NoWorkerIdError } from './worker-id-errors.js';
 
 /** The set-up says how a worker id without an odometer is kept. */

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { VirtualTime } from '../testing/virtual-time.js';
-import { collisionOdds } from './collision-odds.js';
+import { collisionOdds } from './machine-process-id.js';
 
 describe('the odds of a collision', () => {
   it.each([

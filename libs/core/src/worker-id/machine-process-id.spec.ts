@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { machineProcessWorkerId, machineText, type NetworkInterfaces } from './machine-process-id.js';
 
 const eth0 = (mac: string): NetworkInterfaces => ({ eth0: [{ mac, internal: false }] });

@@ -1,11 +1,11 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { ConfigurationError } from '../config/configuration-error.js';
+import { ConfigurationError } from '../config/option-reader.js';
 import { ClockMovedBackError } from '../generator/generator-errors.js';
 import { thrownBy } from '../testing/generator-bench.js';
-import { wallClock } from '../time/wall-clock.js';
+import { wallClock } from '../ports.js';
 import { machineProcessWorkerId, machineText } from '../worker-id/machine-process-id.js';
 import { createGenerator, type CreateGeneratorOptions } from './create-generator.js';
-import type { HostScope } from './host-scope.js';
+import type { HostScope } from './host-worker-id.js';
 
 interface Given {
   pid?: number;

@@ -1,12 +1,16 @@
-import { OptionReader } from '../config/option-reader.js';
-import { readGeneratorOptions, type GeneratorOptions } from '../generator/generator-options.js';
+import { ConfigurationError, OptionReader } from '../config/option-reader.js';
+import {
+  type GeneratorOptions,
+  readGeneratorOptions,
+  type ResolvedGeneratorOptions,
+} from '../generator/generator-options.js';
 import type { Layout } from '../layout/layout.js';
 import { readLayout, refuseShortLife } from '../layout/layout-options.js';
-import { GeneratorsOfProcess } from './generators-of-process.js';
-import { hostPorts } from './host-ports.js';
-import { hostScope } from './host-scope.js';
-import { hostWorkerId } from './host-worker-id.js';
-import { UnsafeGenerator } from './unsafe-generator.js';
+import type { GeneratorPorts, Timers } from '../ports.js';
+import { type PerLane, type Position, StaticTenure } from '../generator/tenure.js';
+import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
+import { collisionOdds } from '../worker-id/machine-process-id.js';
+import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host-worker-id.js';
 
 /** The options of {@link createGenerator}. */
 export interface CreateGeneratorOptions extends GeneratorOptions {
@@ -62,4 +66,81 @@ function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
   // The bits are right: whatever is wrong follows from the epoch.
   for (const { message } of inner.problems) reader.problem('startTimeStamp', startTimeStamp, message);
   return resolved?.layout;
+}
+
+/** Shared by all copies of this code in one scope: two copies that know nothing of each other would repeat IDs. */
+const GENERATORS = Symbol.for('@raindrop/core: generators of this process');
+
+/** The zero-configuration generators that a scope has made: one for a worker id. */
+class GeneratorsOfProcess {
+  private readonly made = new Map<number, { readonly configuration: string; readonly generator: UnsafeGenerator }>();
+  private drawn: number | undefined;
+
+  static of(scope: HostScope & { [GENERATORS]?: GeneratorsOfProcess }): GeneratorsOfProcess {
+    return (scope[GENERATORS] ??= new GeneratorsOfProcess());
+  }
+
+  /** The worker id of those who name none; drawn once, since some of it may be random. */
+  workerId(draw: () => number): number {
+    return (this.drawn ??= draw());
+  }
+
+  /**
+   * The generator of a worker id, made when there is none.
+   * @param configuration tells generators apart
+   * @throws ConfigurationError when it has one that is configured differently
+   */
+  generator(workerId: number, configuration: string, make: () => UnsafeGenerator): UnsafeGenerator {
+    const known = this.made.get(workerId);
+    if (known === undefined) {
+      const generator = make();
+      this.made.set(workerId, { configuration, generator });
+      return generator;
+    }
+    if (known.configuration === configuration) return known.generator;
+    const message =
+      'is used in this process already by a generator with other options, whose IDs would be repeated: ' +
+      'pass the same options at every call, or give this one a workerId of its own';
+    throw new ConfigurationError([{ option: 'workerId', given: String(workerId), message }]);
+  }
+}
+
+/**
+ * Issues IDs with a worker id that nobody vouches for, for scripts and tests: see `createGenerator`. While another
+ * process has the same worker id, both issue the same IDs.
+ */
+export class UnsafeGenerator extends SnowflakeGenerator {
+  /** What the worker id guarantees: nothing. */
+  readonly guarantee = 'unsafe';
+  readonly workerId: number;
+
+  constructor(
+    setup: { readonly layout: Layout; readonly workerId: number; readonly options: ResolvedGeneratorOptions },
+    ports: GeneratorPorts & { readonly timers: Timers },
+  ) {
+    const { layout, workerId, options } = setup;
+    const tick = layout.timeline.tickAt(ports.clock.refresh());
+    const tenure = new LaterTenure(workerId, { tick, sequence: layout.maxSequence });
+    super({ layout, tenure, options }, ports);
+    this.workerId = workerId;
+  }
+
+  /**
+   * Tells the odds, 0 to 1, that of so many processes, this one among them, two have the same worker id: what chance
+   * says, where nobody gave one by hand.
+   * @throws ConfigurationError when it is not an integer from 0 to 1,000,000
+   */
+  collisionOdds(processes: number): number {
+    return collisionOdds(this.layout.maxWorkerId + 1, processes);
+  }
+}
+
+/** Leaves everything up to a position to whoever had the worker id before. */
+class LaterTenure extends StaticTenure {
+  override readonly base: PerLane<Position>;
+
+  constructor(workerId: number, begin: Position) {
+    super(workerId);
+    this.base = [begin, begin];
+  }
 }

@@ -1,5 +1,4 @@
-import { hostPorts } from './host-ports.js';
-import { hostScope } from './host-scope.js';
+import { hostPorts, hostScope } from './host-worker-id.js';
 
 describe('the ports of this host', () => {
   const { clock, monotonic, randomness, timers } = hostPorts();

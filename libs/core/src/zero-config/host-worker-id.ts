@@ -1,6 +1,5 @@
 import { machineProcessWorkerId, machineText, type NetworkInterfaces } from '../worker-id/machine-process-id.js';
-import { randomWords } from './host-ports.js';
-import type { HostScope } from './host-scope.js';
+import { type GeneratorPorts, type Timers, wallClock } from '../ports.js';
 
 /** The first 32 threads that a process starts lie apart from each other, and from its neighbours' first threads. */
 const THREAD_STRIDE = 13;
@@ -42,4 +41,58 @@ function processOf({ process }: HostScope): number | undefined {
   if (pid === undefined || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
   const threads = process?.getBuiltinModule?.('node:worker_threads') as { readonly threadId: number } | undefined;
   return pid + THREAD_STRIDE * (threads?.threadId ?? 0);
+}
+
+/**
+ * What is used of the global scope, by its shape: core has the types of no host. Node.js, browsers, Deno and Bun have
+ * it all but for `process`, which browsers lack.
+ */
+export interface HostScope {
+  readonly performance: { now(): number };
+  readonly crypto: { getRandomValues(target: Uint32Array): Uint32Array };
+  readonly process?: HostProcess | undefined;
+  readonly setTimeout: (callback: () => void, delayMs: number) => unknown;
+  readonly clearTimeout: (timer: unknown) => void;
+}
+
+interface HostProcess {
+  readonly pid?: number;
+  /** Since Node.js 20.16. */
+  getBuiltinModule?(name: string): unknown;
+}
+
+/** The scope this code runs in. */
+export function hostScope(): HostScope {
+  return globalThis as unknown as HostScope;
+}
+
+const { performance, setTimeout, clearTimeout } = hostScope();
+
+/** Of when this was loaded, as the wall clock is. */
+const LOADED = { performance: { now: performance?.now.bind(performance) }, setTimeout, clearTimeout };
+
+/** Clocks, timers and randomness of wherever this runs. The wall clock is read at every call. */
+export function hostPorts(scope: HostScope = hostScope()): GeneratorPorts & { readonly timers: Timers } {
+  const { performance, setTimeout, clearTimeout } = scope === hostScope() ? LOADED : scope;
+  return {
+    clock: { now: () => wallClock.now(), refresh: () => wallClock.now() },
+    monotonic: { now: () => performance.now() },
+    randomness: {
+      fraction: () => Math.random(),
+      token: () => Array.from(randomWords(scope, 4), (word) => word.toString(36)).join('-'),
+    },
+    timers: {
+      setTimer(callback, delayMs, kind) {
+        const timer = setTimeout(callback, delayMs);
+        // In Node.js a timer is an object, and keeps the process alive unless it is told not to.
+        if (kind === 'background') (timer as { unref?(): void }).unref?.();
+        return { cancel: () => clearTimeout(timer) };
+      },
+    },
+  };
+}
+
+/** Unpredictable 32-bit numbers. */
+function randomWords(scope: HostScope, count: number): Uint32Array {
+  return scope.crypto.getRandomValues(new Uint32Array(count));
 }

@@ -1,4 +1,4 @@
-import { MAX_ID } from '../max-id.js';
+import { MAX_ID } from '../id-codec.js';
 
 const RADICES = [2n, 10n, 16n, 32n, 36n, 58n, 62n, 64n];
 

@@ -1,6 +1,6 @@
 import { meet, type Fault } from '../../testing/fault.js';
 import type { VirtualTime } from '../../testing/virtual-time.js';
-import type { IdBatchSource } from '../id-batch-source.js';
+import type { IdBatchSource } from '../id-supply.js';
 
 /** One call of the source. */
 export interface Request {

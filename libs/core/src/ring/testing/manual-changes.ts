@@ -1,5 +1,5 @@
 import { settle } from '../../testing/virtual-time.js';
-import type { WordChanges } from '../word-changes.js';
+import type { WordChanges } from '../ring-memory.js';
 
 /** Changes of shared words that are heard of when a test says so. */
 export class ManualChanges implements WordChanges {

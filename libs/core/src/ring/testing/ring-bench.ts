@@ -6,8 +6,7 @@ import { tinyLayout } from '../../testing/tiny-layout.js';
 import { VirtualTime } from '../../testing/virtual-time.js';
 import { SharedIds } from '../shared-ids.js';
 import { SharedIdRing } from '../shared-id-ring.js';
-import type { SharedIdRingOptions, SharedIdsOptions } from '../ring-options.js';
-import type { RingPorts } from '../ring-ports.js';
+import type { RingPorts, SharedIdRingOptions, SharedIdsOptions } from '../ring-options.js';
 import { ManualChanges } from './manual-changes.js';
 
 export interface RingBenchOptions {

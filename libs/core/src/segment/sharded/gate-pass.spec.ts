@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SeededRandom } from '../../testing/seeded-random.js';
 import { caught } from '../../codec/testing/caught.js';
-import { SHARDS, shardOf } from './gate-pass.js';
+import { SHARDS, shardOf } from './sharded-id.js';
 import { InvalidGatePassError } from './sharded-errors.js';
 
 /** The definition, word for word. */

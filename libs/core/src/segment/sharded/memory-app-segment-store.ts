@@ -1,11 +1,9 @@
-import { MAX_ID } from '../../codec/max-id.js';
-import type { App, AppSegmentStore } from '../app-segment-store.js';
+import { MAX_ID } from '../../codec/id-codec.js';
+import type { App, AppSegmentStore, SegmentSource } from '../segment-store.js';
 import { SegmentExhaustedError } from '../segment-errors.js';
-import { MemorySegmentSource, type SegmentRow } from '../memory-segment-source.js';
-import type { SegmentSource } from '../segment-store.js';
-import { SHARDS } from './gate-pass.js';
+import { MemorySegmentSource, type SegmentRow } from '../memory-segment-store.js';
+import { checkApp, composeShardedId, MAX_INDEX, SHARDS } from './sharded-id.js';
 import { UnknownAppError, UnknownShardError } from './sharded-errors.js';
-import { checkApp, composeShardedId, MAX_INDEX } from './sharded-id.js';
 
 /** Holds the table that several {@link MemoryAppSegmentStore} share. */
 export class MemoryAppSegmentTable {

@@ -1,7 +1,7 @@
 import { caught } from '../../codec/testing/caught.js';
 import { settle, VirtualTime } from '../../testing/virtual-time.js';
 import { ClosedError } from '../../lease/lease-errors.js';
-import type { AppSegmentStore } from '../app-segment-store.js';
+import type { AppSegmentStore } from '../segment-store.js';
 import { SegmentExhaustedError, SegmentStoreUnavailableError } from '../segment-errors.js';
 import { MemoryAppSegmentStore, MemoryAppSegmentTable } from './memory-app-segment-store.js';
 import {

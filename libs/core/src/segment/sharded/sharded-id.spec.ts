@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { MAX_ID } from '../../codec/max-id.js';
-import { InvalidIdError } from '../../codec/invalid-id-error.js';
+import { InvalidIdError, MAX_ID } from '../../codec/id-codec.js';
 import { caught } from '../../codec/testing/caught.js';
 import { InvalidAppError } from './sharded-errors.js';
 import {

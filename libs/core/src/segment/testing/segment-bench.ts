@@ -2,7 +2,7 @@ import { VirtualTime } from '../../testing/virtual-time.js';
 import { MemorySegmentTable, type MemorySegmentOptions } from '../memory-segment-store.js';
 import { SegmentGenerator } from '../segment-generator.js';
 import type { SegmentOptions } from '../segment-options.js';
-import type { SegmentStatus } from '../segment-status.js';
+import type { SegmentStatus } from '../segment-supply.js';
 import { FaultSegmentStore } from './fault-segment-store.js';
 
 export interface SegmentBenchOptions extends MemorySegmentOptions {
