@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import type { Layout, SnowflakeGenerator } from '@raindrop/core';
-import { wallClock } from '@raindrop/core/internal';
+import type { Layout } from '@raindrop/core';
+import { type SnowflakeGenerator, wallClock } from '@raindrop/core/internal';
 import type { IdEngine } from '../ports/id-engine.js';
 import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
 import { Saturation } from './saturation.js';

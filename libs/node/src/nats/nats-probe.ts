@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect as openSocket } from 'node:net';
 import { hostTimers } from '../system/host-timers.js';
 
 const USUAL_PORT = 4_222;
@@ -19,7 +19,7 @@ export function placeOf(server: string): { readonly host: string; readonly port:
  */
 export function hearsFrom(server: string, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(placeOf(server)!);
+    const socket = openSocket(placeOf(server)!);
     const timer = hostTimers.setTimeout(() => socket.destroy(new Error(`${server} says nothing`)), timeoutMs).unref();
     socket.once('data', () => {
       resolve();

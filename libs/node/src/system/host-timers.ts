@@ -1,5 +1,5 @@
 /* eslint-disable no-restricted-imports -- the one place that takes them */
-import * as timers from 'node:timers';
+import * as nodeTimers from 'node:timers';
 import * as promises from 'node:timers/promises';
 
 /**
@@ -7,10 +7,10 @@ import * as promises from 'node:timers/promises';
  * no lease would be renewed, no limit would end a wait, and `app.close()` would hang.
  */
 export const hostTimers = {
-  setTimeout: timers.setTimeout,
-  clearTimeout: timers.clearTimeout,
-  setImmediate: timers.setImmediate,
-  clearImmediate: timers.clearImmediate,
+  setTimeout: nodeTimers.setTimeout,
+  clearTimeout: nodeTimers.clearTimeout,
+  setImmediate: nodeTimers.setImmediate,
+  clearImmediate: nodeTimers.clearImmediate,
   /** A promise for a while, ms. */
   sleep: promises.setTimeout,
   /** A promise for a turn of the event loop. */
