@@ -110,7 +110,7 @@ export const packages = [
       '**/*spec.ts',
       'libs/core/src/testing/**',
       'libs/core/src/ports.ts',
-      'libs/node/src/system/system-clock.ts',
+      'libs/node/src/system/system-ports.ts',
     ],
     rules: {
       'no-restricted-globals': ['error', ...OF_THE_MOMENT.map((name) => ({ name, message: OF_LOAD_TIME }))],

@@ -8,7 +8,7 @@ import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
 import type { SourcedEngine } from '../../libs/node/src/engines/sourced-engine.js';
 import { ClusterIdBroker, type BrokeredIds } from '../../libs/node/src/cluster/cluster-id-broker.js';
-import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
 import { ClusterPair } from './cluster-pair.js';
 
 const LAYOUT = createLayout(

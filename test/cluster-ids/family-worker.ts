@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLayout, RaindropError, type IdCalls, type LayoutOptions } from '@raindrop/core';
-import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
 const { options, directory, patienceMs } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;

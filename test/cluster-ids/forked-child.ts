@@ -1,5 +1,5 @@
 import type { RaindropError } from '@raindrop/core';
-import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
 
 /** What a child did with the IDs of its parent. */
 export interface ForkedReport {

@@ -1,6 +1,6 @@
 import { clusterPrimary, ClusterIdBroker } from '@raindrop/nestjs/cluster';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { openClusterEngine } from '../../libs/node/src/cluster/open-cluster-engine.js';
+import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
 import { OPTIONS, startApp, useDatabase } from '../module/module-fixture.js';
 import { ClusterPair } from './cluster-pair.js';
 

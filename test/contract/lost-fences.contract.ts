@@ -1,4 +1,4 @@
-import { CorruptWorkerKeyError } from '../../libs/node/src/key-values/corrupt-worker-key-error.js';
+import { CorruptWorkerKeyError } from '../../libs/node/src/key-values/worker-record.js';
 import type { KeyWorkerStore } from '../../libs/node/src/key-values/key-worker-store.js';
 import { takeRow } from './open-store.js';
 

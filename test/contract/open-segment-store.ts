@@ -1,7 +1,10 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { SegmentDatabaseOptions } from '../../libs/node/src/segment-table/segment-database.js';
-import { SqlAppSegmentStore } from '../../libs/node/src/segment-table/sql-app-segment-store.js';
-import { SqlSegmentStore, type SqlSegmentStoreOptions } from '../../libs/node/src/segment-table/sql-segment-store.js';
+import {
+  SqlAppSegmentStore,
+  SqlSegmentStore,
+  type SqlSegmentStoreOptions,
+} from '../../libs/node/src/segment-table/sql-segment-store.js';
 import { sqlDatabase } from '../ports/sql-database.js';
 
 /** A store of codes with everything that a test does not care about. */

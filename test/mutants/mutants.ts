@@ -216,7 +216,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'session-age-unlimited',
     breaks: 'No session that is older than it may be reserves numbers: it may lead to a primary that was replaced.',
-    file: 'libs/node/src/database/session-age.ts',
+    file: 'libs/node/src/database/database-connection.ts',
     find: 'return Math.max(serverAgeMs, ownAgeMs);',
     replace: 'return 0;',
     tier: 2,
@@ -226,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pooled-at-every-look',
     breaks: 'What kind a session is, is decided once: a clock that stood still later makes it older, and nothing else.',
-    file: 'libs/node/src/database/session-age.ts',
+    file: 'libs/node/src/database/database-connection.ts',
     find: 'if (!this.heard.has(connection)) {',
     replace: 'if (this.heard !== undefined) {',
     tier: 1,
@@ -236,7 +236,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pooled-by-one-connection',
     breaks: 'One connection of a process that was suspended does not exempt its sessions from their limit.',
-    file: 'libs/node/src/database/session-age.ts',
+    file: 'libs/node/src/database/database-connection.ts',
     find: 'return this.olderInARow > 1;',
     replace: 'return this.olderInARow > 0;',
     tier: 1,
@@ -336,7 +336,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'layout-of-a-later-release-unseen',
     breaks: 'A layout that is noted in etcd or NATS and not understood stands in the way.',
-    file: 'libs/node/src/key-values/worker-keys.ts',
+    file: 'libs/node/src/key-values/worker-record.ts',
     find: '/^(?!(fence|state)$)[^/]+$/',
     replace: '/^\\d+@-?\\d+:[twbse\\d.=]+$/',
     tier: 1,
@@ -356,7 +356,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'storage-not-looked-at',
     breaks: 'No table is used that a crash or a restart empties.',
-    file: 'libs/node/src/tables/find-missing.ts',
+    file: 'libs/node/src/tables/prepare-table.ts',
     find: 'const flaw = emptied ?? (',
     replace: 'const flaw = (',
     tier: 1,
@@ -386,7 +386,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'refused-account-taken-for-a-vanished-table',
     breaks: 'Only a server that says that the table is not there is believed: an account without rights bars no other.',
-    file: 'libs/node/src/tables/has-vanished.ts',
+    file: 'libs/node/src/tables/prepare-table.ts',
     find: 'if (saysGone(dialect, error)) return true;',
     replace: 'return true;',
     tier: 1,

@@ -5,8 +5,11 @@ import type { PrivateServer } from '../servers/private-server.js';
 import type { IdService } from '../../libs/node/src/id-service.js';
 import { openIdService } from '../../libs/node/src/open-id-service.js';
 import { readWorkers } from '../../libs/node/src/workers/read-workers.js';
-import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
-import { redisWorkers, redisWorkersOf } from '../../libs/node/src/redis/worker-store/redis-workers.js';
+import {
+  initRedisWorkers,
+  redisWorkers,
+  redisWorkersOf,
+} from '../../libs/node/src/redis/worker-store/redis-workers.js';
 
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
 

@@ -1,9 +1,11 @@
 import { ClockSkewError, reachOf, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
 import type { Redis } from 'ioredis';
-import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/init-redis-workers.js';
-import type { RedisWorkerCallsOptions } from '../../libs/node/src/redis/worker-store/redis-worker-calls.js';
-import { RedisWorkerStore } from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
+import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/redis-workers.js';
+import {
+  type RedisWorkerCallsOptions,
+  RedisWorkerStore,
+} from '../../libs/node/src/redis/worker-store/redis-worker-store.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 import type { PrivateServer } from '../servers/private-server.js';

@@ -5,8 +5,7 @@ import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
 import { openIdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
-import { HttpTransport } from '../../libs/node/src/remote/http/http-transport.js';
-import { remoteIdsHeaders } from '../../libs/node/src/remote/http/remote-headers.js';
+import { HttpTransport, remoteIdsHeaders } from '../../libs/node/src/remote/http/http-transport.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { freePorts } from './service-process.js';
 

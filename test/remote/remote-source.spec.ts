@@ -1,9 +1,12 @@
 import { createLayout, Layout, type PrefetchOptions } from '@raindrop/core';
 import { PrefetchedIds, resolvePrefetchOptions } from '@raindrop/core/internal';
 import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { RemoteBatchSource } from '../../libs/node/src/remote/remote-batch-source.js';
+import {
+  type RemoteAnswer,
+  RemoteBatchSource,
+  type RemoteTransport,
+} from '../../libs/node/src/remote/remote-batch-source.js';
 import { RemoteIdsRefusedError } from '../../libs/node/src/remote/remote-errors.js';
-import type { RemoteAnswer, RemoteTransport } from '../../libs/node/src/remote/remote-transport.js';
 
 const NOW = Date.parse('2026-01-01');
 const at = (startTimeStamp: string): Layout =>

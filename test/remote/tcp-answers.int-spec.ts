@@ -11,7 +11,7 @@ import { openIdService, type IdService } from '@raindrop/node';
 import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
 import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
-import type { RemoteAnswer } from '../../libs/node/src/remote/remote-transport.js';
+import type { RemoteAnswer } from '../../libs/node/src/remote/remote-batch-source.js';
 
 const KEY = 'a-key-that-nobody-may-see';
 const LAYOUT = createLayout(

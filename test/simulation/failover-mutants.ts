@@ -2,7 +2,7 @@ import { judgeServer, type BelievedServer, type MemoryWorkerTable } from '@raind
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
 import { FormerPrimaryError } from '../../libs/core/src/lease/failover-guard.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
-import { SessionAge } from '../../libs/node/src/database/session-age.js';
+import { SessionAge } from '../../libs/node/src/database/database-connection.js';
 import { replace, type Mutant } from './mutant.js';
 import { SESSION_AGES } from './server-sessions.js';
 

@@ -1,8 +1,7 @@
 import { sessionAgesOf, type BelievedServer, type MemoryWorkerTable, type SessionAges } from '@raindrop/core/internal';
 import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import type { Connection } from '../../libs/node/src/database/database-connection.js';
+import { type Connection, SessionAge } from '../../libs/node/src/database/database-connection.js';
 import type { Dialect } from '../../libs/node/src/database/dialect.js';
-import { SessionAge } from '../../libs/node/src/database/session-age.js';
 import type { SimulatedServer, SimulatedServers } from './simulated-servers.js';
 
 /** How old sessions may be; a mutant changes it. */

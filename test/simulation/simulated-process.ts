@@ -1,7 +1,7 @@
 import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
 import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
 import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
-import { TurnClock } from '../../libs/node/src/system/system-clock.js';
+import { TurnClock } from '../../libs/node/src/system/system-ports.js';
 import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
 import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
 import type { Asking, Notice } from './actions.js';

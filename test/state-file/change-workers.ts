@@ -1,6 +1,6 @@
 import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { StateDirectory } from '../../libs/node/src/state-file/state-directory.js';
-import { decodeWorkers, encodeWorkers } from '../../libs/node/src/state-file/worker-state.js';
+import { decodeWorkers, encodeWorkers } from '../../libs/node/src/state-file/file-worker-store.js';
 
 /** Another program changes the file, as one that knows its format might. */
 export async function changeWorkers(path: string, change: (table: MemoryWorkerTable) => void): Promise<void> {

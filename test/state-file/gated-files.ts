@@ -1,4 +1,4 @@
-import { fileCalls, type FileCalls } from '../../libs/node/src/state-file/file-calls.js';
+import { fileCalls, type FileCalls } from '../../libs/node/src/state-file/state-directory.js';
 
 /** The real calls, each of which first passes a gate. */
 export function gatedFiles(gate: (call: keyof FileCalls) => Promise<void>): FileCalls {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { FileCalls } from '../../libs/node/src/state-file/file-calls.js';
-import type { StateVersion } from '../../libs/node/src/state-file/state-directory.js';
+import type { FileCalls, StateVersion } from '../../libs/node/src/state-file/state-directory.js';
 
 /** The control: a file that is compared, then written anew and renamed. Each step is right, and together they are not. */
 export class NaiveFile {

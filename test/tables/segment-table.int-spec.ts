@@ -4,7 +4,7 @@ import { limitedAccount, type ServerOptions } from '../module/limited-account.js
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
 import { InvalidTableNameError } from '../../libs/node/src/database/table-name.js';
-import { TableMissingError } from '../../libs/node/src/tables/table-errors.js';
+import { TableMissingError } from '../../libs/node/src/tables/prepare-table.js';
 import { appSegmentTableMigration, segmentTableMigration } from '@raindrop/typeorm';
 import { appSegmentTableSql, segmentTableSql } from '../../libs/node/src/segment-table/segment-tables.js';
 import { onFreshDatabase } from './fresh-database.js';

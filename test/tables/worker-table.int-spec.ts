@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { originalInsertSql, originalTableSql, originalTakeSql } from '../contract/original-table.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../servers/test-databases.js';
-import { TableMissingError } from '../../libs/node/src/tables/table-errors.js';
+import { TableMissingError } from '../../libs/node/src/tables/prepare-table.js';
 import type { SupportedDatabase } from '../../libs/node/src/database/supported-database.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { workerTableMigration } from '@raindrop/typeorm';

@@ -1,6 +1,5 @@
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
-import { sharedIdRing } from '../../libs/node/src/threads/shared-id-ring.js';
+import { openSharedIds, sharedIdRing } from '../../libs/node/src/threads/shared-id-ring.js';
 import { repeatedAmong } from '../issued/repeated.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { testDatabase } from '../servers/test-databases.js';

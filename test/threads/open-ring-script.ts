@@ -1,4 +1,4 @@
-import { openSharedIds } from '../../libs/node/src/threads/open-shared-ids.js';
+import { openSharedIds } from '../../libs/node/src/threads/shared-id-ring.js';
 import { openRing, startThread } from './real-ring.js';
 
 /** A process that leaves its ring open, with somebody who listens for more, and ends by itself. */

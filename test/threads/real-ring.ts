@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { createLayout, type SharedIdRingOptions } from '@raindrop/core';
 import { SharedIdRing, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
-import { threadPorts } from '../../libs/node/src/threads/thread-ports.js';
+import { threadPorts } from '../../libs/node/src/threads/shared-id-ring.js';
 import { HOOK } from '../processes/run.js';
 import type { TakerTask } from './taker-messages.js';
 

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@raindrop/core';
 import { OPTIONS, useDatabase } from '../module/module-fixture.js';
 import { databaseKinds } from '../servers/test-databases.js';
 import { expectSince } from '../waiting/expect-since.js';
-import { DatabaseCallError } from '../../libs/node/src/database/database-call-error.js';
+import { DatabaseCallError } from '../../libs/node/src/database/database-errors.js';
 import { openIdService } from '../../libs/node/src/open-id-service.js';
 import { readWorkers } from '../../libs/node/src/workers/read-workers.js';
 

@@ -2,11 +2,14 @@ import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
 import { parseId, type Layout, type ParsedId, type ShardedIdRequest, type WaitOptions } from '@raindrop/core';
 import type { ShardedGenerator } from '@raindrop/core/internal';
-import type { IdEngine } from './ports/id-engine.js';
-import type { IdServiceEvents, IdServiceStatus } from './ports/id-service-status.js';
-import { IssuingCalls } from './ports/issuing-calls.js';
-import { NoLayoutError } from './ports/no-layout-error.js';
-import { NoShardedIdsError } from './ports/no-sharded-ids-error.js';
+import {
+  type IdEngine,
+  type IdServiceEvents,
+  type IdServiceStatus,
+  IssuingCalls,
+  NoLayoutError,
+  NoShardedIdsError,
+} from './ports/id-engine.js';
 
 /**
  * Issues IDs, from the moment it is there until it is closed.

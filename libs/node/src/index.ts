@@ -10,57 +10,69 @@ export { IdService } from './id-service.js';
 export type { ServiceOptions } from './options/service-options.js';
 export type { SnowflakeModuleOptions } from './options/snowflake-options.js';
 export type { SegmentModuleOptions, ShardedOptions } from './options/segment-mode-options.js';
-export type { CommonModuleOptions } from './options/common-options.js';
-export type { DatabaseAddress } from './options/db-config.js';
-export type { AssignerOptions } from './options/assigner-options.js';
-export { firstOf, type AssignerPart, type FirstOf } from './options/first-of.js';
-export type { AssignerClass, AssignerName, AssignerUse } from './options/assigner-use.js';
+export type { CommonModuleOptions, DatabaseAddress } from './options/common-options.js';
+export {
+  type AssignerOptions,
+  firstOf,
+  type AssignerPart,
+  type FirstOf,
+  type AssignerClass,
+  type AssignerName,
+  type AssignerUse,
+} from './options/assigner-options.js';
 
-export type { IdEngine } from './ports/id-engine.js';
-export type { IdSource, SourcedService } from './ports/id-source.js';
+export {
+  type IdEngine,
+  type IdSource,
+  type SourcedService,
+  type IssuingCalls,
+  NoLayoutError,
+  NoShardedIdsError,
+  type IdServiceEvents,
+  type IdServiceStatus,
+  type SegmentServiceStatus,
+  type SnowflakeServiceStatus,
+} from './ports/id-engine.js';
 export type { Logger } from './ports/logger.js';
-export type { ReservingAssigner, StoreContext } from './ports/reserving-assigner.js';
-export type { SegmentBuffer } from './ports/segment-buffer.js';
-export type { WorkerGuarantee } from './ports/worker.js';
-export type { IssuingCalls } from './ports/issuing-calls.js';
-export { NoLayoutError } from './ports/no-layout-error.js';
-export { NoShardedIdsError } from './ports/no-sharded-ids-error.js';
-export type {
-  IdServiceEvents,
-  IdServiceStatus,
-  SegmentServiceStatus,
-  SnowflakeServiceStatus,
-} from './ports/id-service-status.js';
+export type { ReservingAssigner, StoreContext, SegmentBuffer, WorkerGuarantee } from './ports/worker.js';
 
-export { readWorkers, type WorkersView } from './workers/read-workers.js';
-export type { WorkerOdometer, WorkerState, WorkerView } from './workers/describe-worker.js';
+export {
+  readWorkers,
+  type WorkersView,
+  type WorkerOdometer,
+  type WorkerState,
+  type WorkerView,
+} from './workers/read-workers.js';
 export { fenceWorkers, type WorkerFence } from './workers/fence-workers.js';
-export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-file-errors.js';
+export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-directory.js';
 
 export { databaseSettingsOf, type DatabaseSettings } from './drivers/database-settings.js';
 export type { Driver, DriverConnection, SqlDatabase } from './database/sql-database.js';
-export type { SqlResult, StatementResult } from './database/run-sql.js';
-export type { ConnectionSockets } from './database/connection-sockets.js';
-export { AddressConflictError } from './database/address-conflict-error.js';
+export type { SqlResult, StatementResult } from './database/dialect.js';
+export type { ConnectionSockets } from './database/database-connection.js';
+export { AddressConflictError } from './database/addressed-connection.js';
 export { VolatileDatabaseError } from './database/application-database.js';
-export { DatabaseCallError } from './database/database-call-error.js';
-export { DatabaseRefusedError, type DatabaseRefusal } from './database/database-refused-error.js';
-export { DriverNotInstalledError } from './database/driver-not-installed-error.js';
+export {
+  DatabaseCallError,
+  DatabaseRefusedError,
+  type DatabaseRefusal,
+  DriverNotInstalledError,
+} from './database/database-errors.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-versions.js';
 export { InvalidTableNameError } from './database/table-name.js';
 export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';
 
 export { ReplicaError, ServerHiddenError } from './database/server-term.js';
 export { TableFormatError } from './tables/state-table.js';
-export { NotOurTableError, TableMissingError } from './tables/table-errors.js';
+export { NotOurTableError, TableMissingError } from './tables/prepare-table.js';
 export type { TableKindName } from './tables/table-kind.js';
 export { workerTableSql } from './worker-table/worker-table.js';
 export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
 export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
-export { CorruptSegmentRowError } from './segment-table/segment-row.js';
+export { CorruptSegmentRowError } from './segment-table/segment-statements.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';
 export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
-export { WorkerIdsUsedUpError } from './worker-node-table/worker-ids-used-up-error.js';
+export { WorkerIdsUsedUpError } from './worker-node-table/disposable-assigner.js';
 export { businessNumberTableSql } from './business-number-table/business-number-table.js';
 
 // The errors that leases, segments and sources throw.

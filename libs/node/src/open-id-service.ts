@@ -2,8 +2,8 @@ import { OptionReader, wallClock } from '@raindrop/core/internal';
 import type { WorkerIdAssigner } from '@raindrop/core';
 import { openEngine } from './engines/open-engine.js';
 import { IdService } from './id-service.js';
-import type { AssignerClass } from './options/assigner-use.js';
-import { guardedLogger } from './options/guarded-logger.js';
+import type { AssignerClass } from './options/assigner-options.js';
+import { guardedLogger } from './options/common-options.js';
 import { resolveServiceOptions, type ServiceOptions } from './options/service-options.js';
 import { consoleLogger, DEFAULT_SERVICE } from './ports/logger.js';
 

@@ -1,7 +1,6 @@
 import type { SupportedDatabase } from '../database/supported-database.js';
-import { storageWarnings } from '../tables/find-missing.js';
-import type { TableKind } from '../tables/table-kind.js';
-import { tableSql } from '../tables/table-sql.js';
+import { storageWarnings } from '../tables/prepare-table.js';
+import { type TableKind, tableSql } from '../tables/table-kind.js';
 
 /** The part of the key that people choose. */
 export const NAME_COLUMNS = ['series', 'per'] as const;

@@ -13,14 +13,14 @@ import type { IdService } from '../id-service.js';
 import type { WorkerGuarantee } from '../ports/worker.js';
 import { ClusterLayoutError, InvalidClusterMessageError } from './cluster-errors.js';
 import {
+  encodeIds,
+  type IdAnswer,
+  type IdRequest,
   readRequest,
   refused,
   taken,
-  type IdAnswer,
-  type IdRequest,
   type TravellingError,
 } from './cluster-messages.js';
-import { encodeIds } from './id-runs.js';
 
 /** The part of a service that a broker needs, to give its IDs. */
 export type BrokeredIds = Pick<IdService, 'name' | 'layout' | 'workerId' | 'status' | 'nextIdsAsync'>;

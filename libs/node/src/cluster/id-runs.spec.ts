@@ -1,6 +1,6 @@
 import { MAX_ID } from '@raindrop/core/internal';
 import fc from 'fast-check';
-import { decodeIds, encodeIds } from './id-runs.js';
+import { decodeIds, encodeIds } from './cluster-messages.js';
 
 const id = fc.bigInt({ min: 0n, max: MAX_ID });
 

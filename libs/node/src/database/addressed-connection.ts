@@ -1,12 +1,10 @@
 import { RaindropError } from '@raindrop/core';
-import { AddressConflictError } from './address-conflict-error.js';
-import { DatabaseCallError } from './database-call-error.js';
-import { DatabaseConnection, type Connection, type ServerSession } from './database-connection.js';
-import type { Dialect, SqlValue } from './dialect.js';
-import type { StatementResult } from './run-sql.js';
+import { hostTimers } from '../system/system-ports.js';
+import { DatabaseCallError } from './database-errors.js';
+import { type Connection, DatabaseConnection, type ServerSession } from './database-connection.js';
+import type { Dialect, SqlValue, StatementResult } from './dialect.js';
 import { REPLICA, ReplicaError } from './server-term.js';
 import type { SqlDatabase } from './sql-database.js';
-import { hostTimers } from '../system/host-timers.js';
 
 /** One address, and what came of it. */
 interface Trial {
@@ -22,7 +20,7 @@ interface Trial {
 }
 
 /** An address that serves, or has served. */
-export type Served = Omit<Trial, 'connection' | 'failure'>;
+type Served = Omit<Trial, 'connection' | 'failure'>;
 
 /**
  * One connection to the first of several addresses whose server takes writes.
@@ -187,4 +185,62 @@ function noneServes(trials: readonly Trial[]): RaindropError {
 
 function wordsOf({ name, failure }: Trial): string {
   return `${name}: ${failure instanceof ReplicaError ? 'a replica, which takes no writes' : failure!.message}`;
+}
+
+/** One database, several ways to it. @param databases of the same type and schema, one at least */
+export function withAddresses(databases: readonly SqlDatabase[]): SqlDatabase {
+  const [first] = databases;
+  if (databases.length === 1) return first!;
+  const { type, schema, configuredBy, isVolatile } = first!;
+  return {
+    ...{ type, schema, configuredBy, isVolatile, addresses: databases },
+    place: databases.map(({ place }) => place).join(', '),
+    warnings: () => [...new Set(databases.flatMap((each) => each.warnings()))],
+    driver: (opTimeoutMs, sockets) => first!.driver(opTimeoutMs, sockets),
+  };
+}
+
+/** The addresses of a database, and from which one on they are preferred: behind the one that was lost last. */
+export class Addresses {
+  private readonly all: readonly SqlDatabase[];
+  private first = 0;
+  private last: Served | undefined;
+
+  constructor(database: SqlDatabase) {
+    this.all = database.addresses ?? [database];
+  }
+
+  /** A connection, which is not open yet. */
+  connection(dialect: Dialect, opTimeoutMs: number): Connection {
+    const { all, first } = this;
+    if (all.length === 1) return new DatabaseConnection(all[0]!, dialect, opTimeoutMs);
+    const preferred = [...all.slice(first), ...all.slice(0, first)];
+    return new AddressedConnection(preferred, all, this.last, dialect, opTimeoutMs);
+  }
+
+  /** A connection of ours was lost, or given up. */
+  leave(connection: Connection): void {
+    const served = connection instanceof AddressedConnection ? connection.served : undefined;
+    if (served === undefined) return;
+    this.last = served;
+    this.first = (this.all.indexOf(served.address) + 1) % this.all.length;
+  }
+}
+
+/** Of several addresses more than one leads to a server that takes writes, and not to the same database. */
+export class AddressConflictError extends RaindropError {
+  readonly errorCode = 'ADDRESS_CONFLICT';
+
+  constructor(
+    /** Those that take writes, without account and password. */
+    readonly addresses: readonly string[],
+    configuredBy: string,
+  ) {
+    super(
+      `The addresses in ${configuredBy} lead to different databases that all take writes, or cannot be told apart: ` +
+        `${addresses.join(', ')}. Give addresses of one server, of a primary and its replicas, or of one cluster; stop a ` +
+        `primary that was replaced, or make it read-only.`,
+      { retryable: true },
+    );
+  }
 }

@@ -4,7 +4,7 @@ import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
 import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { until } from '../../../../test/waiting/until.js';
-import { withAddresses } from './addresses.js';
+import { withAddresses } from './addressed-connection.js';
 import { OwnDatabase } from './own-database.js';
 
 const OP_TIMEOUT_MS = 2_000;

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { ConfigurationError, RaindropError } from '@raindrop/core';
 import type { SqlDatabase } from './sql-database.js';
 
@@ -15,7 +17,7 @@ export class VolatileDatabaseError extends RaindropError {
 }
 
 /** The options that say where a service keeps its tables. */
-export interface DatabaseChoice {
+interface DatabaseChoice {
   readonly dbConfig: SqlDatabase | undefined;
   readonly allowVolatile: boolean;
 }
@@ -38,4 +40,30 @@ export function databaseOf(
   if (!database.isVolatile) return database;
   if (!allowVolatile) throw new VolatileDatabaseError(database.type);
   return undefined;
+}
+
+/** The settings that tell where a database is. */
+interface PlaceSettings {
+  readonly type: string;
+  readonly url?: unknown;
+  readonly host?: unknown;
+  readonly port?: unknown;
+  readonly database?: unknown;
+  readonly schema?: unknown;
+}
+
+/** Where a database is, as far as its settings tell: without account and password. */
+export function placeOf({ type, url, host = '', port = '', database = '', schema = '' }: PlaceSettings): string {
+  // A file belongs to one host: there may be another of that name elsewhere.
+  if (type === 'better-sqlite3') return `${hostname()} ${resolve(String(database))}`;
+  const given = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  return `${given?.host ?? `${String(host)}:${String(port)}`}${given?.pathname ?? ''} ${String(database)} ${String(schema)}`;
+}
+
+/** Whether a SQLite database of this name lives in memory, and ends with its connection. */
+export function isInMemory(database: unknown): boolean {
+  if (typeof database !== 'string') return true;
+  // The driver trims the name.
+  const name = database.trim();
+  return name === '' || name === ':memory:' || /^file:.*(:memory:|[?&]mode=memory)/.test(name);
 }

@@ -1,11 +1,9 @@
+import { connect, Socket } from 'node:net';
 import { RaindropError } from '@raindrop/core';
-import { ConnectionSockets } from './connection-sockets.js';
-import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
-import type { Dialect, SqlValue } from './dialect.js';
-import type { StatementResult } from './run-sql.js';
+import { hostTimers, monotonicClock } from '../system/system-ports.js';
+import { DatabaseCallError, driverCodeOf } from './database-errors.js';
+import type { Dialect, SqlValue, StatementResult } from './dialect.js';
 import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
-import { monotonicClock } from '../system/system-clock.js';
-import { hostTimers } from '../system/host-timers.js';
 import { SqliteFiles } from './sqlite-files.js';
 
 const BUSY_PAUSE_MS = 20;
@@ -205,5 +203,147 @@ export class DatabaseConnection implements Connection {
     } catch {
       // Nothing is left to be closed.
     }
+  }
+}
+
+/** What a driver talks through; a tunnel of the application's own need not be a socket. */
+interface Stream {
+  destroy(error?: Error): unknown;
+  emit(event: string | symbol, ...values: unknown[]): boolean;
+  once(event: 'close', listener: () => void): unknown;
+  ref?(): unknown;
+  unref?(): unknown;
+}
+
+type MakeStream = (config: never) => Stream;
+
+interface MysqlConfig {
+  readonly config: { readonly host: string; readonly port: number; readonly socketPath?: string };
+}
+
+/**
+ * Looks after the sockets of one connection, from the first attempt to connect.
+ *
+ * TypeORM has no call that drops a connection, and the drivers' own (`connection.destroy()` of mysql2 ends its half and
+ * waits for the other) are out of reach while TypeORM is still connecting. Sockets made here can be dropped at any
+ * moment. They keep the process alive only while a call is under way.
+ */
+export class ConnectionSockets {
+  private readonly streams = new Set<Stream>();
+  private holds = 0;
+  private reason: Error | undefined;
+  private closed = 0;
+
+  /** The driver's `stream` option. A factory of the application's, for a tunnel say, is used instead of ours. */
+  factory(type: string, given: unknown): (config: never) => Stream {
+    const own = type === 'postgres' ? postgresSocket : mysqlSocket;
+    const make = typeof given === 'function' ? (given as MakeStream) : (own as MakeStream);
+    return (config) => this.add(make(config));
+  }
+
+  /** Looks after a stream that was not made by {@link factory}, such as TLS on top of one that was. */
+  add<T extends Stream>(stream: T): T {
+    if (this.streams.has(stream)) return stream;
+    this.streams.add(stream);
+    containFailures(stream);
+    stream.once('close', () => {
+      this.streams.delete(stream);
+      this.closed++;
+    });
+    const { reason } = this;
+    // A driver that has lost its socket may ask for another one. It needs a moment to listen to it first.
+    if (reason !== undefined) hostTimers.setImmediate(() => stream.destroy(reason));
+    return stream;
+  }
+
+  /** Tells whether a socket has closed: the connection is of no use any more. */
+  get isLost(): boolean {
+    return this.closed > 0 || this.reason !== undefined;
+  }
+
+  /** A call begins; the process stays alive until as many have ended. */
+  hold(): void {
+    if (++this.holds === 1) this.streams.forEach((stream) => stream.ref?.());
+  }
+
+  /** A call has ended. */
+  letGo(): void {
+    if (--this.holds === 0) this.streams.forEach((stream) => stream.unref?.());
+  }
+
+  /** Drops every socket, also those still to come. */
+  destroy(reason: Error): void {
+    this.reason ??= reason;
+    for (const stream of [...this.streams]) stream.destroy(reason);
+  }
+}
+
+/**
+ * Makes whatever a driver throws while it hears from its stream cost the stream, not the process. mysql2 throws at the
+ * second failure of a connection, for which nobody listens any more: when the server has refused it in place of its
+ * greeting ("Too many connections"), and then the socket is dropped.
+ */
+function containFailures(stream: Stream): void {
+  const emit = stream.emit.bind(stream);
+  stream.emit = (...event) => {
+    try {
+      return emit(...event);
+    } catch {
+      stream.destroy();
+      return true;
+    }
+  };
+}
+
+/** As mysql2 does it itself when no `stream` is given. */
+function mysqlSocket({ config: { host, port, socketPath } }: MysqlConfig): Socket {
+  if (socketPath !== undefined) return connect(socketPath);
+  return connect({ host, port, keepAlive: true, noDelay: true });
+}
+
+/** pg connects it, to a host or to a socket's path. */
+function postgresSocket(): Socket {
+  return new Socket();
+}
+
+/** A server's session that is so much older than our connection was opened for another client. */
+const POOLED_MS = 5_000;
+
+/** How old the server's session is, which may lead to a server that is no primary any more. */
+export class SessionAge {
+  private readonly heard = new WeakSet<Connection>();
+  /** How many connections in a row were, at their first answer, much younger than the session that answered. */
+  private olderInARow = 0;
+
+  /**
+   * A pooler shares its sessions: a new connection may lead to the same one, however often it is opened. One connection that
+   * looks so is not enough. This process may have been suspended for 6 s before the first answer, with its monotonic clock.
+   */
+  get isPooled(): boolean {
+    return this.olderInARow > 1;
+  }
+
+  /**
+   * Hears the age that the server tells, and at the first answer of a connection what kind it is. A difference that grows
+   * later makes the session older: it is a clock that stood still here, or was set there.
+   * @returns the age by which the session is judged, ms: the larger of the two; 0 behind a pooler, and without end when
+   * another connection is needed whatever the limit
+   */
+  of(connection: Connection, ownAgeMs: number, serverAgeMs: number): number {
+    if (!this.heard.has(connection)) {
+      this.heard.add(connection);
+      this.olderInARow = serverAgeMs - ownAgeMs > POOLED_MS ? this.olderInARow + 1 : 0;
+    }
+    if (this.isPooled) return 0;
+    // An age below 0 is that of a clock that was put back.
+    if (this.olderInARow > 0 || serverAgeMs < 0) return Number.POSITIVE_INFINITY;
+    return Math.max(serverAgeMs, ownAgeMs);
+  }
+
+  /** The condition that the session of a statement is young enough, to be added to others; '' where a pooler has it. */
+  andIsYoung({ sessionAgeMs }: Dialect, maxAgeMs: number, ownAgeMs: number): string {
+    if (this.isPooled) return '';
+    if (ownAgeMs > maxAgeMs) return ' AND 1 = 0';
+    return sessionAgeMs === '0' ? '' : ` AND ${sessionAgeMs} BETWEEN 0 AND ${maxAgeMs}`;
   }
 }

@@ -1,7 +1,6 @@
-import type { DatabaseRefusal } from './database-refused-error.js';
+import type { DatabaseRefusal } from './database-errors.js';
 import type { DurabilityCheck } from './durability.js';
 import type { TableName } from './table-name.js';
-import type { ColumnDefinition } from './column-definition.js';
 
 /** A value bound to a statement. */
 export type SqlValue = string | number | bigint;
@@ -105,4 +104,73 @@ export interface Dialect {
 /** A table as SQL names it. */
 export function quoteTable(dialect: Dialect, { schema, name }: TableName): string {
   return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`;
+}
+
+/**
+ * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text is
+ * any and told apart by every character: by case, accents and trailing blanks. A `counter` is the table's primary key; the
+ * database counts it up, and never back.
+ */
+export type ColumnKind =
+  | 'bigint'
+  | 'int'
+  | 'small'
+  | 'time'
+  | 'counter'
+  | { readonly text: number }
+  | { readonly exact: number }
+  | { readonly key: number };
+
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** SQL; 'now' and 'touched' (renewed by every update where the database can) are the dialect's. */
+  readonly defaultValue?: string;
+}
+
+/** The most characters of a text. */
+export function lengthOf(kind: Exclude<ColumnKind, string>): number {
+  if ('text' in kind) return kind.text;
+  return 'key' in kind ? kind.key : kind.exact;
+}
+
+/** The answer of a statement. */
+export interface SqlResult {
+  readonly records: readonly Record<string, unknown>[];
+  /** Rows written; undefined for statements that write none. */
+  readonly affected: number | undefined;
+}
+
+/** The answer of a statement on a connection of ours. */
+export interface StatementResult extends SqlResult {
+  /** MySQL and MariaDB: the argument of the statement's LAST_INSERT_ID(...), from the answer itself. */
+  readonly insertId: unknown;
+}
+
+/** Runs one statement on the primary, committed by itself. */
+export type RunSql = (sql: string, values?: readonly SqlValue[]) => Promise<SqlResult>;
+
+/** Runs one statement on the primary over a connection of ours, committed by itself. */
+export type RunStatement = (sql: string, values?: readonly SqlValue[]) => Promise<StatementResult>;
+
+/** Binds a value to a statement, and returns its placeholder. */
+export type Bind = (value: SqlValue) => string;
+
+/** The values of one statement. Its placeholders must come in the order in which they are bound. */
+export function bindings(dialect: Dialect): { readonly values: readonly SqlValue[]; readonly value: Bind } {
+  const values: SqlValue[] = [];
+  return { values, value: (given) => dialect.placeholder(values.push(given)) };
+}
+
+/** A statement whose placeholders come in the order in which they are bound. */
+export function statement(dialect: Dialect, write: (value: Bind) => string): Statement {
+  const { values, value } = bindings(dialect);
+  return { sql: write(value), values };
+}
+
+export function execute<Result>(
+  run: (sql: string, values: readonly SqlValue[]) => Promise<Result>,
+  { sql, values }: Statement,
+): Promise<Result> {
+  return run(sql, values);
 }

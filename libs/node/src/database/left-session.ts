@@ -1,9 +1,8 @@
-import { DatabaseCallError } from './database-call-error.js';
+import { monotonicClock } from '../system/system-ports.js';
+import { DatabaseCallError } from './database-errors.js';
 import type { Connection } from './database-connection.js';
-import type { Dialect } from './dialect.js';
-import type { StatementResult } from './run-sql.js';
+import type { Dialect, StatementResult } from './dialect.js';
 import type { SqlDatabase } from './sql-database.js';
-import { monotonicClock } from '../system/system-clock.js';
 
 /** How long a statement waits for a lock on the server: less than the usual `opTimeoutMs`. */
 export const LONGEST_LOCK_WAIT_S = 2;
@@ -74,4 +73,28 @@ function stillUnderWay({ waitsFor }: Dialect, ms: number, state: string): Databa
     `a statement that was given up ${Math.floor(ms / 1_000)} s ago is still under way on the server` +
     `${state === '' ? '' : ` (its state there: ${state})`}, and nothing else is sent before it is over. It may wait for ${waitsFor}`;
   return new DatabaseCallError(reason, '');
+}
+
+/**
+ * The drivers' codes for a transaction that gave way to another one: the server says that it was rolled back, COMMIT
+ * included. A statement that is a transaction by itself, as all of ours are, can be sent again as it was.
+ *
+ * Not ER_ERROR_DURING_COMMIT: a node of Galera that loses its cluster during COMMIT says it, too, when the others may have
+ * the transaction already.
+ */
+const GAVE_WAY = new Set([
+  'ER_LOCK_DEADLOCK',
+  // Rolls back the statement alone: in a transaction of several the caller has to.
+  'ER_LOCK_WAIT_TIMEOUT',
+  // MariaDB with innodb_snapshot_isolation, its default from 11.6 on.
+  'ER_CHECKREAD',
+  // The certification of Group Replication.
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
+  // serialization_failure, deadlock_detected, lock_not_available
+  ...['40001', '40P01', '55P03'],
+]);
+
+/** Whether a driver's code says that its statement gave way to others: by a server, or by SQLite that was busy. */
+export function gaveWay(driverCode: string): boolean {
+  return GAVE_WAY.has(driverCode) || /^SQLITE_(BUSY|LOCKED)/.test(driverCode);
 }

@@ -1,11 +1,9 @@
-import type { DatabaseRefusal } from './database-refused-error.js';
-import type { Dialect } from './dialect.js';
-import { gaveWay } from './gave-way.js';
+import type { DatabaseRefusal } from './database-errors.js';
+import type { ColumnDefinition, ColumnKind, Dialect } from './dialect.js';
+import { gaveWay, LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { mysqlDurability } from './durability.js';
-import type { ColumnKind, ColumnDefinition } from './column-definition.js';
-import { LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { REPLICA } from './server-term.js';
-import { offsetMs } from './zone-offset.js';
+import { offsetMs } from './sql-values.js';
 
 /**
  * MySQL and MariaDB.

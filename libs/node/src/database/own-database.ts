@@ -1,17 +1,14 @@
-import { ClosedError } from '@raindrop/core';
-import { Addresses } from './addresses.js';
-import { DatabaseCallError } from './database-call-error.js';
-import { DatabaseRefusedError } from './database-refused-error.js';
-import type { Dialect, SqlValue } from './dialect.js';
+import { ClosedError, RaindropError } from '@raindrop/core';
+import { hostTimers } from '../system/system-ports.js';
+import { Addresses } from './addressed-connection.js';
+import { DatabaseCallError, DatabaseRefusedError } from './database-errors.js';
+import type { Dialect, RunStatement, SqlValue, StatementResult } from './dialect.js';
 import { dialectOf, UnsupportedDatabaseError } from './supported-database.js';
-import type { Connection } from './database-connection.js';
+import { type Connection, SessionAge } from './database-connection.js';
 import { LeftSession } from './left-session.js';
-import { SessionAge } from './session-age.js';
-import type { RunStatement, StatementResult } from './run-sql.js';
 import type { SqlDatabase } from './sql-database.js';
-import { hostTimers } from '../system/host-timers.js';
 
-export interface OwnDatabaseOptions {
+interface OwnDatabaseOptions {
   /** Limit for connecting, for a busy SQLite and for closing, ms. */
   readonly opTimeoutMs: number;
   /**
@@ -274,4 +271,21 @@ export class OwnDatabase {
 function refuseVolatile({ type, isVolatile }: SqlDatabase): void {
   if (!isVolatile) return;
   throw new UnsupportedDatabaseError(type, 'a database in memory has no second connection, which is needed');
+}
+
+/** Eight processes that created one table at once needed three tries at most; each looks before it acts. */
+const TRIES = 5;
+const FIRST_PAUSE_MS = 20;
+
+/** Tries again, with a growing and random pause, what failed because others did the same at the same time. */
+export async function retried(attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isFinal = error instanceof RaindropError && !error.retryable;
+      if (isFinal || tries === TRIES) throw error;
+      await hostTimers.sleep(FIRST_PAUSE_MS * tries * (1 + Math.random()));
+    }
+  }
 }

@@ -1,10 +1,8 @@
-import type { DatabaseRefusal } from './database-refused-error.js';
-import type { Dialect } from './dialect.js';
-import { gaveWay } from './gave-way.js';
+import type { DatabaseRefusal } from './database-errors.js';
+import { type ColumnDefinition, type ColumnKind, type Dialect, lengthOf } from './dialect.js';
+import { gaveWay, LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { postgresDurability } from './durability.js';
-import { LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { REPLICA } from './server-term.js';
-import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
 // The control file shows the old timeline until a checkpoint; the name of the file that is written now does not.
 const TERM = `CASE WHEN pg_is_in_recovery() THEN '${REPLICA}' ELSE (SELECT system_identifier FROM pg_control_system()) || '.' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;

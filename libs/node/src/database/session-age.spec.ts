@@ -1,6 +1,5 @@
-import type { Connection } from './database-connection.js';
+import { type Connection, SessionAge } from './database-connection.js';
 import { postgresDialect } from './postgres-dialect.js';
-import { SessionAge } from './session-age.js';
 
 const MAX_MS = 27_000;
 const NO_LIMIT = Number.POSITIVE_INFINITY;

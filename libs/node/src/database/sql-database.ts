@@ -1,5 +1,5 @@
-import type { ConnectionSockets } from './connection-sockets.js';
-import type { StatementResult } from './run-sql.js';
+import type { ConnectionSockets } from './database-connection.js';
+import type { StatementResult } from './dialect.js';
 
 /** An open connection of a driver. */
 export interface DriverConnection {

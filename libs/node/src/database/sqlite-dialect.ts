@@ -1,8 +1,7 @@
-import type { Dialect } from './dialect.js';
-import { gaveWay } from './gave-way.js';
+import { type ColumnDefinition, type ColumnKind, type Dialect, lengthOf } from './dialect.js';
+import { gaveWay } from './left-session.js';
 import { sqliteDurability } from './durability.js';
 import { MOVED } from './sqlite-files.js';
-import { lengthOf, type ColumnKind, type ColumnDefinition } from './column-definition.js';
 
 const NOW_TEXT = "strftime('%Y-%m-%d %H:%M:%f','now')";
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DatabaseCallError, driverCodeOf } from './database-call-error.js';
+import { DatabaseCallError, driverCodeOf } from './database-errors.js';
 import type { DriverConnection } from './sql-database.js';
 
 /** The code by which SQLite says it when it writes; in a WAL it does not notice. */

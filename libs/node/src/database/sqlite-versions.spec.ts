@@ -1,9 +1,13 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refuseUnfit, sqliteVersions, UnfitSqliteDriverError } from './sqlite-versions.js';
-import { guardSqliteDriver } from './sqlite-driver-guard.js';
-import { warningOf } from './sqlite-driver-warning.js';
+import {
+  guardSqliteDriver,
+  refuseUnfit,
+  sqliteVersions,
+  UnfitSqliteDriverError,
+  warningOf,
+} from './sqlite-versions.js';
 
 describe('a version of better-sqlite3', () => {
   it.each([

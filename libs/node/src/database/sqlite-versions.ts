@@ -1,6 +1,7 @@
-import { RaindropError } from '@raindrop/core';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { RaindropError } from '@raindrop/core';
 
 /** The versions that have to fit: that of better-sqlite3, and Node's without the `v`. */
 export interface SqliteVersions {
@@ -57,4 +58,46 @@ export function versionIn(manifest: string): string | undefined {
 /** The first number of a version. */
 export function major(version: string): number {
   return Number(version.split('.', 1)[0]);
+}
+
+/** What is used of `process`. */
+export interface BinaryLoader {
+  readonly versions: { readonly node: string };
+  dlopen(module: object, filename: string, flags?: number): void;
+}
+
+/**
+ * Refuses the binary of a better-sqlite3 that would end the process: the application may open its own DataSource before
+ * we hear of it. Below Node 22 only, where there is such a binary; every other binary is loaded as before.
+ */
+export function guardSqliteDriver(loader: BinaryLoader): void {
+  const { node } = loader.versions;
+  if (Number(node.split('.', 1)[0]) >= 22) return;
+  const load = loader.dlopen.bind(loader);
+  loader.dlopen = (module, filename, ...flags) => {
+    const folder = /^(.*[\\/]better-sqlite3)[\\/](?:prebuilds|build)[\\/]/.exec(filename)?.[1];
+    const driver = folder && versionIn(join(folder, 'package.json'));
+    if (driver !== undefined) refuseUnfit({ driver, node });
+    load(module, filename, ...flags);
+  };
+}
+
+/** What is to be said of versions that work until the process is aborted; undefined for others. */
+export function warningOf({ driver, node }: SqliteVersions): string | undefined {
+  const isFatal = major(node) > 24 || (major(node) === 24 && Number(node.split('.')[1]) >= 19);
+  if (major(driver) >= 13 || !isFatal) return undefined;
+  return (
+    `better-sqlite3 ${driver} can abort the process on Node 24.19 and later (this is ${node}), ` +
+    `as soon as a statement is garbage-collected: install better-sqlite3@13`
+  );
+}
+
+let isSaid = false;
+
+/** The warning for these versions, if there is one: once in a process, whatever the number of services. */
+export function sqliteDriverWarning(versions: SqliteVersions | undefined): string[] {
+  const warning = versions && warningOf(versions);
+  if (warning === undefined || isSaid) return [];
+  isSaid = true;
+  return [warning];
 }

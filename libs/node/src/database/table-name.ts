@@ -1,5 +1,5 @@
-import { RaindropError } from '@raindrop/core';
 import { createHash } from 'node:crypto';
+import { RaindropError } from '@raindrop/core';
 
 /** A table, and the schema (MySQL: the database) it is in when that is not the connection's own. */
 export interface TableName {

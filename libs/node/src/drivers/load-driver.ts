@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { DriverNotInstalledError } from '../database/driver-not-installed-error.js';
+import { DriverNotInstalledError } from '../database/database-errors.js';
 import { loadPackage } from '../system/load-package.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Connection, ConnectionOptions, ResultSetHeader } from 'mysql2';
 import { promisify } from 'node:util';
-import type { ConnectionSockets } from '../database/connection-sockets.js';
-import type { StatementResult } from '../database/run-sql.js';
+import type { ConnectionSockets } from '../database/database-connection.js';
+import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';

@@ -1,8 +1,7 @@
-import { withAddresses } from '../database/addresses.js';
-import { isInMemory, placeOf } from '../database/database-place.js';
+import { withAddresses } from '../database/addressed-connection.js';
+import { isInMemory, placeOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { sqliteVersions, refuseUnfit } from '../database/sqlite-versions.js';
-import { sqliteDriverWarning } from '../database/sqlite-driver-warning.js';
+import { refuseUnfit, sqliteDriverWarning, sqliteVersions } from '../database/sqlite-versions.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { mysqlDriver } from './mysql-driver.js';
 import { postgresDriver } from './postgres-driver.js';

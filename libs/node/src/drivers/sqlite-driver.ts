@@ -1,9 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { driverCodeOf } from '../database/database-call-error.js';
-import { DriverNotInstalledError } from '../database/driver-not-installed-error.js';
-import type { StatementResult } from '../database/run-sql.js';
+import { driverCodeOf, DriverNotInstalledError } from '../database/database-errors.js';
+import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';

@@ -1,6 +1,6 @@
 import { ClosedError, type LeaseEvent } from '@raindrop/core';
 import { NotReadyError } from '@raindrop/core/internal';
-import { logLease } from './lease-log.js';
+import { logLease } from './snowflake-engine.js';
 
 function logged(...events: LeaseEvent[]): string[] {
   const lines: string[] = [];

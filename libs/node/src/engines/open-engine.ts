@@ -1,10 +1,11 @@
+import { resolve } from 'node:path';
 import type { ResolvedServiceOptions } from '../options/service-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
-import { otherVersionWarning } from './other-version-warning.js';
-import { openSegmentEngine } from './open-segment-engine.js';
-import { openSnowflakeEngine, type SnowflakeSurroundings } from './open-snowflake-engine.js';
+import { noteCopy, otherCopies, tellCopies } from '../system/copies.js';
+import { openSegmentEngine } from './segment-engine.js';
+import { openSnowflakeEngine, type SnowflakeSurroundings } from './snowflake-engine.js';
 
 /**
  * What stands behind a service, ready to issue.
@@ -28,4 +29,18 @@ function usesDatabase(options: ResolvedServiceOptions): boolean {
   if (options.idMode === 'numberSection') return true;
   if (options.idSource !== undefined) return false;
   return options.assigner.parts.some(({ use }) => use === 'database' || use === 'disposable');
+}
+
+const NAME = '@raindrop/node';
+const own = noteCopy(NAME, () => resolve(__dirname, '../..'), {});
+
+let isSaid = false;
+
+/** The warning for a process that has loaded another version of this package, if it has: once. */
+function otherVersionWarning(): string[] {
+  const others = otherCopies(NAME, own).filter(({ version }) => version !== own?.version);
+  if (own === undefined || others.length === 0 || isSaid) return [];
+  isSaid = true;
+  const copies = tellCopies(NAME, [own, ...others]);
+  return [`two versions are loaded, and what one has made the other may not understand: ${copies}`];
 }

@@ -1,4 +1,4 @@
-import { Saturation } from './saturation.js';
+import { Saturation } from './snowflake-engine.js';
 
 describe('Saturation', () => {
   it('is unknown before the first measurement', () => {

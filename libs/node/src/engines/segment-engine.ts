@@ -1,6 +1,18 @@
-import type { SegmentGenerator, ShardedGenerator } from '@raindrop/core/internal';
-import type { IdEngine } from '../ports/id-engine.js';
-import type { SegmentServiceStatus } from '../ports/id-service-status.js';
+import {
+  MemoryAppSegmentStore,
+  MemoryAppSegmentTable,
+  MemorySegmentStore,
+  MemorySegmentTable,
+  SegmentGenerator,
+  ShardedGenerator,
+} from '@raindrop/core/internal';
+import type { AppSegmentStore, SegmentPorts, SegmentStore } from '@raindrop/core';
+import type { IdEngine, SegmentServiceStatus } from '../ports/id-engine.js';
+import type { SqlDatabase } from '../database/sql-database.js';
+import type { ResolvedSegmentModuleOptions } from '../options/segment-mode-options.js';
+import { databaseOf } from '../database/application-database.js';
+import { memoryTable } from '../database/memory-table.js';
+import { SqlAppSegmentStore, SqlSegmentStore } from '../segment-table/sql-segment-store.js';
 
 /** Numbers from segments, by code and for apps. */
 export class SegmentEngine implements IdEngine {
@@ -36,4 +48,104 @@ export class SegmentEngine implements IdEngine {
     this.isClosed = true;
     await Promise.all([this.calls.close(), this.sharded?.close()]);
   }
+}
+
+/**
+ * Tables, apps and the first numbers of every code that was named.
+ * @param warn what of the database's settings can lose numbers that were reserved, and what is wrong with the buffer
+ * @throws what keeps numbers from coming; everything that was opened is closed then
+ */
+export async function openSegmentEngine(
+  options: ResolvedSegmentModuleOptions,
+  ofApplication: SqlDatabase | undefined,
+  ports: SegmentPorts,
+  warn: (message: string) => void,
+): Promise<SegmentEngine> {
+  const stores = await openSegmentStores(options, ofApplication, ports, warn);
+  const calls = new SegmentGenerator(stores.codes, ports, options.segments);
+  const sharded = stores.apps && new ShardedGenerator(stores.apps, ports, options.segments);
+  const engine = new SegmentEngine(calls, sharded, options.codes);
+  try {
+    await calls.start(options.codes);
+    await sharded?.start();
+    for (const { id, name, description } of options.sharded?.apps ?? []) {
+      await sharded?.registerApp(id, name, description);
+    }
+    await warnOfSettings(stores, warn);
+    return engine;
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** A database that does not say how it is set is none that cannot be used. */
+async function warnOfSettings({ codes }: SegmentStores, warn: (message: string) => void): Promise<void> {
+  const warnings = await codes.durabilityWarnings().catch(() => []);
+  for (const message of warnings) warn(message);
+}
+
+/** Where a service's numbers come from. */
+interface SegmentStores {
+  readonly codes: SegmentStore;
+  /** For sharded IDs. */
+  readonly apps: AppSegmentStore | undefined;
+}
+
+/**
+ * The stores of segments, each on a connection of its own to `dbConfig`'s database or the application's, behind the
+ * shared buffer if there is one.
+ * @param warn what is not as it should be with the buffer
+ * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError; with a buffer,
+ *   what keeps the table from being prepared
+ */
+async function openSegmentStores(
+  options: ResolvedSegmentModuleOptions,
+  ofApplication: SqlDatabase | undefined,
+  ports: SegmentPorts,
+  warn: (message: string) => void,
+): Promise<SegmentStores> {
+  const database = databaseOf(options, ofApplication);
+  if (database === undefined) return openInMemory(options);
+  const { tableName, autoCreateTable, autoCreateCode, defaultStep, skipAfterFailover, sharded, redis } = options;
+  const { opTimeoutMs } = options.segments;
+  const common = { autoCreateTable, opTimeoutMs, skipAfterFailover };
+  const codes = new SqlSegmentStore(database, { ...common, tableName, autoCreateCode, defaultStep });
+  const apps = sharded && new SqlAppSegmentStore(database, { ...common, tableName: sharded.tableName });
+  if (redis === undefined) return { codes, apps };
+  const identity = await identityOf(codes);
+  const scope = (table: string): string => `${identity} ${database.place} ${table}`;
+  return {
+    codes: redis.codes(codes, scope(tableName), ports, warn),
+    apps: apps && sharded && redis.apps(apps, scope(sharded.tableName), ports, warn),
+  };
+}
+
+/**
+ * Which database it is, by what stands in it: processes that share numbers must mean the same one, and options that look
+ * alike (host names, sockets, paths, search paths) can lead to several.
+ */
+async function identityOf(codes: SqlSegmentStore): Promise<string> {
+  try {
+    await codes.prepare();
+    return await codes.identity();
+  } catch (error) {
+    await codes.close();
+    throw error;
+  }
+}
+
+function openInMemory({
+  tableName,
+  autoCreateCode,
+  defaultStep,
+  sharded,
+}: ResolvedSegmentModuleOptions): SegmentStores {
+  const codes = memoryTable('segments', tableName, () => new MemorySegmentTable());
+  return {
+    codes: new MemorySegmentStore(codes, { autoCreateCode, step: defaultStep }),
+    apps:
+      sharded &&
+      new MemoryAppSegmentStore(memoryTable('app segments', sharded.tableName, () => new MemoryAppSegmentTable())),
+  };
 }

@@ -1,12 +1,24 @@
 import type { EventEmitter } from 'node:events';
-import type { Layout } from '@raindrop/core';
-import { type SnowflakeGenerator, wallClock } from '@raindrop/core/internal';
-import type { IdEngine } from '../ports/id-engine.js';
-import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
-import { Saturation } from './saturation.js';
-import { tellListeners } from '../system/tell-listeners.js';
+import type { Layout, LeaseEvent, LeasePorts, ResolvedLayout, WorkerStore } from '@raindrop/core';
+import {
+  DEFAULT_LAYOUT,
+  findLayout,
+  SnowflakeGenerator,
+  StoreSession,
+  wallClock,
+  withFoundLayout,
+} from '@raindrop/core/internal';
+import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
+import { tellListeners } from '../system/listeners.js';
 import type { Worker } from '../ports/worker.js';
-import { monotonicClock } from '../system/system-clock.js';
+import { monotonicClock, systemPorts } from '../system/system-ports.js';
+import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { SqlDatabase } from '../database/sql-database.js';
+import { logContext, type Logger } from '../ports/logger.js';
+import type { MakeCustom } from '../workers/make-assigner.js';
+import { openReservingStore, reservingOf } from '../workers/open-worker-store.js';
+import { openWorker } from '../workers/open-worker.js';
+import type { WorkerContext } from '../workers/worker-context.js';
 
 /** Snowflakes, and the worker id they are made with. */
 export class SnowflakeEngine implements IdEngine {
@@ -51,4 +63,192 @@ export class SnowflakeEngine implements IdEngine {
   close(): Promise<void> {
     return this.worker.close();
   }
+}
+
+/** What a snowflake engine is opened with, besides its options. */
+export interface SnowflakeSurroundings {
+  readonly name: string;
+  /** The application's, where the options name none. */
+  readonly database: SqlDatabase | undefined;
+  readonly logger: Logger;
+  readonly makeCustom: MakeCustom;
+  /** Is told the layout before a worker id is taken; what it throws ends the start. */
+  readonly onLayout?: (layout: Layout) => void;
+  /** For tests: the layout of a store that has served none, where the options name none either. */
+  readonly firstLayout?: Layout | undefined;
+}
+
+/**
+ * A generator with a worker id that it may issue with. Options that name no layout take that of the store of worker ids.
+ * @throws what keeps it from getting one
+ */
+export async function openSnowflakeEngine(
+  options: ResolvedSnowflakeOptions,
+  surroundings: SnowflakeSurroundings,
+): Promise<SnowflakeEngine> {
+  const { name, database, logger, makeCustom, firstLayout = DEFAULT_LAYOUT } = surroundings;
+  const ports = systemPorts(options.clock);
+  const context = { options, ports, database, makeCustom, onEvent: logLease(logger, name) };
+  const { withLayout } = options;
+  if (withLayout === undefined) return openWith(context, surroundings);
+  let store: WorkerStore;
+  return withFoundLayout(
+    () => {
+      store = openStore(context);
+      return closedOnFailure(store, () => {
+        const session = new StoreSession(store, ports.timers, options.lease.opTimeoutMs);
+        return findLayout({ session, options: options.lease, ports, first: firstLayout });
+      });
+    },
+    ({ layout, isFirst }) => {
+      const found = { store, isFirst };
+      return closedOnFailure(store, () => openWith({ ...context, options: withLayout(layout), found }, surroundings));
+    },
+    ports,
+  );
+}
+
+async function openWith(context: WorkerContext, surroundings: SnowflakeSurroundings): Promise<SnowflakeEngine> {
+  const { name, logger, onLayout } = surroundings;
+  const { options, ports } = context;
+  onLayout?.(options.layout.layout);
+  const worker = await openWorker(context);
+  const generator = new SnowflakeGenerator(
+    { layout: options.layout.layout, tenure: worker.tenure, options: options.generator },
+    ports,
+  );
+  await worker.start(generator);
+  logger.log(startLine(options.layout, ports.clock.now()), logContext(name));
+  for (const message of warningsOf(options, worker)) logger.warn(message, logContext(name));
+  return new SnowflakeEngine(generator, worker);
+}
+
+function openStore({ options, ports, database, onEvent }: WorkerContext & { readonly ports: LeasePorts }): WorkerStore {
+  const warn = (message: string): void => onEvent({ type: 'warning', message });
+  return openReservingStore(reservingOf(options, 'remembers no layout'), { options, ports, database, warn });
+}
+
+/** A worker closes it too: once more does no harm. */
+async function closedOnFailure<T>(store: WorkerStore, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What works, and should be looked at before it is relied on. */
+function warningsOf(options: ResolvedSnowflakeOptions, worker: Worker): string[] {
+  const warnings = options.layout.warnings.map(({ message }) => message);
+  const { assigner, guarantee, tenure } = worker;
+  if (guarantee === 'declared') {
+    warnings.push(`worker ${tenure.workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
+  }
+  return warnings;
+}
+
+/** Writes what happens to a lease to the log: once for each trouble, not once for each attempt. */
+export function logLease(logger: Logger, service: string): (event: LeaseEvent) => void {
+  const context = logContext(service);
+  let lastTrouble: string | undefined;
+  return (event) => {
+    if (event.type !== 'lease-trouble') {
+      lastTrouble = undefined;
+    } else if (event.error.errorCode === lastTrouble) {
+      return;
+    } else lastTrouble = event.error.errorCode;
+    switch (event.type) {
+      case 'lease-acquired':
+        return void logger.log(`Worker ${event.workerId} acquired`, context);
+      case 'lease-regained':
+        return void logger.log(`Worker ${event.workerId} is held again`, context);
+      case 'lease-released':
+        return void logger.log(`Worker ${event.workerId} released`, context);
+      case 'lease-renewed':
+        // Every few seconds, and Nest shows all levels by default: who wants to see them listens to the event.
+        return;
+      case 'lease-lost':
+        return void logger.error(
+          `Worker ${event.workerId} lost: ${event.reason}. No IDs until it is regained`,
+          undefined,
+          context,
+        );
+      case 'lease-suspect':
+        return void logger.warn(`Worker ${event.workerId} confirms its lease first: ${event.reason}`, context);
+      case 'clock-back':
+        return void logger.warn(
+          `The clock went back; worker ${event.workerId} went over to lane ${event.lane}`,
+          context,
+        );
+      case 'database-regression':
+        return void logger.error(event.error.message, undefined, context);
+      case 'lease-trouble':
+        return void logger.warn(event.error.message, context);
+      case 'warning':
+        return void logger.warn(event.message, context);
+    }
+  };
+}
+
+/** Renewals may follow each other in milliseconds; a shorter stretch says nothing about the load. */
+const SHORTEST_MS = 1_000;
+
+/**
+ * How much of its capacity a worker used between the last two renewals that were at least a second apart: IDs issued, as
+ * a share of what the layout holds for one code in that time. Measured where the renewals come by, so that it needs no
+ * timer and any number of readers see the same.
+ */
+export class Saturation {
+  /** Above 1 when several codes, each with a sequence of its own, issued more than one could. Null before the first measurement. */
+  share: number | null = null;
+
+  private issuedBefore = 0;
+  private measuredMs: number;
+
+  constructor(
+    private readonly idsPerSecond: number,
+    nowMs: number,
+  ) {
+    this.measuredMs = nowMs;
+  }
+
+  /**
+   * @param issued IDs issued since the start
+   * @param nowMs monotonic
+   */
+  measure(issued: number, nowMs: number): void {
+    const elapsedMs = nowMs - this.measuredMs;
+    if (elapsedMs < SHORTEST_MS) return;
+    this.share = ((issued - this.issuedBefore) * 1_000) / (elapsedMs * this.idsPerSecond);
+    this.issuedBefore = issued;
+    this.measuredMs = nowMs;
+  }
+}
+
+/** What a layout comes to, for the line of a start: how long it lasts, how fast it is, how many workers it has room for. */
+function startLine({ layout, workers }: ResolvedLayout, nowMs: number): string {
+  const { expiresAt, safeUntil, idsPerSecond, fingerprint } = layout;
+  const count = workers.max - workers.min + 1;
+  const isExact = safeUntil !== null && safeUntil.getTime() > nowMs;
+  const numbers = isExact
+    ? `, exact JavaScript numbers ${isSame(safeUntil, expiresAt) ? 'all the time' : until(safeUntil)}`
+    : '';
+  return (
+    `IDs ${until(expiresAt)}${numbers}; ${shown(idsPerSecond)} a second and process; ` +
+    `${shown(count)} worker id${count === 1 ? '' : 's'} (layout ${fingerprint})`
+  );
+}
+
+function until(moment: Date | null): string {
+  return moment === null ? 'beyond the year 275760' : `until ${moment.toISOString().slice(0, 10)}`;
+}
+
+function isSame(one: Date, other: Date | null): boolean {
+  return one.getTime() === other?.getTime();
+}
+
+/** Coarse units have fractions of an ID a second. */
+function shown(count: number): string {
+  return count.toLocaleString('en-US', { maximumSignificantDigits: count < 10 ? 2 : 21 });
 }

@@ -1,10 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus } from '@raindrop/core';
-import type { PrefetchedIds } from '@raindrop/core/internal';
-import { wallClock } from '@raindrop/core/internal';
-import type { IdEngine } from '../ports/id-engine.js';
-import type { SnowflakeServiceStatus } from '../ports/id-service-status.js';
-import { tellListeners } from '../system/tell-listeners.js';
+import { type PrefetchedIds, wallClock } from '@raindrop/core/internal';
+import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
+import { tellListeners } from '../system/listeners.js';
 import type { WorkerGuarantee } from '../ports/worker.js';
 
 /** What an engine knows of the process that makes its IDs. */

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { LeaseEvent } from '@raindrop/core';
-import { tellListeners } from '../system/tell-listeners.js';
+import { tellListeners } from '../system/listeners.js';
 
 const EVENT: LeaseEvent = { type: 'lease-lost', workerId: 3, reason: 'taken' };
 

@@ -1,9 +1,8 @@
 import { takeRow } from '../../../../test/contract/open-store.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
-import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
-import { EtcdKeyValues } from './etcd-key-values.js';
-import { rangeOf } from './etcd-operations.js';
+import { EtcdRefusedError, EtcdUnavailableError } from './etcd-gateway.js';
+import { EtcdKeyValues, rangeOf } from './etcd-key-values.js';
 
 jest.setTimeout(60_000);
 

@@ -1,9 +1,75 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import { ClosedError } from '@raindrop/core';
-import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
-import type { ResolvedEtcdAddress } from './etcd-options.js';
-import { post } from './post.js';
+import { type Agent, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { ClosedError, RaindropError } from '@raindrop/core';
+import type { OptionReader } from '@raindrop/core/internal';
+import { hostTimers } from '../system/system-ports.js';
+
+/** No etcd answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
+export class EtcdUnavailableError extends RaindropError {
+  readonly errorCode = 'ETCD_UNAVAILABLE';
+
+  constructor(what: string, cause: unknown) {
+    super(`etcd is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** etcd refuses the account, or the account may not do this; nothing was executed. */
+export class EtcdRefusedError extends RaindropError {
+  readonly errorCode = 'ETCD_REFUSED';
+
+  constructor(what: string, reason: string) {
+    super(
+      `etcd refuses ${what}: ${reason}. Correct username and password of etcdWorkers(), and grant its role readwrite on ` +
+        `the prefix (etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX)`,
+      { retryable: false },
+    );
+  }
+}
+
+/** How to reach an etcd, from version 3.4, over its JSON gateway. */
+export interface EtcdAddress {
+  /** The client URLs of one or all members, such as `http://127.0.0.1:2379`. All begin alike: `http://` or `https://`. */
+  endpoints: string | readonly string[];
+  /** An account, where etcd has them switched on. */
+  username?: string;
+  password?: string;
+  /** The certificate of the authority that signed etcd's, as PEM. Default: those that Node trusts. */
+  ca?: string;
+}
+
+export interface ResolvedEtcdAddress {
+  readonly endpoints: readonly URL[];
+  readonly account: { readonly name: string; readonly password: string } | undefined;
+  readonly ca: string | undefined;
+}
+
+const LEGAL = 'must be the URLs of etcd members, such as http://127.0.0.1:2379, all http or all https';
+
+export function readEtcdAddress(reader: OptionReader): ResolvedEtcdAddress {
+  const endpoints = readEndpoints(reader);
+  const text = (name: string): string => reader.string(name, { fallback: '', pattern: /^[^]+$/, legal: 'a text' });
+  const [name, password, ca] = [text('username'), text('password'), text('ca')];
+  if ((name === '') !== (password === '')) {
+    reader.problem('username', undefined, 'and password belong together: give both or none');
+  }
+  return { endpoints, account: name === '' ? undefined : { name, password }, ca: ca === '' ? undefined : ca };
+}
+
+function readEndpoints(reader: OptionReader): readonly URL[] {
+  const given = reader.value('endpoints');
+  const texts: unknown[] = Array.isArray(given) ? given : [given];
+  const urls = texts.map((text) => (typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined));
+  const scheme = urls[0]?.protocol;
+  const isLegal = (url: URL | undefined): url is URL =>
+    url !== undefined && url.protocol === scheme && /^https?:$/.test(url.protocol) && url.username === '';
+  if (urls.length > 0 && urls.every(isLegal)) return urls;
+  // One may hold a password: none is shown.
+  reader.problem('endpoints', given === undefined ? undefined : `(${typeof given})`, LEGAL);
+  return [];
+}
 
 export type EtcdAnswer = Readonly<Record<string, unknown>>;
 
@@ -14,7 +80,7 @@ const UNAUTHENTICATED = 16;
 const PERMISSION_DENIED = 7;
 
 /** etcd has answered, with an error of its own. */
-export class EtcdAnswerError extends EtcdUnavailableError {
+class EtcdAnswerError extends EtcdUnavailableError {
   constructor(
     what: string,
     reason: string,
@@ -202,4 +268,43 @@ function isUnsent(error: unknown): boolean {
   return (
     codes.length > 0 && codes.every((each) => UNSENT.includes(String((each as { code?: unknown } | undefined)?.code)))
   );
+}
+
+/** The parts of a request to a JSON gateway. */
+interface Posted {
+  readonly url: URL;
+  readonly agent: Agent;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+}
+
+/** A page of a table has 100 KB. */
+export const MOST_BYTES = 4 * 1_048_576;
+
+/** Sends one request and reads its answer, within a time limit and no redirect. Rejects with what Node says. */
+function post({ url, agent, headers, body, timeoutMs }: Posted): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const length = Buffer.byteLength(body);
+    const type = { 'content-type': 'application/json', 'content-length': String(length) };
+    const request = send(url, { method: 'POST', agent, headers: { ...type, ...headers } });
+    const giveUp = (): void => void request.destroy(new Error(`no answer within ${Math.round(timeoutMs)} ms`));
+    const timer = hostTimers.setTimeout(giveUp, timeoutMs).unref();
+    request.on('error', reject);
+    request.on('close', () => hostTimers.clearTimeout(timer));
+    request.on('response', (response) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      response.on('data', (part: Buffer) => {
+        size += part.length;
+        if (size > MOST_BYTES) request.destroy(new Error(`an answer of more than ${MOST_BYTES} bytes`));
+        else parts.push(part);
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+      response.on('error', reject);
+      response.on('close', () => reject(new Error('the answer broke off')));
+    });
+    request.end(body);
+  });
 }

@@ -1,10 +1,13 @@
+import { ConfigurationError } from '@raindrop/core';
 import type { Change, Entries, KeyValues, Seen } from '../key-values/key-values.js';
-import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
-import { EtcdGateway, type EtcdAnswer } from './etcd-gateway.js';
-import { EtcdLiveness } from './etcd-liveness.js';
-import { get, isStill, keysIn, partsOf, put, rangeOf, remove, seenIn } from './etcd-operations.js';
-import type { ResolvedEtcdAddress } from './etcd-options.js';
-import { refuseOverlap } from './refuse-overlap.js';
+import { fencesOf } from '../key-values/worker-record.js';
+import {
+  type EtcdAnswer,
+  EtcdGateway,
+  EtcdRefusedError,
+  EtcdUnavailableError,
+  type ResolvedEtcdAddress,
+} from './etcd-gateway.js';
 
 /** Keys in one answer, which is read in less than a millisecond. */
 const PAGE = 128;
@@ -125,5 +128,137 @@ export class EtcdKeyValues implements KeyValues {
       // The key behind the last one.
       key = Buffer.concat([Buffer.from(last.key, 'base64'), Buffer.alloc(1)]).toString('base64');
     }
+  }
+}
+
+export const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** A part of a transaction that reads a key. */
+const get = (key: string): object => ({ request_range: { key: toBase64(key) } });
+
+/** @param lease of etcd, with which the key goes */
+const put = (key: string, text: string, lease?: string): object => ({
+  request_put: { key: toBase64(key), value: toBase64(text), ...(lease !== undefined && { lease }) },
+});
+
+const remove = (key: string): object => ({ request_delete_range: { key: toBase64(key) } });
+
+/** The condition that a key has that value still; undefined for none. By value: another cluster counts revisions anew. */
+const isStill = (key: string, text: string | undefined): object =>
+  text === undefined
+    ? { key: toBase64(key), target: 'CREATE', result: 'EQUAL', create_revision: '0' }
+    : { key: toBase64(key), target: 'VALUE', result: 'EQUAL', value: toBase64(text) };
+
+/** The parts of the answer to a transaction of so many. @throws EtcdUnavailableError for what etcd does not answer */
+function partsOf({ responses = [] }: EtcdAnswer, count: number): EtcdAnswer[] {
+  if (!Array.isArray(responses) || responses.length !== count) throw noEtcd();
+  return responses.map((part: unknown) => Object((Object(part) as EtcdAnswer)['response_range']) as EtcdAnswer);
+}
+
+/** The keys in a range of an answer, and their values. @throws EtcdUnavailableError for what etcd does not answer */
+function keysIn(range: EtcdAnswer): readonly { readonly key: string; readonly value?: string }[] {
+  const { kvs = [] } = range;
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  const isLegal = ({ key, value = '' }: EtcdAnswer): boolean => isText(key) && isText(value);
+  if (Array.isArray(kvs) && kvs.every((each) => isLegal(Object(each) as EtcdAnswer))) {
+    return kvs as { key: string; value?: string }[];
+  }
+  throw noEtcd();
+}
+
+/** What was read, and where. @throws EtcdUnavailableError */
+function seenIn(answer: EtcdAnswer, ranges: readonly EtcdAnswer[]): Seen {
+  const { cluster_id: cluster, revision } = Object(answer['header']) as EtcdAnswer;
+  const entries = new Map<string, string>();
+  for (const range of ranges) {
+    for (const { key, value = '' } of keysIn(range)) entries.set(textOf(key), textOf(value));
+  }
+  return { entries, cluster: String(cluster), revision: Number(revision) };
+}
+
+/** All keys that begin so. */
+export function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
+  const end = Buffer.from(prefix);
+  // Prefixes end with a slash.
+  end[end.length - 1]!++;
+  return { key: toBase64(prefix), range_end: end.toString('base64') };
+}
+
+const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
+
+const noEtcd = (): EtcdUnavailableError => new EtcdUnavailableError('reading keys', 'what answers is no etcd');
+
+/**
+ * A lease of etcd, which ends when nobody keeps it alive: a row whose holder has crashed is free then, and nobody has to
+ * watch it for as long as a lease lasts. Nothing else depends on it.
+ */
+class EtcdLiveness {
+  private lease: { readonly id: string; readonly seconds: number } | undefined;
+
+  constructor(private readonly gateway: EtcdGateway) {}
+
+  /** The lease's id, once it has that long to live again. @throws EtcdUnavailableError; EtcdRefusedError */
+  async keep(ms: number): Promise<string> {
+    const what = 'keeping a lease';
+    const seconds = Math.max(1, Math.ceil(ms / 1_000));
+    const { lease } = this;
+    if (lease?.seconds === seconds) {
+      const answer = await this.gateway.write(what, '/v3/lease/keepalive', { ID: lease.id });
+      const { TTL } = Object(answer['result']) as { TTL?: unknown };
+      if (Number(TTL) > 0) return lease.id;
+    }
+    const { ID } = await this.gateway.write(what, '/v3/lease/grant', { TTL: String(seconds) });
+    this.lease = { id: String(ID), seconds };
+    return this.lease.id;
+  }
+
+  /** The next call asks for a new one. */
+  forget(): void {
+    this.lease = undefined;
+  }
+}
+
+const FENCE = 'fence';
+
+/**
+ * Refuses a prefix that lies inside the prefix of another table, or around it: deleting or restoring all keys of the one
+ * takes along those of the other. A table is told by its key `fence`; an application may have keys that are called so,
+ * with another text.
+ *
+ * @param inside the keys that begin with the prefix
+ * @param read the text of a key; undefined where there is none, or the account may not read it
+ * @throws ConfigurationError
+ */
+async function refuseOverlap(
+  prefix: string,
+  inside: Iterable<string>,
+  read: (key: string) => Promise<string | undefined>,
+): Promise<void> {
+  const isFence = (key: string): boolean => key.endsWith(`/${FENCE}`) && key !== `${prefix}${FENCE}`;
+  for (const key of [...aroundOf(prefix).map((each) => `${each}${FENCE}`), ...[...inside].filter(isFence)]) {
+    const text = await read(key);
+    if (text === undefined || !areFences(key, text)) continue;
+    const other = key.slice(0, -FENCE.length);
+    const message =
+      `of etcdWorkers() lies ${other.length > prefix.length ? 'around' : 'inside'} the prefix ${other} of another table ` +
+      `of worker ids. Take a prefix that neither begins with another table's nor is the begin of one. If IDs were issued ` +
+      `with this one, stop its processes, call fenceWorkers() with the new prefix before the next start, and name their ` +
+      `layout in the options. If the table at ${other} is given up, delete its key ${key}`;
+    throw new ConfigurationError([{ option: 'prefix', given: prefix, message }]);
+  }
+}
+
+/** Of `a/b/c/`: `a/` and `a/b/`. */
+function aroundOf(prefix: string): string[] {
+  const names = prefix.split('/').slice(0, -2);
+  return names.map((_, index) => `${names.slice(0, index + 1).join('/')}/`);
+}
+
+function areFences(key: string, text: string): boolean {
+  try {
+    fencesOf(key, text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -2,8 +2,7 @@ import { ConfigurationError } from '@raindrop/core';
 import { takeRow } from '../../../../test/contract/open-store.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
-import { EtcdKeyValues } from './etcd-key-values.js';
-import { rangeOf, toBase64 } from './etcd-operations.js';
+import { EtcdKeyValues, rangeOf, toBase64 } from './etcd-key-values.js';
 
 jest.setTimeout(60_000);
 

@@ -5,10 +5,9 @@ import { takeRow } from '../../../../test/contract/open-store.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import { until } from '../../../../test/waiting/until.js';
-import { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
+import { EtcdRefusedError, EtcdUnavailableError, MOST_BYTES } from './etcd-gateway.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
-import { MOST_BYTES } from './post.js';
 
 jest.setTimeout(60_000);
 

@@ -4,8 +4,7 @@ import { describeLostFences, type LosingBench } from '../../../../test/contract/
 import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
 import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
-import { EtcdKeyValues } from './etcd-key-values.js';
-import { toBase64 } from './etcd-operations.js';
+import { EtcdKeyValues, toBase64 } from './etcd-key-values.js';
 
 jest.setTimeout(60_000);
 

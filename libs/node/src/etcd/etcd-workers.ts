@@ -1,8 +1,8 @@
 import { OptionReader, reachOf } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
-import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import type { ReservingAssigner } from '../ports/worker.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
-import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-options.js';
+import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-gateway.js';
 
 /** An etcd, from version 3.4, as the memory of worker ids. */
 export interface EtcdWorkersOptions extends EtcdAddress {

@@ -5,6 +5,5 @@
  */
 
 export { etcdWorkers, type EtcdWorkersOptions } from './etcd-workers.js';
-export type { EtcdAddress } from './etcd-options.js';
-export { CorruptWorkerKeyError } from '../key-values/corrupt-worker-key-error.js';
-export { EtcdRefusedError, EtcdUnavailableError } from './etcd-errors.js';
+export { type EtcdAddress, EtcdRefusedError, EtcdUnavailableError } from './etcd-gateway.js';
+export { CorruptWorkerKeyError } from '../key-values/worker-record.js';

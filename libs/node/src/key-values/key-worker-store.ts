@@ -11,13 +11,18 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import { raisedTo, wallClock } from '@raindrop/core/internal';
-import { monotonicClock } from '../system/system-clock.js';
-import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
-import type { Change, Entries, KeyValues, Seen } from './key-values.js';
+import { monotonicClock } from '../system/system-ports.js';
+import {
+  CorruptWorkerKeyError,
+  type Fences,
+  fencesAtWrite,
+  fencesOf,
+  recordOf,
+  rowOfRecord,
+  WorkerKeys,
+} from './worker-record.js';
+import { type Change, type Entries, type KeyValues, type Seen, update } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
-import { update } from './update.js';
-import { WorkerKeys } from './worker-keys.js';
-import { fencesAtWrite, fencesOf, recordOf, rowOfRecord, type Fences } from './worker-record.js';
 
 export interface KeyWorkerStoreOptions {
   readonly values: KeyValues;

@@ -8,10 +8,8 @@ import {
   wallClock,
 } from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
-import type { KeyValues, Seen } from './key-values.js';
-import { update } from './update.js';
-import type { WorkerKeys } from './worker-keys.js';
-import { FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, fencesOf } from './worker-record.js';
+import { type KeyValues, type Seen, update } from './key-values.js';
+import { fencesOf, FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, type WorkerKeys } from './worker-record.js';
 
 /** What is new is noted, perhaps by another process at the same moment; a cluster that is new at each look is of no use. */
 const MOST_LOOKS = 4;

@@ -1,4 +1,4 @@
-import { WorkerKeys } from './worker-keys.js';
+import { WorkerKeys } from './worker-record.js';
 
 describe('WorkerKeys', () => {
   const keys = new WorkerKeys('a/');

@@ -1,6 +1,6 @@
-import { fencedRow, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import { fencedRow, type Lane, type Odometer, RaindropError, type WorkerRow } from '@raindrop/core';
 import { FENCE_LEAP } from '@raindrop/core/internal';
-import { CorruptWorkerKeyError } from './corrupt-worker-key-error.js';
+import type { Entries } from './key-values.js';
 
 /** Every fence there was, in one value: it changes all rows at one moment. */
 export interface Fences {
@@ -14,7 +14,7 @@ export interface Fences {
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
 /** What the table knows of the cluster that keeps it. */
-export interface ClusterState {
+interface ClusterState {
   readonly format: number;
   readonly term: string;
   readonly epoch: number;
@@ -100,4 +100,66 @@ function objectOf(key: string, text: string): Record<string, unknown> {
 function numberOf(key: string, value: unknown): number {
   if (!Number.isSafeInteger(value)) throw new CorruptWorkerKeyError(key);
   return value as number;
+}
+
+/** The keys of a table of workers. */
+export class WorkerKeys {
+  constructor(private readonly prefix: string) {}
+
+  get fence(): string {
+    return `${this.prefix}fence`;
+  }
+
+  get state(): string {
+    return `${this.prefix}state`;
+  }
+
+  row(id: number): string {
+    return `${this.prefix}row/${id}`;
+  }
+
+  /** Is there as long as the holder of that row lives, where the store knows such keys. */
+  live(id: number): string {
+    return `${this.prefix}live/${id}`;
+  }
+
+  layout(fingerprint: string): string {
+    return `${this.prefix}layout/${fingerprint}`;
+  }
+
+  /** The ids of all rows there are. `row/1/fence` is no row, but a key of a table whose prefix lies inside this one. */
+  idsIn(entries: Entries): number[] {
+    return this.endsIn(entries, 'row/', /^(0|[1-9]\d{0,14})$/).map(Number);
+  }
+
+  /**
+   * All layouts that are noted. One that is not understood may be of a later release, so it stands in the way too. Only
+   * what is a key of a table inside (`layout/fence`, `layout/row/1`) is none: no release notes a layout that has a slash
+   * or is called so.
+   */
+  layoutsIn(entries: Entries): string[] {
+    return this.endsIn(entries, 'layout/', /^(?!(fence|state)$)[^/]+$/);
+  }
+
+  private endsIn(entries: Entries, part: string, pattern: RegExp): string[] {
+    const begin = `${this.prefix}${part}`;
+    const ends = [...entries.keys()].filter((key) => key.startsWith(begin)).map((key) => key.slice(begin.length));
+    return ends.filter((end) => pattern.test(end));
+  }
+}
+
+const REMEDY =
+  'is nothing that Raindrop has written. Put back what was there; never delete the key of a worker, which says how far its ' +
+  'IDs went.';
+
+/** A key of a worker in etcd or NATS holds what Raindrop cannot have written, or was lost; nothing is guessed. */
+export class CorruptWorkerKeyError extends RaindropError {
+  readonly errorCode = 'CORRUPT_WORKER_KEY';
+
+  constructor(
+    readonly key: string,
+    problem = REMEDY,
+  ) {
+    super(`The key ${key} ${problem}`, { retryable: false });
+  }
 }

@@ -5,6 +5,5 @@
  */
 
 export { natsWorkers, type NatsWorkersOptions } from './nats-workers.js';
-export type { NatsTarget } from './nats-options.js';
-export { CorruptWorkerKeyError } from '../key-values/corrupt-worker-key-error.js';
-export { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-errors.js';
+export { type NatsTarget, NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-connection.js';
+export { CorruptWorkerKeyError } from '../key-values/worker-record.js';

@@ -1,12 +1,72 @@
-import { Kvm, type KV } from '@nats-io/kv';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { type KV, Kvm } from '@nats-io/kv';
+import { connect as openSocket } from 'node:net';
 import { ClosedError, RaindropError, type Timers } from '@raindrop/core';
-import { withDeadline } from '@raindrop/core/internal';
-import { problemsOfVersion } from './nats-bucket.js';
-import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-errors.js';
-import type { NatsAddress } from './nats-options.js';
-import { hearsFrom } from './nats-probe.js';
-import { hostTimers } from '../system/host-timers.js';
+import { type OptionReader, withDeadline } from '@raindrop/core/internal';
+import { hostTimers } from '../system/system-ports.js';
+
+/** No NATS answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
+export class NatsUnavailableError extends RaindropError {
+  readonly errorCode = 'NATS_UNAVAILABLE';
+
+  constructor(what: string, cause: unknown) {
+    super(`NATS is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** NATS refuses the account, or the account may not do this; nothing was executed. */
+export class NatsRefusedError extends RaindropError {
+  readonly errorCode = 'NATS_REFUSED';
+
+  constructor(what: string, reason: string) {
+    super(
+      `NATS refuses ${what}: ${reason}. Correct the account in the connection of natsWorkers(), and let it publish to ` +
+        `$JS.API.>, $JS.FC.> and the subjects of the bucket ($KV.BUCKET.>), and subscribe to _INBOX.>`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The bucket, or the server, may lose what it has acknowledged; nothing was executed. */
+export class NatsBucketError extends RaindropError {
+  readonly errorCode = 'NATS_BUCKET';
+
+  constructor(
+    readonly bucket: string,
+    readonly problems: readonly string[],
+  ) {
+    super(`The NATS bucket ${bucket} is not safe for worker ids: ${problems.join('; ')}`, { retryable: false });
+  }
+}
+
+/** The URL of a NATS server, or the options of `connect()` of `@nats-io/transport-node`; `servers` lists all of them. */
+export type NatsTarget = string | NodeConnectionOptions;
+
+export interface NatsAddress {
+  /** Such as `nats-0:4222`. */
+  readonly servers: readonly string[];
+  /** Everything else of the options. */
+  readonly account: NodeConnectionOptions;
+}
+
+const LEGAL =
+  'must be the URL of a NATS server, or the options of connect() with servers: a text, or several of them; an account is given as user and pass';
+
+export function readNatsAddress(reader: OptionReader): NatsAddress {
+  const given = reader.value('connection');
+  const { servers, ...account } = (typeof given === 'string' ? { servers: given } : Object(given)) as {
+    servers?: unknown;
+  };
+  const texts: readonly unknown[] = Array.isArray(servers) ? servers : [servers];
+  const isText = (text: unknown): text is string => typeof text === 'string' && placeOf(text) !== undefined;
+  if (texts.length > 0 && texts.every(isText)) return { servers: texts, account };
+  // One may hold a password: none is shown.
+  reader.problem('connection', given === undefined ? undefined : `(${typeof given})`, LEGAL);
+  return { servers: [], account };
+}
 
 /** A connection that nobody used for that long is closed: one that stays would keep the process alive. */
 const IDLE_MS = 1_000;
@@ -160,4 +220,109 @@ function typed(what: string, error: unknown): RaindropError {
   if (error instanceof RaindropError) return error;
   const refusal = refusalIn(error);
   return refusal === undefined ? new NatsUnavailableError(what, error) : new NatsRefusedError(what, refusal);
+}
+
+/** What a NATS says of the stream under a bucket, as far as it matters here. */
+interface StreamSettings {
+  readonly storage?: string;
+  readonly retention?: string;
+  readonly discard?: string;
+  readonly num_replicas?: number;
+  readonly max_msgs_per_subject?: number;
+  readonly max_age?: number;
+  readonly max_bytes?: number;
+  readonly max_msgs?: number;
+  readonly no_ack?: boolean;
+  readonly persist_mode?: string;
+  readonly mirror?: unknown;
+  readonly sources?: unknown;
+}
+
+/** How many texts of a key are kept: more than a key gets while one call lasts. */
+export const LEAST_HISTORY = 16;
+
+/** Before it, whole streams were lost when processes were killed (nats-io/nats-server#6888). */
+const SAFE_VERSION = [2, 10, 23];
+
+/** What of a server's version would lose acknowledged writes, in words. */
+export function problemsOfVersion(version: string): string[] {
+  const parts = version.split(/[.-]/).map(Number);
+  const different = SAFE_VERSION.findIndex((part, index) => part !== parts[index]);
+  if (different < 0 || parts[different]! > SAFE_VERSION[different]!) return [];
+  return [`nats-server ${version} can lose a stream when it is killed: use ${SAFE_VERSION.join('.')} or later`];
+}
+
+/** What of a bucket's settings would lose acknowledged writes, in words. */
+export function problemsOfBucket(settings: StreamSettings): string[] {
+  const { storage, retention, discard, no_ack: noAck, persist_mode: persistMode, mirror } = settings;
+  const { max_age: maxAge = 0, max_bytes: maxBytes = -1, max_msgs: maxMessages = -1 } = settings;
+  const sources = Array.isArray(settings.sources) ? settings.sources.length : 0;
+  const { max_msgs_per_subject: history = -1 } = settings;
+  const isLimited = maxBytes > 0 || maxMessages > 0;
+  const problems: readonly (readonly [boolean, string])[] = [
+    [storage !== 'file', `storage is ${storage}: make a bucket with storage file`],
+    [retention !== 'limits', `retention is ${retention}: make a bucket with retention limits`],
+    [history < LEAST_HISTORY, `history is ${history}: set it to ${LEAST_HISTORY}, at most 64`],
+    [maxAge > 0, 'values expire (ttl): set max_age to 0'],
+    [discard === 'old' && isLimited, 'what is old is dropped when it is full: set discard to new'],
+    [noAck === true, 'it acknowledges nothing (no_ack): make another bucket'],
+    [persistMode === 'async', 'it acknowledges before it writes (persist_mode async): make another bucket'],
+    [mirror != null || sources > 0, 'it copies another stream: use the bucket that is copied'],
+  ];
+  return problems.filter(([isWrong]) => isWrong).map(([, words]) => words);
+}
+
+/** What may be lost although it was acknowledged, in words. */
+export function warningsOf(
+  { num_replicas: replicas = 1 }: StreamSettings,
+  isCluster: boolean,
+  isSynced: boolean,
+): string[] {
+  const warnings: string[] = [];
+  if (isCluster && replicas < 3) {
+    warnings.push(
+      `the NATS bucket has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} in a cluster: no worker id is leased ` +
+        `while one server is away, and a disk that is lost takes the rows along. Set num_replicas to 3`,
+    );
+  }
+  if (!isSynced) {
+    warnings.push(
+      'NATS acknowledges writes before they are on disk: when most servers lose their power at once, the last two minutes ' +
+        'may be gone. Set sync_interval to always on each server and syncAlways to true in natsWorkers(), or set ' +
+        'commitLossWindowMs to 120000',
+    );
+  }
+  return warnings;
+}
+
+const USUAL_PORT = 4_222;
+
+/** Where a server is, by its URL or `host:port`; undefined for what is neither. */
+function placeOf(server: string): { readonly host: string; readonly port: number } | undefined {
+  const text = server.includes('://') ? server : `nats://${server}`;
+  if (!URL.canParse(text)) return undefined;
+  const { hostname, port, username, password } = new URL(text);
+  if (hostname === '' || username !== '' || password !== '') return undefined;
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? USUAL_PORT : Number(port) };
+}
+
+/**
+ * Resolves when a server says something by itself, as NATS does. The client leaves a socket open for ever when it gives
+ * up on a server that is silent; this one is closed in any case.
+ * @throws Error in words of the system, or when it says nothing in time
+ */
+function hearsFrom(server: string, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = openSocket(placeOf(server)!);
+    const timer = hostTimers.setTimeout(() => socket.destroy(new Error(`${server} says nothing`)), timeoutMs).unref();
+    socket.once('data', () => {
+      resolve();
+      socket.destroy();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => {
+      hostTimers.clearTimeout(timer);
+      reject(new Error(`${server} hangs up`));
+    });
+  });
 }

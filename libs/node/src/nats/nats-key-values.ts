@@ -1,12 +1,15 @@
 import type { Timers } from '@raindrop/core';
 import type { Change, Entries, KeyValues, Seen } from '../key-values/key-values.js';
-import { led } from './led.js';
-import { LEAST_HISTORY, warningsOf } from './nats-bucket.js';
-import { answerCodeOf, BucketConnection, type OpenBucket } from './nats-connection.js';
-import { NatsUnavailableError } from './nats-errors.js';
-import { natsKeyOf } from './nats-keys.js';
-import type { NatsAddress } from './nats-options.js';
-import { NatsReader, type NatsSeen } from './nats-reader.js';
+import { led, natsKeyOf, NatsReader, type NatsSeen } from './nats-reader.js';
+import {
+  answerCodeOf,
+  BucketConnection,
+  LEAST_HISTORY,
+  type NatsAddress,
+  NatsUnavailableError,
+  type OpenBucket,
+  warningsOf,
+} from './nats-connection.js';
 
 /** Rows that are put at once. */
 const PUT_AT_ONCE = 100;

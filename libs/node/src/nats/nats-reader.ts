@@ -1,9 +1,6 @@
 import type { Seen } from '../key-values/key-values.js';
-import { led } from './led.js';
-import { problemsOfBucket } from './nats-bucket.js';
-import type { OpenBucket } from './nats-connection.js';
-import { NatsBucketError, NatsUnavailableError } from './nats-errors.js';
-import { keyOfNats, natsKeyOf } from './nats-keys.js';
+import { hostTimers, monotonicClock } from '../system/system-ports.js';
+import { nameOf, NatsBucketError, NatsUnavailableError, type OpenBucket, problemsOfBucket } from './nats-connection.js';
 
 /** Whoever reads puts this key first: a majority has to answer it, and what is read then is at least as new. */
 const LOOK = 'look';
@@ -91,5 +88,35 @@ export class NatsReader {
     const problems = problemsOfBucket(config);
     if (problems.length > 0) throw new NatsBucketError(this.bucket, problems);
     return { cluster: String(created), count: state.num_subjects ?? 0 };
+  }
+}
+
+/** A key as NATS takes it: what it does not take is written as `=` and two hexadecimal digits. */
+export function natsKeyOf(key: string): string {
+  return key.replace(/[^\w./-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+export function keyOfNats(natsKey: string): string {
+  return natsKey.replace(/=([\da-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Nobody got what was sent. */
+const NOBODY = ['JetStreamNotEnabled', 'NoResponders'];
+const AGAIN_MS = 50;
+
+/**
+ * Asks until somebody leads the bucket: one that was just made, or that has lost its leader, has nobody for a moment.
+ * @throws Error when it takes longer
+ */
+export async function led<T>(withinMs: number, step: () => Promise<T>): Promise<T> {
+  const giveUpAt = monotonicClock.now() + withinMs;
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!NOBODY.includes(nameOf(error))) throw error;
+      if (monotonicClock.now() > giveUpAt) throw new Error('JetStream is off, or nobody leads the bucket');
+    }
+    await hostTimers.sleep(AGAIN_MS);
   }
 }

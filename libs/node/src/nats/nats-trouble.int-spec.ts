@@ -8,7 +8,7 @@ import { NatsServers } from '../../../../test/servers/nats-servers.js';
 import { until } from '../../../../test/waiting/until.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { systemPorts } from '../system/system-ports.js';
-import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-errors.js';
+import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-connection.js';
 import { NatsKeyValues } from './nats-key-values.js';
 
 jest.setTimeout(90_000);

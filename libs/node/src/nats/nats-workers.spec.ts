@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
-import { problemsOfBucket, problemsOfVersion, warningsOf } from './nats-bucket.js';
-import { keyOfNats, natsKeyOf } from './nats-keys.js';
+import { problemsOfBucket, problemsOfVersion, warningsOf } from './nats-connection.js';
+import { keyOfNats, natsKeyOf } from './nats-reader.js';
 import { natsWorkers, type NatsWorkersOptions } from './nats-workers.js';
 
 describe('natsWorkers()', () => {

@@ -1,8 +1,8 @@
 import { OptionReader, reachOf } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
-import type { ReservingAssigner } from '../ports/reserving-assigner.js';
+import type { ReservingAssigner } from '../ports/worker.js';
 import { NatsKeyValues } from './nats-key-values.js';
-import { readNatsAddress, type NatsAddress, type NatsTarget } from './nats-options.js';
+import { readNatsAddress, type NatsAddress, type NatsTarget } from './nats-connection.js';
 
 /** A bucket of NATS KV, on nats-server 2.10.23 or later with JetStream, as the memory of worker ids. */
 export interface NatsWorkersOptions {

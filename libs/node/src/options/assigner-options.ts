@@ -1,9 +1,8 @@
 import type { OptionReader } from '@raindrop/core/internal';
-import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerRange } from '@raindrop/core';
-import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/disposable-limits.js';
-import { forgetsUse, originsOf, readAssignerUse, type AssignerUse } from './assigner-use.js';
-import { isFirstOf, readFirstOf, type FirstOf, type AssignerPart } from './first-of.js';
-import { refuseMisplaced } from './misplaced-options.js';
+import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerIdAssigner, WorkerRange } from '@raindrop/core';
+import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/worker-node-table.js';
+import type { ReservingAssigner } from '../ports/worker.js';
+import { type Origin, refuseMisplaced } from './option-table.js';
 
 /** The options that say where worker ids come from. */
 export interface AssignerOptions {
@@ -131,4 +130,150 @@ function readRestartWait(
 /** Whether nothing is lost when a process ends without shutting down. */
 export function givesNothingBack({ parts, stateFile }: ResolvedAssignerOptions): boolean {
   return stateFile === undefined && parts.every(({ use }) => typeof use === 'string' && use !== 'database');
+}
+
+/** The assigners that need no more than their name. */
+export type AssignerName = 'database' | 'static' | 'disposable' | 'statefulSet' | 'ip' | 'machine';
+
+/** A class of assigners of your own. Nest makes the object, with what it injects; elsewhere it is made with `new`. */
+export type AssignerClass = new (...dependencies: never[]) => WorkerIdAssigner;
+
+/** One assigner: by name, from `redisWorkers()`, with a store of your own, or your own, a class or an object. */
+export type AssignerUse = AssignerName | ReservingAssigner | WorkerIdAssigner | AssignerClass;
+
+const NAMES: readonly AssignerName[] = ['database', 'static', 'disposable', 'statefulSet', 'ip', 'machine'];
+
+const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, redisWorkers(...), a class or an object with a method acquire(), or an object with a name and openStore()`;
+
+/** Reads what may stand for one assigner. @param others what else is legal there */
+function readAssignerUse(reader: OptionReader, option: string, given: unknown, others = ''): AssignerUse {
+  if (typeof given === 'string') {
+    const name = NAMES.find((each) => each.toLowerCase() === given.toLowerCase());
+    if (name !== undefined) return name;
+  } else if (typeof given === 'function') {
+    const { acquire } = (given.prototype ?? {}) as Partial<WorkerIdAssigner>;
+    if (typeof acquire === 'function') return given as AssignerClass;
+  } else if (typeof given === 'object' && given !== null) {
+    const { acquire, openStore, name } = given as Record<string, unknown>;
+    const isNamed = typeof name === 'string' && name !== '';
+    if (typeof acquire === 'function' || (typeof openStore === 'function' && isNamed)) return given as AssignerUse;
+  }
+  // What an object holds may be a password.
+  const shown = typeof given === 'object' && given !== null ? '(object)' : given;
+  reader.problem(option, shown, `must be one of ${RULE}${others}`);
+  return 'database';
+}
+
+/** Whether it leases from a store that keeps odometers. */
+export function isReserving(use: AssignerUse): use is 'database' | ReservingAssigner {
+  return use === 'database' || (typeof use === 'object' && 'openStore' in use);
+}
+
+/** Whether it may give a worker id again without knowing how far that was used. */
+export function forgetsUse(use: AssignerUse): boolean {
+  if (isReserving(use) || use === 'disposable') return false;
+  return !(typeof use === 'object' && use.guarantee === 'fresh');
+}
+
+/** Where the worker ids come from that it gives, as the table of options has it. */
+function originsOf(use: AssignerUse, hasStateFile: boolean): readonly Origin[] {
+  if (use === 'database' || use === 'disposable') return [use];
+  if (isReserving(use)) return ['redisWorkers'];
+  if (!forgetsUse(use)) return ['fresh'];
+  const origins: Origin[] = hasStateFile ? ['assigned', 'stateFile'] : ['assigned'];
+  return use === 'static' ? [...origins, 'static'] : origins;
+}
+
+/** Whether it always has a worker id to give, or fails. */
+function neverPassesOn(use: AssignerUse): boolean {
+  return isReserving(use) || use === 'disposable' || use === 'machine';
+}
+
+/** Whether what was given for `workerIdAssigner`, not yet checked, is one of the names behind which no rows are kept. */
+export function needsNoRows(given: unknown): boolean {
+  return typeof given === 'string' && given.toLowerCase() !== 'database';
+}
+
+/** An assigner and the worker ids it may give. */
+export interface AssignerPart {
+  readonly use: AssignerUse;
+  /** Both ends included, inside the service's own range. */
+  readonly workers: WorkerRange;
+}
+
+/** In every copy of this package. */
+const MARK = Symbol.for('raindrop: firstOf');
+
+/** Holds several assigners, see {@link firstOf}. */
+export class FirstOf {
+  constructor(readonly parts: readonly AssignerPart[]) {}
+
+  static {
+    Object.defineProperty(this.prototype, MARK, { value: true });
+  }
+}
+
+/** Knows those of another copy of this package, too. */
+function isFirstOf(given: unknown): given is FirstOf {
+  return typeof given === 'object' && given !== null && MARK in given;
+}
+
+/**
+ * Asks several assigners in this order and takes the worker id of the first that has one: one that finds nothing (no
+ * variable is set, the host's name has no ordinal) passes on, one that fails does not.
+ *
+ * Each needs worker ids of its own, since processes may choose differently. westid's order is `static`, a class of yours,
+ * `ip`.
+ */
+export function firstOf(parts: readonly AssignerPart[]): FirstOf {
+  return new FirstOf(parts);
+}
+
+/** Checks them: each with its own part of the service's range, and each with a chance to be asked. */
+function readFirstOf(reader: OptionReader, { parts }: FirstOf, service: WorkerRange): readonly AssignerPart[] {
+  const given: unknown = parts;
+  if (!Array.isArray(given) || given.length === 0) {
+    reader.problem('workerIdAssigner', given, 'must be firstOf([...]) of at least one { use, workers }');
+    return [{ use: 'database', workers: service }];
+  }
+  const read = given.map((each: unknown, index) => readPart(reader, nameOf(index), each, service));
+  const end = read.findIndex(({ use }) => neverPassesOn(use));
+  if (end !== -1 && end < read.length - 1) {
+    reader.problem(nameOf(end), read[end]!.use, 'must come last: it never passes on to those after it');
+  }
+  read.forEach((part, index) => refuseOverlap(reader, read.slice(0, index), part));
+  return read;
+}
+
+function readPart(reader: OptionReader, name: string, given: unknown, service: WorkerRange): AssignerPart {
+  if (typeof given !== 'object' || given === null) {
+    reader.problem(name, given, `must be { use, workers: { min, max } }`);
+    return { use: 'database', workers: service };
+  }
+  return reader.nested(name, given, (inner) => {
+    const use = readAssignerUse(inner, 'use', inner.value('use'));
+    const range = inner.value('workers');
+    if (typeof range !== 'object' || range === null) {
+      const legal = `must be { min, max }, this assigner's own part of ${service.min}..${service.max}`;
+      inner.problem('workers', range, legal);
+      return { use, workers: service };
+    }
+    const workers = inner.nested('workers', range, (limits) => {
+      const min = limits.integer('min', service);
+      return { min, max: limits.integer('max', { min, max: service.max }) };
+    });
+    return { use, workers };
+  });
+}
+
+function refuseOverlap(reader: OptionReader, before: readonly AssignerPart[], { workers }: AssignerPart): void {
+  const option = `${nameOf(before.length)}.workers`;
+  const other = before.findIndex((each) => each.workers.min <= workers.max && workers.min <= each.workers.max);
+  if (other === -1 || reader.refused(option, `${nameOf(other)}.workers`)) return;
+  const message = `overlaps with ${nameOf(other)}: processes may choose differently, and two would have one worker id`;
+  reader.problem(option, `${workers.min}..${workers.max}`, message);
+}
+
+function nameOf(index: number): string {
+  return `workerIdAssigner.firstOf[${index}]`;
 }

@@ -1,9 +1,18 @@
 import type { OptionReader } from '@raindrop/core/internal';
+import { ConfigurationError } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { Logger } from '../ports/logger.js';
 import { isTableName, TABLE_NAME_RULE } from '../database/table-name.js';
-import { readDbConfig, type DatabaseAddress } from './db-config.js';
-import { readLogger } from './logger-option.js';
+import { guarded } from '../system/listeners.js';
+import { withAddresses } from '../database/addressed-connection.js';
+import {
+  DATABASE_SETTINGS_RULE,
+  databaseAddressesOf,
+  type DatabaseSettings,
+  describeSettings,
+  settingsProblemOf,
+} from '../drivers/database-settings.js';
+import { settingsDatabases } from '../drivers/settings-database.js';
 
 /** The options that a service has in either mode. */
 export interface CommonModuleOptions {
@@ -66,4 +75,83 @@ export function readTableName(reader: OptionReader, option: string, fallback: st
   if (typeof given === 'string' && isTableName(given)) return given;
   reader.problem(option, given, `must be ${TABLE_NAME_RULE}`);
   return fallback;
+}
+
+/** A list of codes; undefined when none is given. */
+export function readCodes(reader: OptionReader): readonly string[] | undefined {
+  const given = reader.value('codes');
+  const isCode = (each: unknown): boolean => typeof each === 'string' && each.length >= 1 && each.length <= 128;
+  if (given === undefined || (Array.isArray(given) && given.every(isCode))) return given;
+  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
+  return [];
+}
+
+/** Any logger that can say what has to be said; the finer levels are left out where it has none. */
+function readLogger(reader: OptionReader): Logger | undefined {
+  const given = reader.value('logger') as Partial<Logger> | null | undefined;
+  if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given?.[each as 'log'] === 'function')) {
+    return given as Logger | undefined;
+  }
+  reader.problem('logger', given, 'must have log(), warn() and error(): a Nest LoggerService, say');
+  return undefined;
+}
+
+/** A logger that neither throws nor rejects, whatever the one behind it does. */
+export function guardedLogger(logger: Logger): Logger {
+  const level = (name: 'log' | 'warn' | 'error') => {
+    return (...words: [message: string, ...rest: string[]]): void =>
+      guarded(`The logger, which was told '${words[0]}',`, () => logger[name](...words));
+  };
+  return { log: level('log'), warn: level('warn'), error: level('error') };
+}
+
+/**
+ * Refuses what is no object of options. The value stays out of the message: a text may be a URL with its password.
+ * @throws ConfigurationError naming `option`
+ */
+export function refuseNonObject(option: string, given: unknown, message: string): void {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return;
+  const isNothing = given === undefined || given === null;
+  const kind = isNothing ? String(given) : Array.isArray(given) ? 'an array' : `a ${typeof given}`;
+  throw new ConfigurationError([{ option, given: kind, message }]);
+}
+
+/** One address of a database, or several in one URL. */
+export type DatabaseAddress = string | DatabaseSettings | SqlDatabase;
+
+/** Reads `dbConfig`: one address, or a list of them. */
+export function readDbConfig(reader: OptionReader): SqlDatabase | undefined {
+  const given = reader.value('dbConfig');
+  if (given === undefined) return undefined;
+  if (!Array.isArray(given)) return readAddress(reader, given, '');
+  if (given.length === 0) reader.problem('dbConfig', given, 'must name one address at least');
+  const databases = given.map((each, index) => readAddress(reader, each, `[${index}]: `));
+  const found = databases.flatMap((each) => each?.addresses ?? each ?? []);
+  if (found.length < given.length || found.length === 0) return undefined;
+  const message = differenceOf(found);
+  if (message !== undefined) reader.problem('dbConfig', found.map(({ type }) => type).join(', '), message);
+  return withAddresses(found);
+}
+
+function readAddress(reader: OptionReader, given: unknown, which: string): SqlDatabase | undefined {
+  if (typeof given === 'object' && given !== null && 'driver' in given) return given as SqlDatabase;
+  const settings = databaseAddressesOf(given);
+  if (settings !== undefined) return settingsDatabases(settings, 'dbConfig');
+  // A URL may hold a password, and so may settings: neither belongs into a message.
+  reader.problem(
+    'dbConfig',
+    `${which}${describeSettings(given)}`,
+    settingsProblemOf(given) ?? `must be ${DATABASE_SETTINGS_RULE}`,
+  );
+  return undefined;
+}
+
+/** Why these cannot be addresses of one database; undefined when they may be. */
+function differenceOf(databases: readonly SqlDatabase[]): string | undefined {
+  if (databases.length === 1) return undefined;
+  const isOne = (of: (database: SqlDatabase) => unknown): boolean => new Set(databases.map(of)).size === 1;
+  if (!isOne(({ type }) => type)) return 'must name addresses of one database, and these are of different types';
+  if (!isOne(({ schema }) => schema)) return 'must name addresses of one database, with the same schema';
+  if (databases[0]!.type !== 'better-sqlite3') return undefined;
+  return 'must name one file: a SQLite database has no second address';
 }

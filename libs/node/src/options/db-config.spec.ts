@@ -1,6 +1,6 @@
 import { OptionReader } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { readDbConfig } from './db-config.js';
+import { readDbConfig } from './common-options.js';
 
 function read(dbConfig: unknown): { database: SqlDatabase | undefined; problems: OptionReader['problems'] } {
   const reader = new OptionReader({ dbConfig });

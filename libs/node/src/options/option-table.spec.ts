@@ -1,6 +1,6 @@
 import { ConfigurationError, presets } from '@raindrop/core';
 import { openEngine } from '../engines/open-engine.js';
-import type { IdSource, SourcedService } from '../ports/id-source.js';
+import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import { BIT_OPTIONS } from '@raindrop/core/internal';
 import { OPTION_TABLE, type Origin } from './option-table.js';
 import { resolveServiceOptions, type ServiceOptions } from './service-options.js';

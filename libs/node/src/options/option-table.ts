@@ -1,4 +1,5 @@
-import { BIT_OPTIONS } from '@raindrop/core/internal';
+import { BIT_OPTIONS, type OptionReader } from '@raindrop/core/internal';
+
 /**
  * Where the IDs of a service come from, as far as its options depend on that.
  *
@@ -9,7 +10,7 @@ export type Origin = 'database' | 'redisWorkers' | 'disposable' | 'fresh' | Assi
 type Assigned = 'assigned' | 'static' | 'stateFile';
 
 /** Options that the same services read. */
-export interface OptionGroup {
+interface OptionGroup {
   /** What the options are for, in a refusal and in the documents. */
   readonly purpose: string;
   /** With one of these the options have an effect; with all others they are refused. */
@@ -78,4 +79,30 @@ export const OPTION_TABLE: readonly OptionGroup[] = [
 
 function group(purpose: string, readBy: readonly Origin[], options: string): OptionGroup {
   return { purpose, readBy, options: options.split(/\s+/) };
+}
+
+/** What the service has in place of what reads an option. */
+const INSTEAD: { readonly [Each in Origin]?: string } = {
+  idSource: '; with idSource another process has the worker id',
+  numberSection: `; this one has idMode: 'numberSection'`,
+};
+
+/** Refuses options that nothing reads here: they would be ignored, and whoever wrote them believes otherwise. */
+export function refuseMisplaced(reader: OptionReader, origins: readonly Origin[]): void {
+  const instead = origins.map((each) => INSTEAD[each] ?? '').join('');
+  for (const { options, readBy, purpose } of OPTION_TABLE) {
+    if (readBy.some((each) => origins.includes(each))) continue;
+    for (const option of options) refuse(reader, option, `is for ${purpose}${instead}`);
+  }
+}
+
+/** A URL may hold a password, and so may what a buffer or a source is made of. */
+const HIDDEN = ['dbConfig', 'redis', 'idSource'];
+
+/** Refuses an option that is given. */
+export function refuse(reader: OptionReader, option: string, message: string): void {
+  const given = reader.value(option);
+  if (given === undefined) return;
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  reader.problem(option, isObject || HIDDEN.includes(option) ? '(hidden)' : given, message);
 }

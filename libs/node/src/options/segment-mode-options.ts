@@ -1,16 +1,16 @@
 import { OptionReader, readSegmentOptions } from '@raindrop/core/internal';
 import type { App, ResolvedSegmentOptions, SegmentOptions } from '@raindrop/core';
 import {
+  type CommonModuleOptions,
+  readCodes,
   readCommonOptions,
   readTableName,
-  type CommonModuleOptions,
+  refuseNonObject,
   type ResolvedCommonOptions,
 } from './common-options.js';
-import { readCodes } from './codes-option.js';
-import { refuseMisplaced } from './misplaced-options.js';
-import { refuseNonObject } from './options-object.js';
+import { refuseMisplaced } from './option-table.js';
 import { APP_SEGMENT_TABLE, SEGMENT_TABLE } from '../segment-table/segment-tables.js';
-import type { SegmentBuffer } from '../ports/segment-buffer.js';
+import type { SegmentBuffer } from '../ports/worker.js';
 
 /** Sharded IDs beside the numbers of codes. */
 export interface ShardedOptions {

@@ -1,5 +1,5 @@
 import { ConfigurationError, createLayout, presets } from '@raindrop/core';
-import { firstOf } from './first-of.js';
+import { firstOf } from './assigner-options.js';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from './snowflake-options.js';
 
 const NOW = Date.parse('2026-03-01');

@@ -16,12 +16,21 @@ import {
   readLeaseOptions,
   refuseOutsideLife,
 } from '@raindrop/core/internal';
-import { readCommonOptions, type CommonModuleOptions, type ResolvedCommonOptions } from './common-options.js';
-import { refuseNonObject } from './options-object.js';
-import { isReserving, needsNoRows } from './assigner-use.js';
+import {
+  type CommonModuleOptions,
+  readCommonOptions,
+  refuseNonObject,
+  type ResolvedCommonOptions,
+} from './common-options.js';
+import {
+  type AssignerOptions,
+  isReserving,
+  needsNoRows,
+  readAssignerOptions,
+  type ResolvedAssignerOptions,
+} from './assigner-options.js';
 import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
-import { readAssignerOptions, type AssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
-import type { IdSource } from '../ports/id-source.js';
+import type { IdSource } from '../ports/id-engine.js';
 import { WORKER_TABLE } from '../worker-table/worker-table.js';
 
 /** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */

@@ -1,4 +1,16 @@
-import type { LeaseEvent, LeaseStatus, SnowflakeGenerator, Tenure, WorkerIdGuarantee } from '@raindrop/core';
+import type {
+  AppSegmentStore,
+  LeaseEvent,
+  LeaseStatus,
+  ResolvedLeaseOptions,
+  SegmentPorts,
+  SegmentStore,
+  SnowflakeGenerator,
+  Tenure,
+  Timers,
+  WorkerIdGuarantee,
+  WorkerStore,
+} from '@raindrop/core';
 
 /**
  * The guarantee says what is known of a worker id: `reserved`, that nobody else has it, and how far it was used before;
@@ -19,4 +31,37 @@ export interface Worker {
   afterRestore(): void;
   /** Never rejects. */
   close(): Promise<void>;
+}
+
+/** The context that a store of worker rows is opened with. */
+export interface StoreContext {
+  readonly lease: ResolvedLeaseOptions;
+  readonly timers: Timers;
+  /** Says what an operator should know. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Leases worker ids from a store that keeps odometers, by the same protocol as from the database: the one kind of which
+ * the next holder of a worker id knows how far the last one has issued.
+ */
+export interface ReservingAssigner {
+  /** For logs and errors. */
+  readonly name: string;
+  /** Opens the rows; the lease keeper closes them. */
+  openStore(context: StoreContext): WorkerStore;
+  /** How long a start waits for a worker id where `waitForWorkerMs` is left out, ms. Default 0. */
+  defaultWaitMs?(lease: ResolvedLeaseOptions): number;
+}
+
+/**
+ * Puts numbers that several processes share in front of the tables; `redisBuffer()` of `@raindrop/nestjs/redis` is one.
+ * A `scope` names the database and the table: processes share numbers of the same scope only. `warn` is told once when the
+ * buffer cannot be used, and again after it could.
+ */
+export interface SegmentBuffer {
+  /** @returns a store that closes the given one, too */
+  codes(store: SegmentStore, scope: string, ports: SegmentPorts, warn?: (message: string) => void): SegmentStore;
+  /** @returns a store that closes the given one, too */
+  apps(store: AppSegmentStore, scope: string, ports: SegmentPorts, warn?: (message: string) => void): AppSegmentStore;
 }

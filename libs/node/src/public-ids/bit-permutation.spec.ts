@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { FF1 } from '@noble/ciphers/ff1.js';
 import fc from 'fast-check';
-import { bitPermutation, type PublicIdBits } from './bit-permutation.js';
+import { bitPermutation, type PublicIdBits } from './public-ids.js';
 
 const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const KEY = bytes('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f');

@@ -4,6 +4,5 @@
  * @module @raindrop/node/public-ids
  */
 
-export { publicIds, type PublicIdCodec } from './public-ids.js';
+export { publicIds, type PublicIdCodec, type PublicIdBits } from './public-ids.js';
 export type { PublicIdOptions } from './public-id-options.js';
-export type { PublicIdBits } from './bit-permutation.js';

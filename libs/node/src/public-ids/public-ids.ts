@@ -1,7 +1,6 @@
-import { ConfigurationError, InvalidIdError, type IdCodec } from '@raindrop/core';
-import { bitPermutation, type BitPermutation, type PublicIdBits } from './bit-permutation.js';
-import { concealedText } from './concealed-text.js';
-import { resolvePublicIdOptions, type PublicIdOptions } from './public-id-options.js';
+import { FF1 } from '@noble/ciphers/ff1.js';
+import { ConfigurationError, type IdCodec, InvalidIdError } from '@raindrop/core';
+import { type PublicIdOptions, resolvePublicIdOptions } from './public-id-options.js';
 
 /**
  * A codec whose texts tell nothing about the ID without the key: not when it was made, not how many there are, not
@@ -87,4 +86,88 @@ function requireBits(name: string, id: bigint, bits: PublicIdBits): bigint {
   if (typeof id === 'bigint' && id >= 0n && id <= max) return id;
   const kind = typeof id === 'bigint' ? 'a bigint of another size' : `of type ${typeof id}`;
   throw new InvalidIdError(name, kind, `to be concealed or revealed, a bigint of ${bits} bits: 0 to ${max}`);
+}
+
+/** The number of bits that a public ID can have: those of a JavaScript number, or those of an ID. */
+export type PublicIdBits = 53 | 63;
+
+/**
+ * The smallest radix of which four digits hold so many bits. FF1 costs by the digit: 63 bits take 73 µs as 63 digits of
+ * 2, 35 as 7 of 512, 30 as these 4. 53 is prime, so that only digits of 2 fit exactly (69 µs, against 32).
+ */
+const RADIX: Readonly<Record<PublicIdBits, number>> = { 53: 9_742, 63: 55_109 };
+
+/** A keyed one-to-one mapping of the numbers of so many bits onto themselves. */
+interface BitPermutation {
+  readonly conceal: (id: bigint) => bigint;
+  readonly reveal: (concealed: bigint) => bigint;
+}
+
+/**
+ * FF1 of NIST SP 800-38G over four digits, which hold a few millionths more than the numbers of `bits` bits. What comes
+ * out above them is put in again until it is below: that walks along a cycle of the permutation and so ends at the
+ * latest where it began, and it is a permutation of exactly those bits. One number in 160,000 (53 bits) or 33,000
+ * (63 bits) needs a second step.
+ *
+ * @param key 16, 24 or 32 bytes, which nobody may change afterwards
+ */
+export function bitPermutation(bits: PublicIdBits, key: Uint8Array, tweak: Uint8Array): BitPermutation {
+  const radix = RADIX[bits];
+  const square = BigInt(radix) ** 2n;
+  const limit = 2n ** BigInt(bits);
+  const cipher = FF1(radix, key, tweak);
+
+  const toDigits = (value: bigint): number[] => {
+    const high = Number(value / square);
+    const low = Number(value % square);
+    return [Math.floor(high / radix), high % radix, Math.floor(low / radix), low % radix];
+  };
+  const toNumber = ([a, b, c, d]: readonly number[]): bigint =>
+    BigInt(a! * radix + b!) * square + BigInt(c! * radix + d!);
+  const walk =
+    (step: (digits: number[]) => number[]) =>
+    (value: bigint): bigint => {
+      let digits = toDigits(value);
+      for (;;) {
+        digits = step(digits);
+        const result = toNumber(digits);
+        if (result < limit) return result;
+      }
+    };
+  return { conceal: walk((digits) => cipher.encrypt(digits)), reveal: walk((digits) => cipher.decrypt(digits)) };
+}
+
+/** Concealed numbers as text of fixed width. */
+interface ConcealedText {
+  readonly width: number;
+  readonly write: (concealed: bigint) => string;
+  /** Undefined when the text is not what `write` gives for some number. */
+  readonly read: (text: string) => bigint | undefined;
+}
+
+/**
+ * @param codec positional and of fixed width; the zeros that all numbers of so many bits begin with are left out
+ */
+function concealedText(codec: IdCodec, bits: PublicIdBits): ConcealedText {
+  const end = 2n ** BigInt(bits);
+  const lead = commonStart(codec.encode(0n), codec.encode(end - 1n));
+  return {
+    width: codec.width - lead.length,
+    write: (concealed) => codec.encode(concealed).slice(lead.length),
+    read: (text) => {
+      try {
+        const concealed = codec.decode(lead + text);
+        return concealed < end ? concealed : undefined;
+      } catch (error) {
+        if (error instanceof InvalidIdError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function commonStart(a: string, b: string): string {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return a.slice(0, length);
 }

@@ -6,7 +6,7 @@ import { startRedisCluster } from '../../../../test/redis/volatile-redis.js';
 import { freePort } from '../../../../test/servers/free-port.js';
 import type { PrivateServer } from '../../../../test/servers/private-server.js';
 import { until } from '../../../../test/waiting/until.js';
-import { RedisUnavailableError } from './redis-errors.js';
+import { RedisUnavailableError } from './redis-connection.js';
 import type { RedisBufferOptions } from './redis-options.js';
 
 describe('The connection to Redis', () => {

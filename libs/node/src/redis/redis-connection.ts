@@ -1,6 +1,5 @@
-import type { Timers } from '@raindrop/core';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { RedisUnavailableError } from './redis-errors.js';
+import { RaindropError, type Timers } from '@raindrop/core';
 import type { RedisScript } from './redis-scripts.js';
 
 /** An ioredis client of the application (it stays open), or how to connect. */
@@ -139,4 +138,21 @@ function ownClient(target: RedisOptions | string, timeoutMs: number): Redis {
   return typeof target === 'string'
     ? new Redis(target, { connectTimeout: timeoutMs, ...never })
     : new Redis({ connectTimeout: timeoutMs, ...target, ...never });
+}
+
+/** Redis did not answer, or refused. What was asked for may have been executed; nothing of it is used. */
+export class RedisUnavailableError extends RaindropError {
+  readonly errorCode = 'REDIS_UNAVAILABLE';
+
+  constructor(what: string, cause: unknown) {
+    super(`Redis is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** Does not keep the process alive. */
+export function sleep(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => void timers.setTimer(resolve, ms, 'background'));
 }

@@ -7,7 +7,7 @@ import { until } from '../../../../test/waiting/until.js';
 import { systemPorts } from '../system/system-ports.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
-import { RedisRanges, type PoppedRun, type RefillLock } from './redis-ranges.js';
+import { RedisRanges, type PoppedRun, type RefillLock } from './redis-segment-source.js';
 
 const TOKEN_CHECK = "if redis.call('GET', KEYS[2]) ~= token then return {'refused'} end";
 const FORWARD_GUARD = 'or (r[4] and not isAbove(first, r[4]))';

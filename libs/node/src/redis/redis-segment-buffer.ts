@@ -1,14 +1,26 @@
-import type { MonotonicClock, Randomness, SegmentSource, Timers } from '@raindrop/core';
-import type { RedisBufferContext, RedisBufferCounters } from './redis-buffer-context.js';
-import { RedisConnection } from './redis-connection.js';
+import type {
+  App,
+  AppSegmentStore,
+  MonotonicClock,
+  Randomness,
+  SegmentSource,
+  SegmentStore,
+  Timers,
+} from '@raindrop/core';
+import { SHARDS } from '@raindrop/core/internal';
+import type { SegmentBuffer } from '../ports/worker.js';
+import {
+  type RedisBufferContext,
+  type RedisBufferCounters,
+  RedisRanges,
+  RedisSegmentSource,
+} from './redis-segment-source.js';
+import { RedisConnection, sleep } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
-import { resolveRedisBufferOptions, type RedisBufferOptions } from './redis-options.js';
-import { RedisRanges } from './redis-ranges.js';
-import { RedisSegmentSource } from './redis-segment-source.js';
-import { sleep } from './sleep.js';
+import { type RedisBufferOptions, resolveRedisBufferOptions } from './redis-options.js';
 
 /** How the buffer is doing. */
-export interface RedisBufferStatus extends Readonly<RedisBufferCounters> {
+interface RedisBufferStatus extends Readonly<RedisBufferCounters> {
   readonly isConnected: boolean;
   /** The last failure of Redis or of a refill; undefined when there was none. */
   readonly lastError: string | undefined;
@@ -100,4 +112,104 @@ export class RedisSegmentBuffer {
   private shardKeys(app: number, shard: number): RedisKeys {
     return RedisKeys.ofShard(this.context.options.keyPrefix, this.scope, app, shard);
   }
+}
+
+/** A store of codes whose segments several processes share in Redis. */
+export class RedisSegmentStore implements SegmentStore {
+  /** @param database where they are reserved; closed together with the buffer */
+  constructor(
+    private readonly database: SegmentStore,
+    private readonly buffer: RedisSegmentBuffer,
+  ) {}
+
+  prepare(): Promise<void> {
+    return this.database.prepare();
+  }
+
+  source(code: string): SegmentSource {
+    return this.buffer.code(code, this.database.source(code));
+  }
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.database.durabilityWarnings();
+  }
+
+  async close(): Promise<void> {
+    await this.buffer.close();
+    await this.database.close();
+  }
+}
+
+/** A store of apps whose shards' segments several processes share in Redis. */
+export class RedisAppSegmentStore implements AppSegmentStore {
+  private known: ReadonlySet<number> = new Set();
+
+  /** @param database where they are reserved; closed together with the buffer */
+  constructor(
+    private readonly database: AppSegmentStore,
+    private readonly buffer: RedisSegmentBuffer,
+  ) {}
+
+  prepare(): Promise<void> {
+    return this.database.prepare();
+  }
+
+  /**
+   * An app that is new in the table begins with nothing in Redis: what an earlier one with its number left there would
+   * be reserved a second time. Of several processes that register one at once a slow one may clear what a quick one has
+   * put there already: a gap.
+   *
+   * @throws RedisUnavailableError when that cannot be made sure
+   */
+  async registerApp(appId: number, name: string, description: string): Promise<void> {
+    const apps = await this.database.apps();
+    if (!apps.some(({ id }) => id === appId)) await this.drop(appId);
+    await this.database.registerApp(appId, name, description);
+  }
+
+  /** Clears, besides, what Redis has of apps that were removed since the last call. */
+  async apps(): Promise<App[]> {
+    const apps = await this.database.apps();
+    const now = new Set(apps.map(({ id }) => id));
+    const removed = [...this.known].filter((id) => !now.has(id));
+    this.known = now;
+    // The table decides what there is: without Redis the rest expires.
+    await Promise.all(removed.map((app) => this.drop(app).catch(() => undefined)));
+    return apps;
+  }
+
+  source(app: number, shard: number): SegmentSource {
+    return this.buffer.shard(app, shard, this.database.source(app, shard));
+  }
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.database.durabilityWarnings();
+  }
+
+  async close(): Promise<void> {
+    await this.buffer.close();
+    await this.database.close();
+  }
+
+  private async drop(app: number): Promise<void> {
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    await Promise.all(shards.map((shard) => this.buffer.dropShard(app, shard)));
+  }
+}
+
+/**
+ * Makes Redis the buffer that all processes of a service take numbers from: `redis: redisBuffer({ connection: url })`.
+ * So numbers stay dense across processes, and a process that dies loses a hundred and not a whole step.
+ *
+ * Redis is never the only memory: after a restart, a flush or a failover the next numbers come from the database. Without
+ * it numbers are reserved there directly, see `onRedisDown`. The account needs `INFO` and `EVALSHA`.
+ *
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function redisBuffer(options: RedisBufferOptions): SegmentBuffer {
+  const resolved = resolveRedisBufferOptions(options);
+  return {
+    codes: (store, ...buffer) => new RedisSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),
+    apps: (store, ...buffer) => new RedisAppSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),
+  };
 }

@@ -1,10 +1,44 @@
-import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
-import type { RedisBufferContext } from './redis-buffer-context.js';
-import { RedisUnavailableError } from './redis-errors.js';
+import {
+  type MonotonicClock,
+  RaindropError,
+  type Randomness,
+  type ReservedSegment,
+  type Segment,
+  type SegmentRequest,
+  type SegmentSource,
+  type Timers,
+} from '@raindrop/core';
+import { UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
+import { type RedisConnection, RedisUnavailableError, sleep } from './redis-connection.js';
+import type { ResolvedRedisBufferOptions } from './redis-options.js';
 import type { RedisKeys } from './redis-keys.js';
-import { RedisRanges, type PoppedRun, type RunProof } from './redis-ranges.js';
-import { RedisRefill } from './redis-refill.js';
-import { sleep } from './sleep.js';
+import { type RedisScriptName, redisScripts } from './redis-scripts.js';
+
+/** What has happened since the buffer was made. */
+export interface RedisBufferCounters {
+  /** Runs taken out of Redis: a round trip each. */
+  runs: number;
+  /** Times that this process reserved the next range. */
+  refills: number;
+  /** Reservations past Redis. */
+  direct: number;
+}
+
+/** What all sources of one buffer share. */
+export interface RedisBufferContext {
+  readonly connection: RedisConnection;
+  readonly options: ResolvedRedisBufferOptions;
+  readonly timers: Timers;
+  readonly monotonic: MonotonicClock;
+  readonly randomness: Randomness;
+  readonly counters: RedisBufferCounters;
+  /** Another text at every call, in any process. */
+  nextToken(): string;
+  /** Lets something go on that nobody waits for, except whoever closes the buffer. */
+  inBackground(work: Promise<void>): void;
+  /** Remembers why something in the background, or a command, failed. */
+  failed(error: unknown): void;
+}
 
 /** Others may take a whole range before the one who pushed it; every further one may be a gap. */
 const MOST_REFILLS = 3;
@@ -110,5 +144,164 @@ export class RedisSegmentSource implements SegmentSource {
   private granted({ first, last }: Segment, proof: RunProof | undefined): ReservedSegment {
     this.lastGrant = { last, proof };
     return { first, last, step: this.context.options.run };
+  }
+}
+
+/** A reservation in the database that fails is tried so many times more. */
+const RETRIES = 2;
+const RETRY_MS = 50;
+
+/** As the allocator's own cap: no more numbers than these are at stake when Redis loses its memory. */
+const MOST_NUMBERS = 1_000_000;
+
+/** The turn of whoever holds the lock: reserves the next range in the database and pushes it. */
+class RedisRefill {
+  /** The row's own step, as of the last reservation. */
+  private rowStep = MOST_NUMBERS;
+
+  constructor(
+    private readonly ranges: RedisRanges,
+    private readonly database: SegmentSource,
+    private readonly ports: { readonly timers: Timers; readonly randomness: Randomness },
+    private readonly idle: number,
+  ) {}
+
+  /**
+   * @param request how many numbers a process asks for at once, and above which
+   * @throws what the database throws, after the lock was released
+   */
+  async run(lock: RefillLock, request: { readonly count: number; readonly above: bigint }): Promise<void> {
+    let range: ReservedSegment;
+    try {
+      range = await this.reserve(this.sizeFor(request.count), request.above);
+    } catch (error) {
+      // What cannot be released or dropped ends by itself.
+      await (isGone(error) ? this.ranges.drop() : this.ranges.release(lock)).catch(() => undefined);
+      throw error;
+    }
+    this.rowStep = range.step;
+    // Refused or not, and whether an answer comes at all: this range is never offered again.
+    await this.ranges.push(range, lock);
+  }
+
+  /** The row's step, or more where processes take so much that less than one run would be left at the low-water mark. */
+  private sizeFor(count: number): number | undefined {
+    const needed = Math.min(Math.ceil(count / Math.max(this.idle, 0.1)), MOST_NUMBERS);
+    return needed > this.rowStep ? needed : undefined;
+  }
+
+  private async reserve(count: number | undefined, above: bigint): Promise<ReservedSegment> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.database.reserve(count === undefined ? { above } : { count, above });
+      } catch (error) {
+        // A reservation that failed without a word may have happened: its numbers are a gap.
+        if (attempt === RETRIES || (error instanceof RaindropError && !error.retryable)) throw error;
+        await sleep(this.ports.timers, RETRY_MS * (attempt + this.ports.randomness.fraction()));
+      }
+    }
+  }
+}
+
+/** Whether the table has no such row any more: whoever holds the lock clears the rest of it from Redis. */
+function isGone(error: unknown): boolean {
+  return error instanceof UnknownAppError || error instanceof UnknownShardError || error instanceof UnknownCodeError;
+}
+
+/** What was taken out of a range. */
+export interface PoppedRun {
+  /** Undefined when the ranges in Redis are used up. */
+  readonly run: (Segment & { readonly proof: RunProof }) | undefined;
+  /** The caller is to push the next range with this lock, or to release it. */
+  readonly lock: RefillLock | undefined;
+  /** The last number that was ever pushed under this term; 0 when there is none. */
+  readonly newest: bigint;
+}
+
+/** The right to push one range, in the term in which it was given. */
+export interface RefillLock {
+  readonly term: string;
+  readonly token: string;
+}
+
+/** What Redis knows a run by, for giving its end back. */
+interface RunProof {
+  readonly term: string;
+  readonly rangeFirst: string;
+  readonly version: string;
+}
+
+/** Terms change when Redis fails over: one look tells the new one, so a second miss in a row is an oddity. */
+const MOST_TERMS = 3;
+
+/** What nobody takes anything out of for a week is forgotten by Redis: a gap, as after any loss of its memory. */
+const KEEP_MS = 7 * 86_400_000;
+
+/** The ranges of one key in Redis: the scripts with types, and the term they run under. */
+export class RedisRanges {
+  private term = '';
+
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly keys: RedisKeys,
+  ) {}
+
+  /** @throws RedisUnavailableError; a run that was popped all the same is a gap */
+  async pop(request: {
+    readonly count: number;
+    readonly above: bigint;
+    readonly idle: number;
+    readonly token: string;
+    readonly lockMs: number;
+  }): Promise<PoppedRun> {
+    const { count, above, idle, token, lockMs } = request;
+    const { term, answer } = await this.run('pop', [count, above, idle, token, lockMs, KEEP_MS].map(String));
+    const [, rangeFirst, taken, size, version, locked, newest] = answer.map(String);
+    const first = BigInt(rangeFirst!) + BigInt(taken!);
+    const proof = { term, rangeFirst: rangeFirst!, version: version! };
+    return {
+      run: size === '0' ? undefined : { first, last: first + BigInt(size!) - 1n, proof },
+      lock: locked === '1' ? { term, token } : undefined,
+      newest: BigInt(newest!),
+    };
+  }
+
+  /**
+   * Appends a range, once at most and only under the term in which the lock was taken.
+   *
+   * @returns false when it was refused: its numbers may be in Redis or not, and are nobody's otherwise
+   */
+  async push({ first, last }: Segment, { term, token }: RefillLock): Promise<boolean> {
+    const args = [token, first, last, last - first + 1n, KEEP_MS].map(String);
+    return (await this.runUnder(term, 'push', args))[0] === 'pushed';
+  }
+
+  async release({ term, token }: RefillLock): Promise<void> {
+    await this.runUnder(term, 'release', [token]);
+  }
+
+  /** @returns whether the numbers went back */
+  async giveBack({ term, rangeFirst, version }: RunProof, unused: Segment): Promise<boolean> {
+    const args = [rangeFirst, version, String(unused.last - unused.first + 1n)];
+    return (await this.runUnder(term, 'giveBack', args))[0] === 'returned';
+  }
+
+  async drop(): Promise<void> {
+    await this.run('drop', []);
+  }
+
+  /** Under whatever term the server is in. */
+  private async run(name: RedisScriptName, args: readonly string[]): Promise<{ term: string; answer: unknown[] }> {
+    for (let attempt = 0; attempt < MOST_TERMS; attempt++) {
+      const { term } = this;
+      const answer = await this.runUnder(term, name, args);
+      if (answer[0] !== 'term') return { term, answer };
+      this.term = String(answer[1]);
+    }
+    throw new RedisUnavailableError(name, 'its primary changes at every command');
+  }
+
+  private runUnder(term: string, name: RedisScriptName, args: readonly string[]): Promise<unknown[]> {
+    return this.connection.run(name, redisScripts[name], this.keys.under(term), [term, ...args]);
   }
 }

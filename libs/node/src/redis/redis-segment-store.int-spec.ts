@@ -10,8 +10,7 @@ import {
   ShardedGenerator,
 } from '@raindrop/core/internal';
 import { systemPorts } from '../system/system-ports.js';
-import { RedisAppSegmentStore } from './redis-app-segment-store.js';
-import { RedisSegmentStore } from './redis-segment-store.js';
+import { RedisAppSegmentStore, RedisSegmentStore } from './redis-segment-buffer.js';
 
 /** On a busy machine Redis and this process wait for each other. */
 const PATIENT = { opTimeoutMs: 30_000, asyncTimeoutMs: 60_000 };

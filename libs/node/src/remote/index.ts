@@ -5,7 +5,7 @@
  */
 
 export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
-export { remoteIdsHeaders } from './http/remote-headers.js';
+export { remoteIdsHeaders } from './http/http-transport.js';
 export type { RemoteClient, RemoteFetchOptions, RemoteIdSource } from './remote-id-source.js';
 export {
   InvalidRemoteAnswerError,

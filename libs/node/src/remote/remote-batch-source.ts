@@ -1,17 +1,15 @@
-import { Layout, showValue, type IdBatchSource, type MonotonicClock, type Timers } from '@raindrop/core';
+import { type IdBatchSource, Layout, type MonotonicClock, showValue, type Timers } from '@raindrop/core';
 import { shapeOfFingerprint } from '@raindrop/core/internal';
-import { layoutCheck } from './layout-check.js';
 import { InvalidRemoteAnswerError, RemoteLayoutError } from './remote-errors.js';
-import type { RemoteTransport } from './remote-transport.js';
-import { RequestGate, type GateOptions } from './request-gate.js';
+import { type GateOptions, RequestGate } from './request-gate.js';
 
 /** What is used of `SegmentPorts`. */
-export interface RemoteBatchPorts {
+interface RemoteBatchPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
 }
 
-export interface RemoteBatchOptions extends GateOptions {
+interface RemoteBatchOptions extends GateOptions {
   /** An attempt is given up after so long, ms. */
   readonly opTimeoutMs: number;
 }
@@ -137,4 +135,41 @@ export class RemoteBatchSource implements IdBatchSource {
   private breathe(): Promise<void> {
     return new Promise((resolve) => void this.ports.timers.setTimer(resolve, 0, 'foreground'));
   }
+}
+
+/** What a service answered, not looked at yet. */
+export interface RemoteAnswer {
+  /** To be a list of IDs as decimal text. */
+  readonly ids: unknown;
+  /** To be the fingerprint of their layout. */
+  readonly layout: unknown;
+}
+
+/** A way to an ID service. */
+export interface RemoteTransport {
+  /** For errors and the log: `the ID service at http://ids:3000`. */
+  readonly name: string;
+
+  /**
+   * Asks once. What it answers with was made for this very question: no cache, no other question's answer.
+   * @param signal gives the attempt up; nothing of it is left then
+   * @throws RaindropError; any other Error when the service cannot be reached
+   */
+  take(count: number, code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer>;
+
+  /** Lets go of its connections. */
+  close(): void;
+}
+
+/** Says whether an ID can be one of a layout: by its size, and by the bits that are the same in all of them. */
+function layoutCheck(layout: Layout): (id: bigint) => boolean {
+  const max = (1n << BigInt(layout.bits)) - 1n;
+  let mask = 0n;
+  let fixed = 0n;
+  for (const { role, bits, shift, value } of layout.fields) {
+    if (role !== 'fixed') continue;
+    mask |= ((1n << BigInt(bits)) - 1n) << BigInt(shift);
+    fixed |= BigInt(value ?? 0) << BigInt(shift);
+  }
+  return (id) => id <= max && (id & mask) === fixed;
 }

@@ -1,11 +1,10 @@
-import { OptionReader, readPrefetchOptions } from '@raindrop/core/internal';
-import type { Layout, PrefetchOptions, SegmentPorts } from '@raindrop/core';
-import type { IdSource, SourcedService } from '../ports/id-source.js';
-import { readCodes } from '../options/codes-option.js';
+import { OptionReader, PrefetchedIds, readPrefetchOptions } from '@raindrop/core/internal';
+import type { Layout, PrefetchOptions, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
+import type { IdSource, SourcedService } from '../ports/id-engine.js';
+import { readCodes } from '../options/common-options.js';
 import { systemPorts } from '../system/system-ports.js';
-import { openRemoteEngine } from './open-remote-engine.js';
-import type { SourcedEngine } from '../engines/sourced-engine.js';
-import type { RemoteTransport } from './remote-transport.js';
+import { type Origin, SourcedEngine } from '../engines/sourced-engine.js';
+import { RemoteBatchSource, type RemoteTransport } from './remote-batch-source.js';
 
 /**
  * The options say how IDs are fetched from a service, whatever the way there. The rest is among the options of who
@@ -32,7 +31,7 @@ export interface RemoteIdSource extends IdSource {
 }
 
 /** Makes the way to a service, once its options are found to be right. */
-export type RemoteWay = (ports: SegmentPorts) => RemoteTransport | Promise<RemoteTransport>;
+type RemoteWay = (ports: SegmentPorts) => RemoteTransport | Promise<RemoteTransport>;
 
 /** Larger answers take more than a millisecond to read. */
 const MAX_STEP = 4_000;
@@ -71,4 +70,41 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
     reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it beside idSource');
   }
   return reader;
+}
+
+interface RemoteEngineOptions {
+  readonly transport: RemoteTransport;
+  /** Undefined takes the service's. */
+  readonly layout: Layout | undefined;
+  readonly prefetch: ResolvedPrefetchOptions;
+  /** Kept at hand from the start on, besides IDs without a code. */
+  readonly codes: readonly string[];
+  readonly ports: PrefetchPorts;
+}
+
+/**
+ * IDs that a service makes; settles when some are at hand.
+ * @throws WaitTimeoutError, with its cause, when the service does not answer within ten times `opTimeoutMs`;
+ * RemoteIdsRefusedError and RemoteLayoutError at once when they cannot pass by themselves; InvalidCodeError
+ */
+async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEngine> {
+  const { transport, layout, prefetch, codes, ports } = options;
+  const source = new RemoteBatchSource(transport, prefetch, ports, layout);
+  const calls = new PrefetchedIds(source, ports, prefetch);
+  try {
+    await calls.start(codes);
+    // Nothing starts without an answer, and each one names its layout.
+    const origin = (): Origin => ({
+      assigner: 'remote',
+      // What whoever named the service vouches for.
+      guarantee: 'declared',
+      state: source.isAnswering ? 'held' : 'lost',
+      workerId: source.workerId,
+    });
+    return new SourcedEngine(calls, source.layout!, origin, () => source.close());
+  } catch (error) {
+    calls.close();
+    source.close();
+    throw error;
+  }
 }

@@ -1,21 +1,28 @@
 import { RaindropError } from '@raindrop/core';
 import { SegmentStoreUnavailableError, type BelievedServer, type StoreTerm } from '@raindrop/core/internal';
-import { askWithTerm } from '../database/ask-with-term.js';
-import { DatabaseCallError } from '../database/database-call-error.js';
-import { failoverWarnings } from '../database/failover-warnings.js';
+import { askWithTerm, judgePrimary } from '../database/server-term.js';
+import { DatabaseCallError } from '../database/database-errors.js';
+import { failoverWarnings } from '../database/durability.js';
 import { OwnDatabase } from '../database/own-database.js';
-import type { SqlValue, Statement } from '../database/dialect.js';
-import type { RunSql, RunStatement, SqlResult } from '../database/run-sql.js';
+import {
+  execute,
+  type RunSql,
+  type RunStatement,
+  type SqlResult,
+  type SqlValue,
+  type Statement,
+} from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
-import { judgePrimary } from '../database/judge-primary.js';
-import { safeInteger } from '../database/safe-integer.js';
-import { execute } from '../database/statement.js';
-import { storageWarnings } from '../tables/find-missing.js';
+import { safeInteger } from '../database/sql-values.js';
+import {
+  hasVanished,
+  type MissingParts,
+  prepareTable,
+  storageWarnings,
+  TableMissingError,
+} from '../tables/prepare-table.js';
 import { checkFormat, stateTableOf } from '../tables/state-table.js';
-import { hasVanished } from '../tables/has-vanished.js';
-import { prepareTable } from '../tables/prepare-table.js';
-import { TableMissingError, type MissingParts } from '../tables/table-errors.js';
 import type { Table, TableKind } from '../tables/table-kind.js';
 import { insertSegmentRows, noteServer, selectServers } from './segment-statements.js';
 

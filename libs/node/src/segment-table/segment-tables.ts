@@ -1,8 +1,7 @@
-import type { ColumnDefinition } from '../database/column-definition.js';
+import type { ColumnDefinition } from '../database/dialect.js';
 import type { SupportedDatabase } from '../database/supported-database.js';
-import type { TableKind } from '../tables/table-kind.js';
+import { type TableKind, tableSql } from '../tables/table-kind.js';
 import { stateTable } from '../tables/state-table.js';
-import { tableSql } from '../tables/table-sql.js';
 
 /** Numbers taken at once when a row says nothing else. */
 export const DEFAULT_STEP = 1_000;

@@ -5,7 +5,7 @@ import {
 } from '../../../../test/contract/app-segment-store.contract.js';
 import { openAppSegmentStore } from '../../../../test/contract/open-segment-store.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/servers/test-databases.js';
-import type { SqlAppSegmentStore } from './sql-app-segment-store.js';
+import type { SqlAppSegmentStore } from './sql-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {
   describeAppSegmentStore(kind, () => makeBench(kind));

@@ -1,18 +1,19 @@
 import { MAX_ID } from '@raindrop/core/internal';
 import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
-import type { RunStatement, SqlResult } from '../database/run-sql.js';
-import { execute } from '../database/statement.js';
-import { DatabaseCallError } from '../database/database-call-error.js';
+import { execute, type RunStatement, type SqlResult } from '../database/dialect.js';
+import { DatabaseCallError } from '../database/database-errors.js';
 import type { SegmentDatabase } from './segment-database.js';
-import { CorruptSegmentRowError, readSegmentRow, type SegmentRow } from './segment-row.js';
 import {
+  CorruptSegmentRowError,
   giveNumbersBack,
-  selectSegmentRow,
-  takenUpTo,
-  takeNumbers,
   type GivingBack,
+  readSegmentRow,
   type RowAddress,
+  type SegmentRow,
+  selectSegmentRow,
+  takeNumbers,
+  takenUpTo,
   type Taking,
 } from './segment-statements.js';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileCalls } from './file-calls.js';
-import { StateDirectory, type StateVersion } from './state-directory.js';
+import { type FileCalls, StateDirectory, type StateVersion } from './state-directory.js';
 import { gatedFiles } from '../../../../test/state-file/gated-files.js';
 import { NaiveFile } from '../../../../test/state-file/naive-file.js';
 import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileCalls, type FileCalls } from './file-calls.js';
-import { StateFileCorruptError, StateFileUnusableError, systemCodeOf } from './state-file-errors.js';
-import { hostTimers } from '../system/host-timers.js';
+import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { RaindropError } from '@raindrop/core';
+import { hostTimers } from '../system/system-ports.js';
 
 /** A text, and the name of its version: no other version will ever have that name. */
 export interface StateVersion {
@@ -175,4 +175,118 @@ function numberOf(name: string): number {
 /** Not randomUUID: two processes from one start-up snapshot drew the same ones. */
 function nonce(): string {
   return randomBytes(8).toString('hex');
+}
+
+/** What is asked of the file system. None of it stops the event loop. */
+export interface FileCalls {
+  /** The names in a directory. */
+  list(directory: string): Promise<string[]>;
+  read(file: string): Promise<string>;
+  /** Creates a directory that is not there yet, for this user alone. */
+  createDirectory(directory: string): Promise<void>;
+  /** Creates a file that is not there yet, for this user alone; settles when its content is on the disk. */
+  createFile(file: string, text: string): Promise<void>;
+  /** Settles when the names in the directory are on the disk. */
+  syncDirectory(directory: string): Promise<void>;
+  /** Gives a directory another name, in one step; onto another directory only while that is empty. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes a file or a directory, and does nothing when it is not there. */
+  remove(path: string): Promise<void>;
+}
+
+export const fileCalls: FileCalls = {
+  list: (directory) => readdir(directory),
+  read: (file) => readFile(file, 'utf8'),
+  createDirectory: (directory) => mkdir(directory, { mode: 0o700 }),
+  async createFile(file, text) {
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+  async syncDirectory(directory) {
+    const handle = await open(directory, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+  rename,
+  remove: (path) => rm(path, { recursive: true, force: true }),
+};
+
+/** File systems on Linux by their magic numbers, and what to know of them. */
+const KNOWN: Readonly<Record<number, string>> = {
+  0x01021994: 'stateFile is volatile: it is on a tmpfs, which a restart of the machine empties; take a disk',
+  0x858458f6: 'stateFile is volatile: it is on a ramfs, which a restart of the machine empties; take a disk',
+  0x794c7630:
+    "stateFile is volatile: it is in a container's own layer, which goes with the container; take a mounted volume",
+  0x6969: 'stateFile is remote: on NFS a rename may be reported as failed although it was made; take a local disk',
+};
+
+/** What can lose the state, or hide it, where the path is; empty when nothing is known against it. */
+export async function fileSystemWarnings(path: string): Promise<readonly string[]> {
+  const { type } = await statfs(path);
+  const warning = KNOWN[type >>> 0];
+  return warning === undefined ? [] : [warning];
+}
+
+/** The state file holds what Raindrop has not written; nothing is guessed, and nothing begins from zero. */
+export class StateFileCorruptError extends RaindropError {
+  readonly errorCode = 'STATE_FILE_CORRUPT';
+
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+  ) {
+    super(
+      `stateFile ${path} cannot be used: ${reason}. It holds how far IDs were issued. Restore it only from a copy that is ` +
+        `newer than every ID, or remove it when the clock is past all of them.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** The state file cannot be made, read or written where it is to be. */
+export class StateFileUnusableError extends RaindropError {
+  readonly errorCode = 'STATE_FILE_UNUSABLE';
+
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+    /** Node's code, such as `EACCES`. */
+    readonly systemCode: string,
+  ) {
+    super(`stateFile ${path} cannot be used: ${reason} (${systemCode}).`, { retryable: false });
+  }
+
+  /** The error in question where no second try helps; any other one as it is. */
+  static from(path: string, error: unknown): unknown {
+    const code = systemCodeOf(error);
+    const reason = REASONS[code];
+    return reason === undefined ? error : new StateFileUnusableError(path, reason, code);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'the directory it is to be in does not exist; create it, or name another one',
+  EACCES: 'this process may not write there; give it the right to, or name another place',
+  EPERM: 'the system does not permit it; name a place on a local disk',
+  EROFS: 'the file system is read-only; name a place that can be written',
+  ENOTDIR:
+    'something in its path is no directory (Raindrop keeps its state in a directory of that name); name another one',
+  EXDEV: 'it is part of an image, or a mount point; name a place inside a volume',
+  EBUSY: 'it is a mount point; name a place inside of it',
+  ELOOP: 'its path is a ring of links; name another one',
+  ENAMETOOLONG: 'its path is too long; name a shorter one',
+};
+
+/** Node's code of a failed call; '' when there is none. */
+function systemCodeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
 }

@@ -1,8 +1,7 @@
 import { MemoryWorkerTable, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { WorkerRow } from '@raindrop/core';
 import fc from 'fast-check';
-import { stateFileLease } from './state-file-lease.js';
-import { decodeWorkers, encodeWorkers, UnreadableStateError } from './worker-state.js';
+import { decodeWorkers, encodeWorkers, stateFileLease, UnreadableStateError } from './file-worker-store.js';
 
 const integer = fc.maxSafeInteger();
 const odometer = fc.record({ ms: integer, sequence: integer });

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isMissingPackage } from './missing-package.js';
+import { isMissingPackage } from './load-package.js';
 
 const failed = (code: unknown, message: string): Error => Object.assign(new Error(message), { code });
 

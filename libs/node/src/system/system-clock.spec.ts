@@ -1,5 +1,5 @@
 import { wallClock } from '@raindrop/core/internal';
-import { ExactClock, TurnClock } from './system-clock.js';
+import { ExactClock, TurnClock } from './system-ports.js';
 
 describe('The clock', () => {
   let wall = 1_000;

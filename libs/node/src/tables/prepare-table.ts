@@ -1,12 +1,11 @@
-import { DatabaseCallError } from '../database/database-call-error.js';
-import { DatabaseRefusedError } from '../database/database-refused-error.js';
-import { retried } from '../database/retried.js';
-import type { RunSql } from '../database/run-sql.js';
-import { findMissing } from './find-missing.js';
-import { TableMissingError, type MissingParts } from './table-errors.js';
-import type { Table } from './table-kind.js';
+import { RaindropError } from '@raindrop/core';
+import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
+import { retried } from '../database/own-database.js';
+import { bindings, type Dialect, quoteTable, type RunSql } from '../database/dialect.js';
+import { addColumns, createTable, type Table, type TableKindName, withBeside } from './table-kind.js';
+import { stateTableOf } from './state-table.js';
 
-export interface PrepareTableOptions {
+interface PrepareTableOptions {
   /** Whether what is missing is created. */
   readonly autoCreateTable: boolean;
   /** Is called before anything is created, and throws where nothing may be. */
@@ -40,5 +39,174 @@ export async function createMissing(run: RunSql, table: Table, options: PrepareT
     const { reason, driverCode } = error instanceof DatabaseRefusedError ? error : DatabaseCallError.from(error);
     if (table.dialect.refusal(driverCode) !== 'rights') throw error;
     throw new TableMissingError(table, found, `its account may not create it: ${reason}`);
+  }
+}
+
+/**
+ * Looks whether a table, and those beside it, are there with all their columns. Resolves to undefined when they are.
+ *
+ * @throws NotOurTableError
+ */
+export async function findMissing(run: RunSql, table: Table): Promise<MissingParts | undefined> {
+  const missing: string[] = [];
+  const sql: string[] = [];
+  for (const { table: each, columns, storage } of await columnsOf(run, withBeside(table))) {
+    const { kind, name } = each;
+    if (columns.size === 0) {
+      missing.push(name.name);
+      sql.push(...createTable(each));
+      continue;
+    }
+    await refuseStranger(run, each, columns, storage);
+    const lacking = (kind.addedColumns ?? []).filter((column) => !columns.has(column.name));
+    missing.push(...lacking.map((column) => `${name.name}.${column.name}`));
+    if (lacking.length > 0) sql.push(...addColumns(each, lacking));
+  }
+  return missing.length === 0 ? undefined : { missing, sql };
+}
+
+interface Found {
+  readonly table: Table;
+  /** The names of its columns in lower case; none when there is no such table. */
+  readonly columns: ReadonlySet<string>;
+  /** See Dialect.storageOf; undefined where there is nothing to choose, or nothing tells. */
+  readonly storage: string | undefined;
+}
+
+/** In one statement: every start makes it, and a database may be far away. */
+async function columnsOf(run: RunSql, tables: readonly Table[]): Promise<readonly Found[]> {
+  const { values, value } = bindings(tables[0]!.dialect);
+  const selects = tables.map(({ dialect, name }, index) => {
+    return `SELECT ${index} AS which, ${dialect.storageOf(name, value)} AS storage, c.name AS name FROM (${dialect.columnsOf(name, value)}) c`;
+  });
+  const { records } = await run(selects.join(' UNION ALL '), values);
+  return tables.map((table, index) => {
+    const own = records.filter(({ which }) => Number(which) === index);
+    const storage = own[0]?.['storage'];
+    return {
+      table,
+      columns: new Set(own.map(({ name }) => String(name).toLowerCase())),
+      storage: typeof storage === 'string' ? storage : undefined,
+    };
+  });
+}
+
+/** @throws NotOurTableError */
+async function refuseStranger(
+  run: RunSql,
+  table: Table,
+  columns: ReadonlySet<string>,
+  storage: string | undefined,
+): Promise<void> {
+  const lacking = table.kind.columns.map(({ name }) => name).filter((name) => !columns.has(name));
+  if (lacking.length > 0) throw new NotOurTableError(table, lacking);
+  const { emptied } = storage === undefined ? {} : table.dialect.judgeStorage(storage);
+  const flaw = emptied ?? (await table.kind.flaw?.(run, table));
+  if (flaw !== undefined) throw new NotOurTableError(table, [], flaw);
+}
+
+/**
+ * What is wrong with how tables are kept, in words, one for each: an acknowledged commit may not outlive a crash, whatever
+ * the server's settings say.
+ */
+export async function storageWarnings(run: RunSql, table: Table): Promise<string[]> {
+  const found = await columnsOf(run, withBeside(table));
+  return found.flatMap(({ table: { dialect, name }, storage }) => {
+    const { emptied, loses } = storage === undefined ? {} : dialect.judgeStorage(storage);
+    const flaw = emptied ?? loses;
+    return flaw === undefined ? [] : [`the table ${name.name} is not safe: ${flaw}`];
+  });
+}
+
+/** Whether an error says that something a statement names is not there. */
+export function saysGone(dialect: Dialect, error: unknown): boolean {
+  const { driverCode, reason } = error instanceof DatabaseRefusedError ? error : DatabaseCallError.from(error);
+  return dialect.isGone(driverCode, reason);
+}
+
+/**
+ * Whether a statement on the table alone says that it is not there, or that it is another program's, without our columns.
+ * @throws everything else, such as a refusal of rights, which says neither
+ */
+export async function isGone(run: RunSql, { dialect, name, kind }: Table): Promise<boolean> {
+  const [column] = kind.addedColumns ?? kind.columns;
+  try {
+    // With its alias: SQLite would take the name of a column that is missing for a text.
+    await run(`SELECT w.${dialect.quote(column!.name)} FROM ${quoteTable(dialect, name)} w WHERE 1 = 0`);
+    return false;
+  } catch (error) {
+    if (saysGone(dialect, error)) return true;
+    throw error;
+  }
+}
+
+/**
+ * Whether the table, or all that we add to it, is missing beside its state. What a catalog does not show it may only hide
+ * from the account; and the table is made before its state: who has seen that, and asks once more, does not take for a loss
+ * what others are making at this moment.
+ */
+export async function hasVanished(run: RunSql, table: Table, { missing }: MissingParts): Promise<boolean> {
+  const { name, kind } = table;
+  const { addedColumns: added = [] } = kind;
+  const isBare = added.length > 0 && added.every((column) => missing.includes(`${name.name}.${column.name}`));
+  if (!isBare && !missing.includes(name.name)) return false;
+  return !missing.includes(stateTableOf(name).name) && (await isGone(run, table));
+}
+
+/** What a database lacks of a table and those beside it, and the statements that add it. */
+export interface MissingParts {
+  /** `table`, or `table.column`. */
+  readonly missing: readonly string[];
+  readonly sql: readonly string[];
+}
+
+/** A table, or columns of it, are missing and may not be created. */
+export class TableMissingError extends RaindropError {
+  readonly errorCode = 'TABLE_MISSING';
+  /** Which of Raindrop's tables it is. */
+  readonly kind: TableKindName;
+  readonly table: string;
+  /** `table`, or `table.column`. */
+  readonly missing: readonly string[];
+  /** The statements that create it, for an account that may run them. */
+  readonly sql: readonly string[];
+
+  /** @param cure what to do about it; as a rule to create it */
+  constructor({ kind, name }: Table, { missing, sql }: MissingParts, reason: string, cure = cureFor(kind)) {
+    const verb = missing.length === 1 ? 'is' : 'are';
+    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`, { retryable: false });
+    this.kind = kind.name;
+    this.table = name.name;
+    this.missing = missing;
+    this.sql = sql;
+  }
+}
+
+function cureFor({ name, preparedBy }: Table['kind']): string {
+  const prepare = preparedBy === undefined ? 'Run' : `Call ${preparedBy} at the start, run`;
+  return (
+    `${prepare} the statements in this error's sql (for an empty database also printed by ${name}TableSql()), ` +
+    `or add ${name}TableMigration() to the migrations.`
+  );
+}
+
+/** There is a table of that name, and Raindrop did not make it or cannot use it. */
+export class NotOurTableError extends RaindropError {
+  readonly errorCode = 'NOT_OUR_TABLE';
+  /** Which of Raindrop's tables was expected there. */
+  readonly kind: TableKindName;
+  readonly table: string;
+
+  constructor(
+    { kind, name }: Table,
+    /** Empty when the table has all columns. */
+    readonly missingColumns: readonly string[],
+    reason = `it lacks ${missingColumns.join(', ')}`,
+  ) {
+    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`, {
+      retryable: false,
+    });
+    this.kind = kind.name;
+    this.table = name.name;
   }
 }

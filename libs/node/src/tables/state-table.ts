@@ -1,8 +1,7 @@
 import { RaindropError } from '@raindrop/core';
-import { quoteTable, type Dialect, type SqlValue, type Statement } from '../database/dialect.js';
-import { bindings, type Bind } from '../database/statement.js';
+import { type Bind, bindings, type Dialect, quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
 import { shortened, type TableName } from '../database/table-name.js';
-import { safeInteger } from '../database/safe-integer.js';
+import { safeInteger } from '../database/sql-values.js';
 import type { TableKind, TableKindName } from './table-kind.js';
 
 /**

@@ -4,8 +4,7 @@
  * @module @raindrop/node/threads
  */
 
-export { sharedIdRing, type ThreadRingOptions } from './shared-id-ring.js';
-export { openSharedIds, type ThreadIdsOptions } from './open-shared-ids.js';
+export { sharedIdRing, type ThreadRingOptions, openSharedIds, type ThreadIdsOptions } from './shared-id-ring.js';
 
 export {
   RingClosedError,

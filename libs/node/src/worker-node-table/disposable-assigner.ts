@@ -1,28 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { access, readFile } from 'node:fs/promises';
 import {
-  ConfigurationError,
   type AssignedWorkerId,
+  ConfigurationError,
+  RaindropError,
   type WorkerIdAssigner,
   type WorkerIdRequest,
   type WorkerRange,
 } from '@raindrop/core';
-import { randomBytes } from 'node:crypto';
-import { DatabaseCallError } from '../database/database-call-error.js';
-import type { StatementResult } from '../database/run-sql.js';
-import type { Statement } from '../database/dialect.js';
-import { OwnDatabase } from '../database/own-database.js';
-import { retried } from '../database/retried.js';
+import { DatabaseCallError } from '../database/database-errors.js';
+import type { Statement, StatementResult } from '../database/dialect.js';
+import { OwnDatabase, retried } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { dialectOf } from '../database/supported-database.js';
 import { parseTableName } from '../database/table-name.js';
-import { storageWarnings } from '../tables/find-missing.js';
-import { createMissing } from '../tables/prepare-table.js';
+import { createMissing, storageWarnings } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
-import { safeInteger } from '../database/safe-integer.js';
-import { isContainer } from './is-container.js';
-import { isScarce, supplyWarning } from './supply-warning.js';
-import { countNodes, insertNode, selectAge, selectHighest, type WorkerNode } from './worker-node-statements.js';
-import { WorkerIdsUsedUpError } from './worker-ids-used-up-error.js';
-import { HOST_NAME_LENGTH, WORKER_NODE_TABLE } from './worker-node-table.js';
+import { safeInteger } from '../database/sql-values.js';
+import {
+  countNodes,
+  HOST_NAME_LENGTH,
+  insertNode,
+  selectAge,
+  selectHighest,
+  WORKER_NODE_TABLE,
+  type WorkerNode,
+} from './worker-node-table.js';
 
 export interface DisposableAssignerOptions {
   /** `table` or `schema.table`. */
@@ -139,4 +142,87 @@ function belowRange(table: string, id: number, min: number): ConfigurationError 
     `must be 1 with 'disposable', whose ids count up from 1: ${table} is at ${id}. Or let the table's own counter begin ` +
     `with ${min}`;
   return new ConfigurationError([{ option: 'serviceMinWorkId', given: String(min), message }]);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Ids used since some moment, and how long ago that was. */
+interface Consumption {
+  readonly ids: number;
+  readonly ms: number;
+}
+
+/** Whether so few ids are left after `workerId` that somebody should know: less than 20 % of the range. */
+export function isScarce(workerId: number, { min, max }: WorkerRange): boolean {
+  return max - workerId < 0.2 * (max - min + 1);
+}
+
+/** What to say then. */
+export function supplyWarning(workerId: number, workers: WorkerRange, { ids, ms }: Consumption): string {
+  const { min, max } = workers;
+  const left = max - workerId;
+  const percent = (100 * left) / (max - min + 1);
+  const urgency = percent < 5 ? 'almost used up' : 'running out';
+  const days = ids > 0 && ms > 0 ? ` (about ${Math.floor((left * ms) / ids / DAY_MS)} days at the present rate)` : '';
+  return (
+    `worker ids are ${urgency}: ${left} starts are left${days}, ${percent.toFixed(1)} % of all; then no process starts any ` +
+    `more. Plan a layout with another endBitsValue or datacenterId and a new table, or the database lease`
+  );
+}
+
+/** Whether this process runs in a container, as far as that can be told; nothing but a column for people depends on it. */
+export async function isContainer(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  if (env['KUBERNETES_SERVICE_HOST'] !== undefined || env['container'] !== undefined) return true;
+  const marks = await Promise.all(['/.dockerenv', '/run/.containerenv'].map(exists));
+  if (marks.includes(true)) return true;
+  const groups = await readFile('/proc/1/cgroup', 'utf8').catch(() => '');
+  return /docker|kubepods|containerd|libpod|lxc/.test(groups);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Every worker id of the range has been used by some start; none is used twice. */
+export class WorkerIdsUsedUpError extends RaindropError {
+  readonly errorCode = 'WORKER_IDS_USED_UP';
+
+  constructor(
+    readonly table: string,
+    /** The highest worker id that may be used. */
+    readonly maxWorkerId: number,
+    /** The highest id in the table. */
+    readonly reached: number,
+  ) {
+    super(
+      `All worker ids up to ${maxWorkerId} are used up: ${table} is at ${reached}, and 'disposable' uses none twice. Widen ` +
+        `serviceMaxWorkId if the layout has more; otherwise take a layout whose IDs differ from all the old ones (another ` +
+        `endBitsValue or datacenterId) with a new table, or the database lease, which gives ids back.`,
+      { retryable: false },
+    );
+  }
+}
+
+/** What several {@link MemoryDisposableAssigner} share. */
+export interface MemoryNodes {
+  last: number;
+}
+
+/** The same in this process's memory, for databases that live there themselves. */
+export class MemoryDisposableAssigner implements WorkerIdAssigner {
+  readonly name = 'disposable';
+  readonly guarantee = 'fresh';
+
+  constructor(private readonly nodes: MemoryNodes) {}
+
+  /** @throws WorkerIdsUsedUpError */
+  acquire({ workers: { min, max } }: WorkerIdRequest): Promise<AssignedWorkerId> {
+    const { nodes } = this;
+    if (nodes.last >= max) return Promise.reject(new WorkerIdsUsedUpError("this process's memory", max, nodes.last));
+    nodes.last = Math.max(nodes.last + 1, min);
+    return Promise.resolve({ workerId: nodes.last });
+  }
 }

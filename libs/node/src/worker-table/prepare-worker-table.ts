@@ -1,15 +1,11 @@
 import { ConfigurationError, type WorkerRange, type WorkerRow } from '@raindrop/core';
 import { ForeignRowsError } from '@raindrop/core/internal';
-import { retried } from '../database/retried.js';
-import { quoteTable } from '../database/dialect.js';
-import { isOfOthers } from './look-statements.js';
-import type { RunSql } from '../database/run-sql.js';
-import { prepareTable } from '../tables/prepare-table.js';
-import { hasVanished } from '../tables/has-vanished.js';
-import type { MissingParts } from '../tables/table-errors.js';
+import { retried } from '../database/own-database.js';
+import { quoteTable, type RunSql } from '../database/dialect.js';
+import { isOfOthers } from './worker-statements.js';
+import { hasVanished, type MissingParts, prepareTable } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
-import { layoutTableOf } from './worker-table.js';
-import { insertRowsSql } from './worker-rows-sql.js';
+import { insertRowsSql, layoutTableOf } from './worker-table.js';
 
 /** What may be done to the table. */
 export interface PrepareOptions {

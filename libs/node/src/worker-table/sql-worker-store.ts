@@ -1,32 +1,36 @@
-import {
-  type SampleRequest,
-  type WorkerRange,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerStore,
-  type WorkerTable,
-  type WorkerWrite,
+import type {
+  SampleRequest,
+  WorkerRange,
+  WorkerRow,
+  WorkerSample,
+  WorkerStore,
+  WorkerTable,
+  WorkerWrite,
 } from '@raindrop/core';
-import { wallClock } from '@raindrop/core/internal';
-import { failoverWarnings } from '../database/failover-warnings.js';
+import { ForeignTimeZoneError, wallClock } from '@raindrop/core/internal';
+import { failoverWarnings } from '../database/durability.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { DatabaseCallError } from '../database/database-call-error.js';
-import { DatabaseRefusedError } from '../database/database-refused-error.js';
-import type { Dialect } from '../database/dialect.js';
-import { selectSample } from './look-statements.js';
-import { judgeServerZone } from './judge-server-zone.js';
-import { execute } from '../database/statement.js';
-import type { RunStatement } from '../database/run-sql.js';
-import { saysGone } from '../tables/has-vanished.js';
-import { findMissing, storageWarnings } from '../tables/find-missing.js';
+import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
+import { type Dialect, execute, type RunStatement } from '../database/dialect.js';
+import { findMissing, saysGone, storageWarnings } from '../tables/prepare-table.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
+import { offsetMs, offsetText } from '../database/sql-values.js';
+import {
+  fenceRows,
+  insertLayout,
+  rowOf,
+  sampleOf,
+  selectRow,
+  selectSample,
+  selectTable,
+  tableOf,
+  updateRow,
+} from './worker-statements.js';
 import type { WrittenRow } from './prepare-worker-table.js';
-import { rowOf, sampleOf, tableOf } from './worker-answers.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
 import { fenceState } from './worker-state.js';
 import { WORKER_TABLE } from './worker-table.js';
-import { fenceRows, insertLayout, selectRow, selectTable, updateRow } from './worker-statements.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   /** `table` or `schema.table`. */
@@ -261,5 +265,18 @@ export class SqlWorkerStore implements WorkerStore {
   /** Safe to call more than once. Never rejects: a connection that cannot be closed in time is dropped. */
   close(): Promise<void> {
     return this.database.close();
+  }
+}
+
+/**
+ * The original's programs start only where their zone is the server's, so that is the one in which they read our times.
+ * @param offsets what `Dialect.serverZone` selects
+ * @throws ForeignTimeZoneError
+ */
+function judgeServerZone(foreignTimeZone: string, offsets: Readonly<Record<string, unknown>>): void {
+  const [now, least, most] = [Number(offsets['now']), Number(offsets['least']), Number(offsets['most'])];
+  const zones = [now, ...[least, most].filter((each) => each !== now)].map(offsetText);
+  if (zones.length > 1 || now * 60_000 !== offsetMs(foreignTimeZone)) {
+    throw new ForeignTimeZoneError(foreignTimeZone, zones);
   }
 }

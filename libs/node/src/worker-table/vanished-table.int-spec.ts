@@ -11,8 +11,7 @@ import type { IdService } from '../id-service.js';
 import { openIdService } from '../open-id-service.js';
 import type { SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
-import { workerRowsSql } from './worker-rows-sql.js';
-import { workerTableSql } from './worker-table.js';
+import { workerRowsSql, workerTableSql } from './worker-table.js';
 
 const TABLES = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindrop_worker_state'] as const;
 const [WORKERS, LAYOUTS, STATE] = TABLES;

@@ -1,4 +1,4 @@
-import { safeInteger } from '../database/safe-integer.js';
+import { safeInteger } from '../database/sql-values.js';
 import { CorruptWorkerRowError, readWorkerRow } from './worker-row-reader.js';
 
 const RECORD = {

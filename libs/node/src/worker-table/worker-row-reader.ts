@@ -1,6 +1,6 @@
 import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
 import type { Dialect } from '../database/dialect.js';
-import { safeInteger } from '../database/safe-integer.js';
+import { safeInteger } from '../database/sql-values.js';
 
 /** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
 export class CorruptWorkerRowError extends RaindropError {

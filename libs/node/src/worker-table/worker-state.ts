@@ -1,9 +1,8 @@
 import { FENCED_EPOCHS_MS, type StoreTerm } from '@raindrop/core/internal';
-import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
-import { safeInteger } from '../database/safe-integer.js';
-import { DatabaseCallError } from '../database/database-call-error.js';
+import { bindings, type Dialect, quoteTable, type Statement } from '../database/dialect.js';
+import { safeInteger } from '../database/sql-values.js';
+import { DatabaseCallError } from '../database/database-errors.js';
 import { isOnServer } from '../database/server-term.js';
-import { bindings } from '../database/statement.js';
 import type { TableName } from '../database/table-name.js';
 import { checkFormat, insertState, ofState, stateTableOf } from '../tables/state-table.js';
 

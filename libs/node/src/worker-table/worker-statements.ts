@@ -1,13 +1,20 @@
-import type { WorkerWrite } from '@raindrop/core';
-import { FENCE_LEAP, type BelievedServer } from '@raindrop/core/internal';
-import { quoteTable, type Dialect, type Statement } from '../database/dialect.js';
+import type { KnownLayouts, SampleRequest, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
+import { type BelievedServer, FENCE_LEAP } from '@raindrop/core/internal';
+import { bindings, type Dialect, quoteTable, type SqlResult, type Statement } from '../database/dialect.js';
 import { isOnServer } from '../database/server-term.js';
-import { bindings } from '../database/statement.js';
-import { type TableName } from '../database/table-name.js';
+import type { TableName } from '../database/table-name.js';
 import { isInEpoch } from '../tables/state-table.js';
-import { stateColumns, STATE_FIELDS } from './worker-state.js';
+import { safeInteger } from '../database/sql-values.js';
+import { STATE_FIELDS, stateColumns } from './worker-state.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
-import { WORKER_ROW_FIELDS, workerRowColumns } from './worker-row-reader.js';
+import {
+  isMarkedDeleted,
+  isUnreadable,
+  readDeletedRow,
+  readWorkerRow,
+  WORKER_ROW_FIELDS,
+  workerRowColumns,
+} from './worker-row-reader.js';
 
 /**
  * The database's clock, every row and every remembered layout as they were at one moment, in one statement: a record of
@@ -124,4 +131,121 @@ function selectRows(
     `SELECT ${state}, ${workerRowColumns(dialect, 'w')}${more} FROM (SELECT ${stateColumns(dialect, table)}) c ` +
     `LEFT JOIN ${quoteTable(dialect, table)} w ON ${condition}`
   );
+}
+
+/** What a record of a look is about, in its column `kind`. */
+const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
+
+/** The columns beside those of a row; a record has NULL where one does not concern it. */
+const BEFORE_ROW = [...STATE_FIELDS, 'total', 'live', 'foreign_rows'];
+
+/**
+ * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns; every
+ * row of the table that cannot be read; all layouts.
+ */
+export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
+  const { workers, from, atMost, graceMs } = request;
+  const { values, value } = bindings(dialect);
+  const column = (name: string): string => `r.${dialect.quote(name)}`;
+  const [id, token, leaseUntil] = [column('id'), column('token'), column('lease_until')];
+  const source = `FROM ${quoteTable(dialect, table)} r`;
+  const inRange = (): string =>
+    `${column('del_flag')} = 2 AND ${id} BETWEEN ${value(workers.min)} AND ${value(workers.max)}`;
+  const isFree = (): string => `(${token} = '' OR ${leaseUntil} <= ${dialect.nowMs} - ${value(graceMs)})`;
+
+  const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
+  const foreign = `SELECT COUNT(*) FROM ${quoteTable(dialect, table)} f WHERE ${isOfOthers(dialect, 'f')}`;
+  const counts = `SELECT ${stateColumns(dialect, table)}, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
+  // Never stricter than the rules of who chooses: what is left out here is looked at only in the whole table.
+  const free =
+    `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
+    ` AND NOT (${isOfOthers(dialect, 'r')})` +
+    ` ORDER BY CASE WHEN ${token} = '' THEN 0 ELSE ${leaseUntil} END,` +
+    ` CASE WHEN ${id} < ${value(from)} THEN 1 ELSE 0 END, ${id} LIMIT ${value(atMost)}`;
+  const before = BEFORE_ROW.map((field) => `c.${field}`).join(', ');
+  const rows = `SELECT ${KIND.row} AS kind, ${before}, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
+
+  const unreadable =
+    `SELECT ${KIND.unreadable}, ${nulls(BEFORE_ROW)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +
+    ` WHERE ${column('del_flag')} = 2 AND ${isUnreadable(dialect, 'r')}`;
+  return { sql: [rows, unreadable, ...selectLayouts(dialect, table)].join(' UNION ALL '), values };
+}
+
+/** The condition for rows that another program wrote last, see isForeign in the core. */
+export function isOfOthers(dialect: Dialect, alias: string): string {
+  const column = (name: string): string => `${alias}.${dialect.quote(name)}`;
+  return `${column('del_flag')} = 2 AND ${column('code')} <> '' AND ${column('own_version')} <> ${column('version')}`;
+}
+
+function selectLayouts(dialect: Dialect, table: TableName): string[] {
+  const layout = dialect.quote('layout');
+  const nothing = nulls([...BEFORE_ROW, ...WORKER_ROW_FIELDS]);
+  return [
+    `SELECT ${KIND.noted}, ${nothing}, ${dialect.quote('fingerprint')} FROM ${quoteTable(dialect, layoutTableOf(table))}`,
+    // By length too: to MySQL a text and the same one with a space behind it are equal.
+    `SELECT ${KIND.ofRow}, ${nothing}, ${layout} FROM ${quoteTable(dialect, table)} GROUP BY ${layout}, LENGTH(${layout})`,
+  ];
+}
+
+function nulls(columns: readonly string[]): string {
+  return columns.map(() => 'NULL').join(', ');
+}
+
+type Records = SqlResult['records'];
+
+/** The answer to selectTable. */
+export function tableOf(records: Records, floorMs: number): WorkerTable {
+  // Whatever it is that stands there: what is no fingerprint is a layout nobody knows, and in the way.
+  const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
+  // A floor tells that commits may have been lost once, and layouts with them.
+  return { ...rowsOf(records, floorMs), layouts: layouts.map(String), ...(floorMs > 0 && { mayLackLayouts: true }) };
+}
+
+/**
+ * The answer to selectSample.
+ * @throws CorruptWorkerRowError for any row of the table, in the sample or not
+ */
+export function sampleOf(records: Records, floorMs: number): WorkerSample {
+  for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
+  const found = ofKind(records, KIND.row);
+  const { nowMs, rows } = rowsOf(found, floorMs);
+  const count = (name: string): number => Number(found[0]?.[name]);
+  return {
+    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+    ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
+    ...layoutsOf(records),
+  };
+}
+
+/** The answer to selectRow. */
+export function rowOf(
+  records: Records,
+  floorMs: number,
+): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
+  const { nowMs, rows } = rowsOf(records, floorMs);
+  return { nowMs, row: rows[0] };
+}
+
+/** The clock and the rows of what was selected; records of other things have no id. */
+function rowsOf(records: Records, floorMs: number): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
+  const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms'])!;
+  const present = records.filter(({ id }) => id !== null);
+  return {
+    nowMs,
+    rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
+    deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
+    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+  };
+}
+
+function layoutsOf(records: Records): KnownLayouts {
+  const fingerprints = (kind: number): string[] => ofKind(records, kind).map(({ fingerprint }) => String(fingerprint));
+  return {
+    layouts: fingerprints(KIND.noted),
+    layoutsOfRows: fingerprints(KIND.ofRow).filter((fingerprint) => fingerprint !== ''),
+  };
+}
+
+function ofKind(records: Records, kind: number): Records {
+  return records.filter((record) => safeInteger(record['kind']) === kind);
 }

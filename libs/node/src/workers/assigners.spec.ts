@@ -1,9 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { createLayout, type WorkerIdRequest, type WorkerRange } from '@raindrop/core';
-import { IpAssigner } from './ip-assigner.js';
-import { MachineAssigner } from './machine-assigner.js';
-import { StatefulSetAssigner } from './stateful-set-assigner.js';
-import { StaticAssigner } from './static-assigner.js';
+import { IpAssigner, MachineAssigner, StatefulSetAssigner, StaticAssigner } from './make-assigner.js';
 
 function request(workers: WorkerRange = { min: 1, max: 1_023 }, workIdLength = 10): WorkerIdRequest {
   const options = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength };

@@ -1,5 +1,5 @@
 import type { WorkerRow } from '@raindrop/core';
-import { describeWorker, type WorkerState } from './describe-worker.js';
+import { describeWorker, type WorkerState } from './read-workers.js';
 
 const NOW = Date.parse('2026-06-01');
 const GRACE_MS = 10_000;

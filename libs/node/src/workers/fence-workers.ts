@@ -3,9 +3,8 @@ import { wallClock } from '@raindrop/core/internal';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { systemPorts } from '../system/system-ports.js';
-import { openReservingStore } from './open-reserving-store.js';
-import { isOfAnotherProgram } from './describe-worker.js';
-import { reservingOf } from './reserving-of.js';
+import { openReservingStore, reservingOf } from './open-worker-store.js';
+import { isOfAnotherProgram } from './read-workers.js';
 
 /** The report says what a fence has done. */
 export interface WorkerFence {

@@ -1,13 +1,21 @@
-import { ConfigurationError, type WorkerIdAssigner } from '@raindrop/core';
+import { BlockList, isIPv4 } from 'node:net';
+import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
+import { parseArgs } from 'node:util';
+import {
+  type AssignedWorkerId,
+  collisionOdds,
+  ConfigurationError,
+  showValue,
+  type WorkerIdAssigner,
+  type WorkerIdRequest,
+  type WorkerRange,
+} from '@raindrop/core';
+import { machineProcessWorkerId, machineText, WorkerIdAssignerError } from '@raindrop/core/internal';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { openDisposableAssigner } from './open-disposable-assigner.js';
-import type { AssignerClass, AssignerUse } from '../options/assigner-use.js';
-import { IpAssigner } from './ip-assigner.js';
-import { MachineAssigner } from './machine-assigner.js';
-import type { ReservingAssigner } from '../ports/reserving-assigner.js';
-import { StatefulSetAssigner } from './stateful-set-assigner.js';
-import { StaticAssigner } from './static-assigner.js';
+import type { AssignerClass, AssignerUse } from '../options/assigner-options.js';
+import type { ReservingAssigner } from '../ports/worker.js';
+import { openDisposableAssigner } from './assigned-worker.js';
 
 /** Makes an application's own assigner, with what is injected into it where something injects. */
 export type MakeCustom = (assigner: AssignerClass) => Promise<WorkerIdAssigner>;
@@ -53,4 +61,150 @@ function checked(assigner: WorkerIdAssigner): WorkerIdAssigner {
   if (typeof name === 'string' && name !== '' && GUARANTEES.includes(guarantee)) return assigner;
   const message = `must have a name and a guarantee, one of ${GUARANTEES.join(', ')}: a WorkerIdAssigner`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: assigner.constructor.name, message }]);
+}
+
+/** @see RFC 1918, section 3 */
+const PRIVATE = new BlockList();
+PRIVATE.addSubnet('10.0.0.0', 8);
+PRIVATE.addSubnet('172.16.0.0', 12);
+PRIVATE.addSubnet('192.168.0.0', 16);
+
+/**
+ * The low bits of the host's first private IPv4 address, as many as the layout has worker bits: with 10 of them
+ * 192.168.1.108 is worker 364. What lies outside the service's range is folded into it.
+ *
+ * Unsafe: two processes of a host have the same one, and so have two hosts whose addresses agree in these bits.
+ */
+export class IpAssigner implements WorkerIdAssigner {
+  readonly name = 'ip';
+  readonly guarantee = 'unsafe';
+
+  constructor(private readonly interfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces) {}
+
+  acquire({ layout, workers }: WorkerIdRequest): Promise<AssignedWorkerId | undefined> {
+    const addresses = Object.values(this.interfaces()).flatMap((each) => each ?? []);
+    const own = addresses.find(({ address, internal }) => !internal && isIPv4(address) && PRIVATE.check(address));
+    if (own === undefined) return Promise.resolve(undefined);
+    const number = own.address.split('.').reduce((sum, each) => sum * 256 + Number(each), 0);
+    const workerId = foldIntoRange(number % (layout.maxWorkerId + 1), workers);
+    return Promise.resolve({ workerId, warnings: [collisionWarning(workerId, `address ${own.address}`, workers)] });
+  }
+}
+
+/**
+ * Process bits above machine bits, as KeyWorker has them: the low bits of the process id, and a hash of the host's name and
+ * of its interfaces. What falls outside the service's range is folded into it.
+ *
+ * Unsafe: chance decides, and in containers all process ids are small.
+ */
+export class MachineAssigner implements WorkerIdAssigner {
+  readonly name = 'machine';
+  readonly guarantee = 'unsafe';
+
+  acquire({ layout, workers }: WorkerIdRequest): Promise<AssignedWorkerId> {
+    const interfaces = machineText(hostname(), networkInterfaces());
+    const workerBits = Math.log2(layout.maxWorkerId + 1);
+    const drawn = machineProcessWorkerId({ interfaces, processId: process.pid, workerBits });
+    const workerId = foldIntoRange(drawn, workers);
+    const source = `interfaces and process ${process.pid}`;
+    return Promise.resolve({ workerId, warnings: [collisionWarning(workerId, source, workers)] });
+  }
+}
+
+/**
+ * The ordinal of a pod of a Kubernetes StatefulSet, from the variable `POD_NAME` or the host's name: `orders-3` is the
+ * service's lowest worker id + 3. Kubernetes runs one pod of an ordinal at a time, unless one is deleted by force.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#ordinal-index
+ */
+export class StatefulSetAssigner implements WorkerIdAssigner {
+  readonly name = 'statefulSet';
+  readonly guarantee = 'exclusive';
+
+  constructor(private readonly podName: () => string = () => process.env['POD_NAME'] || hostname()) {}
+
+  /** @throws WorkerIdAssignerError when the ordinal lies outside the service's range */
+  acquire({ workers }: WorkerIdRequest): Promise<AssignedWorkerId | undefined> {
+    const pod = this.podName();
+    const ordinal = /-(\d{1,9})$/.exec(pod)?.[1];
+    if (ordinal === undefined) return Promise.resolve(undefined);
+    const workerId = workers.min + Number(ordinal);
+    if (workerId <= workers.max) return Promise.resolve({ workerId });
+    const room = workers.max - workers.min + 1;
+    const reason = `pod '${pod}' has ordinal ${ordinal}, and ${workers.min}..${workers.max} is room for ${room} pods`;
+    return Promise.reject(new WorkerIdAssignerError(this.name, reason, false));
+  }
+}
+
+/** Where a worker id may be given by hand, besides the option. */
+interface StaticSources {
+  /** The arguments of the program, without its own name. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const ARGUMENT = 'raindrop.workerId';
+const VARIABLE = 'RAINDROP_WORKER_ID';
+
+/**
+ * A worker id that is given by hand: `--raindrop.workerId=7`, else `RAINDROP_WORKER_ID`, else the option `workerId`. So one
+ * configuration serves all processes. Nothing checks that it is the only one.
+ */
+export class StaticAssigner implements WorkerIdAssigner {
+  readonly name = 'static';
+  readonly guarantee = 'declared';
+
+  constructor(
+    private readonly option: number | undefined,
+    private readonly sources: StaticSources = { args: process.argv.slice(2), env: process.env },
+  ) {}
+
+  /** @throws ConfigurationError for one that is no worker id of the range */
+  acquire({ workers }: WorkerIdRequest): Promise<AssignedWorkerId | undefined> {
+    const found = this.find();
+    if (found === undefined) return Promise.resolve(undefined);
+    const [place, given] = found;
+    const workerId = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (workerId >= workers.min && workerId <= workers.max) return Promise.resolve({ workerId });
+    const legal = `an integer from ${workers.min} to ${workers.max}, the worker ids of this service`;
+    const problem = { option: place, given: showValue(given), message: `must be ${legal}` };
+    return Promise.reject(new ConfigurationError([problem]));
+  }
+
+  private find(): readonly [place: string, given: string] | undefined {
+    const argument = argumentOf(this.sources.args);
+    if (argument !== undefined) return [`--${ARGUMENT}`, argument];
+    const variable = this.sources.env[VARIABLE];
+    // An empty variable is how a shell leaves one out.
+    if (variable !== undefined && variable !== '') return [VARIABLE, variable];
+    return this.option === undefined ? undefined : ['workerId', String(this.option)];
+  }
+}
+
+function argumentOf(args: readonly string[]): string | undefined {
+  const { values } = parseArgs({ args: [...args], options: { [ARGUMENT]: { type: 'string' } }, strict: false });
+  const given = values[ARGUMENT];
+  return given === undefined ? undefined : String(given);
+}
+
+/** A number that lies in a range as it is, any other folded into it. */
+function foldIntoRange(number: number, { min, max }: WorkerRange): number {
+  return number >= min && number <= max ? number : min + (number % (max - min + 1));
+}
+
+const EXAMPLES = [2, 10, 50];
+
+/** What is logged of a worker id that somebody else may have: how probable that is. */
+function collisionWarning(workerId: number, source: string, { min, max }: WorkerRange): string {
+  const ids = max - min + 1;
+  const odds = EXAMPLES.map((processes) => `${percent(collisionOdds(ids, processes))} among ${processes}`);
+  return (
+    `UNSAFE worker id ${workerId}, made of ${source}: nothing keeps another process from having it, and then IDs repeat. ` +
+    `If chance decided, two of the processes would share one of ${ids} ids with a probability of ${odds.join(', ')}. ` +
+    `Lease worker ids (workerIdAssigner: 'database') where IDs matter`
+  );
+}
+
+function percent(odds: number): string {
+  return `${(odds * 100).toPrecision(2)} %`;
 }

@@ -1,10 +1,8 @@
 import { presets } from '@raindrop/core';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import { VolatileDatabaseError } from '../database/application-database.js';
-import { DisposableAssigner } from '../worker-node-table/disposable-assigner.js';
-import { isContainer } from '../worker-node-table/is-container.js';
-import { openDisposableAssigner } from './open-disposable-assigner.js';
-import { isScarce, supplyWarning } from '../worker-node-table/supply-warning.js';
+import { DisposableAssigner, isContainer, isScarce, supplyWarning } from '../worker-node-table/disposable-assigner.js';
+import { openDisposableAssigner } from './assigned-worker.js';
 
 const layout = presets.uidGenerator({ startTimeStamp: '2026-01-01' });
 const open = (options: Partial<SnowflakeModuleOptions>) =>

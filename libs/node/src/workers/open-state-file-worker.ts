@@ -3,11 +3,9 @@ import { AssignerCalls, NotReadyError, resolveLeaseOptions, RestartWait } from '
 import { ConfigurationError, type WorkerIdAssigner, type WorkerIdRequest } from '@raindrop/core';
 import { LeasedWorker } from './leased-worker.js';
 import type { Worker } from '../ports/worker.js';
-import { FileWorkerStore } from '../state-file/file-worker-store.js';
-import { stateFileLease } from '../state-file/state-file-lease.js';
+import { FileWorkerStore, stateFileLease } from '../state-file/file-worker-store.js';
 import { LONG_UNIT_MS } from '../options/assigner-options.js';
-import { restartWaitOf } from './restart-wait-of.js';
-import type { WorkerContext } from './worker-context.js';
+import { restartWaitOf, type WorkerContext } from './worker-context.js';
 
 /**
  * A worker id of an assigner that keeps no odometers, with a file that does: the same lease as in a database, on a table of

@@ -1,10 +1,12 @@
 import { MemoryWorkerStore, MemoryWorkerTable, sessionAgesOf } from '@raindrop/core/internal';
-import type { WorkerStore } from '@raindrop/core';
+import { ConfigurationError, type LeasePorts, type WorkerStore } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { SqlWorkerStore } from '../worker-table/sql-worker-store.js';
+import type { ReservingAssigner } from '../ports/worker.js';
+import { isReserving } from '../options/assigner-options.js';
 
 /**
  * The store of worker rows, on a connection of its own to `dbConfig`'s database or the application's.
@@ -34,4 +36,56 @@ export function openWorkerStore(
     ...sessionAgesOf(options.lease),
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });
+}
+
+/**
+ * The store of an assigner that keeps odometers.
+ * @throws ConfigurationError when there is no database, or a store of your own lacks a method; VolatileDatabaseError; UnsupportedDatabaseError
+ */
+export function openReservingStore(
+  use: 'database' | ReservingAssigner,
+  { options, ports, database, warn, statementTimeoutMs }: StoreSurroundings,
+): WorkerStore {
+  if (use === 'database') {
+    return openWorkerStore(options, database, () => ports.clock.refresh(), statementTimeoutMs);
+  }
+  return complete(use.name, use.openStore({ lease: options.lease, timers: ports.timers, warn }));
+}
+
+const METHODS = [
+  ...['prepare', 'readTable', 'readSample', 'readRow', 'write', 'rememberLayout'],
+  ...['fence', 'durabilityWarnings', 'abandon', 'close'],
+];
+
+/** What a store of your own lacks is said at the start, not at the shutdown. */
+function complete(name: string, store: unknown): WorkerStore {
+  const given = Object(store) as Record<string, unknown>;
+  const missing = METHODS.filter((method) => typeof given[method] !== 'function');
+  if (missing.length === 0) return store as WorkerStore;
+  const message = `has an openStore() that must return a WorkerStore, and no promise of one; it lacks ${missing.join(', ')}`;
+  throw new ConfigurationError([{ option: 'workerIdAssigner', given: name, message }]);
+}
+
+/** What a store is opened with, whichever it is. */
+interface StoreSurroundings {
+  readonly options: ResolvedSnowflakeOptions;
+  readonly ports: Pick<LeasePorts, 'clock' | 'timers'>;
+  /** The application's, where the options name none. */
+  readonly database: SqlDatabase | undefined;
+  readonly warn: (message: string) => void;
+  /** A database's limit for a statement, for who is no lease keeper; Redis has `opTimeoutMs` in any case. */
+  readonly statementTimeoutMs?: number;
+}
+
+/**
+ * The assigner, of those that the options name, that leases from a store.
+ * @param without what the others lack
+ * @throws ConfigurationError
+ */
+export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: string): 'database' | ReservingAssigner {
+  const { use } = assigner.parts.at(-1)!;
+  if (isReserving(use)) return use;
+  const given = typeof use === 'string' ? use : use.name;
+  const message = `${without}: only 'database', redisWorkers() and stores of your own do`;
+  throw new ConfigurationError([{ option: 'workerIdAssigner', given, message }]);
 }

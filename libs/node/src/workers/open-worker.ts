@@ -2,16 +2,13 @@ import { NoWorkerIdError } from '@raindrop/core/internal';
 import type { ResolvedLeaseOptions, WorkerIdRequest, WorkerRange } from '@raindrop/core';
 import { AssignedWorker } from './assigned-worker.js';
 import { LeasedWorker } from './leased-worker.js';
-import type { Worker } from '../ports/worker.js';
+import type { ReservingAssigner, Worker } from '../ports/worker.js';
 import { workerIdentity } from '../system/worker-identity.js';
-import { forgetsUse, isReserving, type AssignerUse } from '../options/assigner-use.js';
-import type { AssignerPart } from '../options/first-of.js';
+import { type AssignerPart, type AssignerUse, forgetsUse, isReserving } from '../options/assigner-options.js';
 import { makeAssigner } from './make-assigner.js';
 import { openStateFileWorker } from './open-state-file-worker.js';
-import { openReservingStore } from './open-reserving-store.js';
-import type { ReservingAssigner } from '../ports/reserving-assigner.js';
-import { restartWaitOf } from './restart-wait-of.js';
-import type { WorkerContext } from './worker-context.js';
+import { openReservingStore } from './open-worker-store.js';
+import { restartWaitOf, type WorkerContext } from './worker-context.js';
 
 /**
  * The worker of the first assigner that has a worker id to give; a leased one has yet to be started.

@@ -1,4 +1,4 @@
-import { durabilityOf } from './redis-durability.js';
+import { durabilityOf } from './redis-worker-store.js';
 
 const SAFE = [
   'aof_enabled:1\r\nloading:0',

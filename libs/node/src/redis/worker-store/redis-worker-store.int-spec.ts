@@ -5,7 +5,7 @@ import { describeWorkerStore } from '../../../../../test/contract/worker-store.c
 import { takeRow } from '../../../../../test/contract/open-store.js';
 import { serverUrl } from '../../../../../test/servers/server-url.js';
 import { systemPorts } from '../../system/system-ports.js';
-import { initRedisWorkers } from './init-redis-workers.js';
+import { initRedisWorkers } from './redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';
 
 const { timers } = systemPorts('exact');

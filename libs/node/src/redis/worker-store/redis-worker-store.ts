@@ -1,6 +1,7 @@
 import {
   ConfigurationError,
   type SampleRequest,
+  type Timers,
   type WorkerRange,
   type WorkerRow,
   type WorkerSample,
@@ -8,16 +9,10 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { FENCE_LEAP, FENCED_EPOCHS_MS } from '@raindrop/core/internal';
-import { RedisUnavailableError } from '../redis-errors.js';
-import { durabilityOf } from './redis-durability.js';
-import {
-  LEAST_REACH_MS,
-  RedisWorkerCalls,
-  type RedisWorkerCallsOptions,
-  type WorkerAnswer,
-} from './redis-worker-calls.js';
-import { BLANK_ROW, endOfWorkerText, readWorkerText } from './worker-text.js';
+import { ClockSkewError, FENCE_LEAP, FENCED_EPOCHS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
+import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
+import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
+import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
 
 /** One look brings what was lost; a Redis that has lost it again by then is beyond use. */
 const MOST_LOOKS = 3;
@@ -25,7 +20,7 @@ const MOST_LOOKS = 3;
 type Look = 'table' | 'sample' | 'one';
 
 /** A start reads all rows, of so many in 13 to 19 ms, and Redis serves nobody meanwhile. */
-export const MOST_WORKERS = 4_095;
+const MOST_WORKERS = 4_095;
 
 const NO_RANGE: WorkerRange = { min: 1, max: 0 };
 
@@ -179,4 +174,170 @@ function refuseWideRange({ min, max }: WorkerRange): void {
     `must leave ${MOST_WORKERS} worker ids at most to redisWorkers(), which reads them all at a start: ${min} to ${max} are ` +
     `${count}. Set it to ${min + MOST_WORKERS - 1} or less; twice the number of processes is enough`;
   throw new ConfigurationError([{ option: 'serviceMaxWorkId', given: String(max), message }]);
+}
+
+export interface RedisWorkerCallsOptions {
+  readonly connection: RedisTarget;
+  /** The hash that holds everything. */
+  readonly key: string;
+  readonly opTimeoutMs: number;
+  /** How far what this service is granted can reach, ms: see reachOf. */
+  readonly reachMs: number;
+  /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
+  readonly leastReachMs?: number | undefined;
+  /** How far this host's clock and Redis' may be apart where a loss is noted. No limit when left out. */
+  readonly maxClockSkewMs?: number | undefined;
+  readonly timers: Timers;
+  /** Is told when nobody can acquire a worker id for a while, once each time that Redis lost its memory. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** The reach of the default lease: after a loss nobody knows who else had the key, and with which. */
+export const LEAST_REACH_MS = 185_000;
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** What a script said, and of which memory. */
+interface WorkerAnswer {
+  /** Another one each time that Redis lost its memory. */
+  readonly generation: string;
+  /** No odometer is believed below the end of that moment's tick; 0 for none. */
+  readonly floorMs: number;
+  readonly nowMs: number;
+  readonly rest: readonly unknown[];
+}
+
+/** The scripts of a worker store, over a connection that can be abandoned. */
+class RedisWorkerCalls {
+  private connection: RedisConnection;
+  private isClosed = false;
+  private warnedOf: string | undefined;
+  /** The longest that was ever heard of: a Redis that has forgotten it is told. */
+  private reachMs: number;
+  /** That of the last answer: a server with an earlier one was replaced. */
+  private generation = '';
+
+  constructor(private readonly options: RedisWorkerCallsOptions) {
+    this.reachMs = options.reachMs;
+    this.connection = this.connect();
+  }
+
+  /**
+   * @throws RedisUnavailableError, whether it was executed is unknown; FormerPrimaryError; ClockSkewError;
+   * CorruptRedisWorkerError
+   */
+  async run(
+    what: string,
+    name: Exclude<WorkerScriptName, 'init' | 'durability'>,
+    args: readonly (string | number)[],
+  ): Promise<WorkerAnswer> {
+    const [generation, floor, now, reach, ...rest] = await this.call(what, name, args);
+    if (rest[0] === 'former' || rest[0] === 'skew') throw this.refusalOf(rest[0], Number(now));
+    if (name !== 'peek') this.generation = String(generation);
+    this.reachMs = Math.max(this.reachMs, Number(reach));
+    if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
+    const answer = { generation: String(generation), floorMs: Number(floor), nowMs: Number(now), rest };
+    this.warnOf(answer);
+    return answer;
+  }
+
+  /** What the server says about itself. @throws RedisUnavailableError */
+  settings(): Promise<readonly unknown[]> {
+    return this.call('reading its settings', 'durability', []);
+  }
+
+  /** The next call connects anew. A client of the application stays connected; what it still answers is not used. */
+  abandon(): void {
+    this.connection.close();
+    if (!this.isClosed) this.connection = this.connect();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.connection.close();
+  }
+
+  private async call(
+    what: string,
+    name: WorkerScriptName,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    const { connection } = this;
+    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT, timers, opTimeoutMs } = this.options;
+    // Whoever waits for an answer keeps the process alive; the connection by itself does not.
+    const waiting = timers.setTimer(() => undefined, opTimeoutMs, 'foreground');
+    try {
+      const said = await connection.run(
+        what,
+        workerScripts[name],
+        [key],
+        [[this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs, this.generation].join(' '), ...args.map(String)],
+      );
+      if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
+      return said;
+    } catch (error) {
+      // A server that is silent, was demoted or has moved is not asked again on the same connection.
+      if (connection === this.connection) this.abandon();
+      throw error;
+    } finally {
+      waiting.cancel();
+    }
+  }
+
+  /** Another connection may lead to the present primary. */
+  private refusalOf(what: 'former' | 'skew', nowMs: number): FormerPrimaryError | ClockSkewError {
+    this.abandon();
+    if (what === 'former') return new FormerPrimaryError();
+    return new ClockSkewError(wallClock.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
+  }
+
+  private warnOf({ generation, floorMs, nowMs }: WorkerAnswer): void {
+    if (floorMs <= nowMs || generation === this.warnedOf) return;
+    this.warnedOf = generation;
+    this.options.warn?.(
+      `Redis has lost its memory of the worker ids in ${this.options.key}, or part of it, or never had one: none is ` +
+        `given before ${new Date(floorMs).toISOString()}. Processes go on with theirs where Redis still shows them. Do ` +
+        `not change the layout meanwhile: which ones have issued here may be forgotten, too`,
+    );
+  }
+
+  private connect(): RedisConnection {
+    const { connection, timers, opTimeoutMs } = this.options;
+    return new RedisConnection(connection, timers, opTimeoutMs);
+  }
+}
+
+/** Past this, a primary that was cut off from its replicas still serves by default: `min-replicas-max-lag`. */
+const USUAL_LAG_S = 10;
+
+/**
+ * What of a server's settings costs its memory, in words.
+ * @param said its INFO: persistence, replication, memory
+ */
+export function durabilityOf(said: readonly unknown[], reachMs: number): string[] {
+  const info = said.map(String).join('\n');
+  const valueOf = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
+  const cost = `for ${Math.ceil(reachMs / 1_000)} s no worker id is given to a process that has none`;
+  const warnings: string[] = [];
+  if (valueOf('aof_enabled') === '0') {
+    warnings.push(
+      `aof_enabled is 0: after a restart Redis shows an old snapshot or nothing, and ${cost}, also to those whose row ` +
+        `is gone. Set appendonly to yes`,
+    );
+  }
+  const policy = valueOf('maxmemory_policy') ?? '';
+  if (policy.startsWith('allkeys') && valueOf('maxmemory') !== '0') {
+    warnings.push(
+      `maxmemory_policy is ${policy}: Redis may evict the worker ids, after which every process loses its own, and ` +
+        `${cost}. Set it to noeviction, or to one of volatile-*`,
+    );
+  }
+  // The count of good replicas is told where min-replicas-to-write is set.
+  if (valueOf('connected_slaves') !== '0' && valueOf('min_slaves_good_slaves') === undefined) {
+    warnings.push(
+      `min-replicas-to-write is 0: a primary that is cut off goes on renewing leases while a promoted replica gives the ` +
+        `same worker ids away. Set it to 1 at least, and min-replicas-max-lag to ${USUAL_LAG_S} s or less`,
+    );
+  }
+  return warnings;
 }

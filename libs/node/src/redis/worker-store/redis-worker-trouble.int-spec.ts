@@ -10,7 +10,7 @@ import type { PrivateServer } from '../../../../../test/servers/private-server.j
 import { until } from '../../../../../test/waiting/until.js';
 import { systemPorts } from '../../system/system-ports.js';
 import type { RedisTarget } from '../redis-connection.js';
-import { initRedisWorkers } from './init-redis-workers.js';
+import { initRedisWorkers } from './redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';
 
 const { timers } = systemPorts('exact');

@@ -1,10 +1,11 @@
-import type { Randomness } from '@raindrop/core';
-import { readRefusal } from '../read-refusal.js';
-import { InvalidRemoteAnswerError, StaleRemoteAnswerError, type RemoteIdsRefusedError } from '../remote-errors.js';
-import type { RemoteAnswer, RemoteTransport } from '../remote-transport.js';
-import { boundedText } from './bounded-text.js';
-import { LAYOUT_HEADER, REQUEST_HEADER } from './remote-headers.js';
-import { retryAfterMs } from './retry-after.js';
+import type { Layout, Randomness } from '@raindrop/core';
+import {
+  InvalidRemoteAnswerError,
+  readRefusal,
+  type RemoteIdsRefusedError,
+  StaleRemoteAnswerError,
+} from '../remote-errors.js';
+import type { RemoteAnswer, RemoteTransport } from '../remote-batch-source.js';
 
 /** An ID takes 22 bytes with its quotes and comma; the rest is white space, should there be some. */
 const BYTES_PER_ID = 40;
@@ -105,4 +106,55 @@ async function discard(response: Response): Promise<void> {
 function plainly(error: unknown): never {
   const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
   throw new Error(cause?.code || cause?.message || String(message));
+}
+
+/** Names the request; random, and echoed by the answer, so that a stored answer is told from a fresh one. */
+const REQUEST_HEADER = 'raindrop-request';
+
+/** The fingerprint of the layout that the IDs of an answer have. */
+const LAYOUT_HEADER = 'raindrop-layout';
+
+/**
+ * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they say which request
+ * it is for, and what layout the IDs have. For services of your own; `apps/demo` sends it.
+ *
+ * @param request what the request's header `raindrop-request` says; anything but a short token is not echoed
+ */
+export function remoteIdsHeaders(layout: Layout, request: unknown): Record<string, string> {
+  const isToken = typeof request === 'string' && /^[\w-]{1,64}$/.test(request);
+  return {
+    ...(isToken && { [REQUEST_HEADER]: request }),
+    [LAYOUT_HEADER]: layout.fingerprint,
+    'cache-control': 'no-store',
+  };
+}
+
+/**
+ * The body of an answer as text; undefined when it has more bytes than `most`, of which no more are read then.
+ * @throws what reading the body throws
+ */
+async function boundedText(response: Response, most: number): Promise<string | undefined> {
+  if (response.body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the rest.
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** For how long an answer asks not to be asked again, ms; undefined when it does not say so in a legal way. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const given = headers.get('retry-after');
+  if (given === null) return undefined;
+  const ms = /^\d{1,9}$/.test(given) ? Number(given) * 1_000 : untilDate(given, headers.get('date'));
+  return ms >= 0 ? ms : undefined;
+}
+
+/** By the sender's own clock, which may not be ours. */
+function untilDate(given: string, sent: string | null): number {
+  return sent === null ? Number.NaN : Date.parse(given) - Date.parse(sent);
 }

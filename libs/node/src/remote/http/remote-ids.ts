@@ -1,6 +1,5 @@
 import type { OptionReader } from '@raindrop/core/internal';
-import { remoteIdSource, type RemoteFetchOptions, type RemoteIdSource } from '../remote-id-source.js';
-import { readApiKey } from '../read-api-key.js';
+import { type RemoteFetchOptions, remoteIdSource, type RemoteIdSource } from '../remote-id-source.js';
 import { HttpTransport } from './http-transport.js';
 
 export interface RemoteIdsOptions extends RemoteFetchOptions {
@@ -35,6 +34,19 @@ function readUrl(reader: OptionReader): URL | undefined {
     'url',
     typeof given === 'string' ? '(hidden)' : given,
     `${given === undefined ? 'is required' : 'must be'}: ${legal}`,
+  );
+  return undefined;
+}
+
+/** Reads `apiKey`; its value is in no message. */
+export function readApiKey(reader: OptionReader): string | undefined {
+  const given = reader.value('apiKey');
+  if (given === undefined) return undefined;
+  if (typeof given === 'string' && /^[\x21-\x7e]{1,1024}$/.test(given)) return given;
+  reader.problem(
+    'apiKey',
+    typeof given === 'string' ? '(hidden)' : given,
+    'must be a text of 1 to 1,024 visible ASCII characters, without white space',
   );
   return undefined;
 }

@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events';
 import type { LeaseEvent } from '@raindrop/core';
-import { guarded } from './guarded.js';
 
 /**
  * Emits an event to every listener by itself: one that throws, or whose promise rejects, is reported as a process
@@ -16,4 +15,26 @@ export function tellListeners(events: EventEmitter, event: LeaseEvent): void {
 /** Calls one listener of an event. */
 export function tellListener({ type }: LeaseEvent, listener: () => unknown): void {
   guarded(`A listener of '${type}'`, listener);
+}
+
+/**
+ * Calls code of the application's that nobody could catch: from timers, and in the middle of renewals. What it throws, or
+ * rejects with, becomes a process warning that names who did.
+ */
+export function guarded(who: string, call: () => unknown): void {
+  const report = (error: unknown): void => process.emitWarning(`${who} threw: ${wordsOf(error)}`, 'RaindropWarning');
+  try {
+    Promise.resolve(call()).catch(report);
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** Of what was thrown nothing is certain, not even that it can be looked at. */
+function wordsOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.message}` : `something that is no Error (${typeof error})`;
+  } catch {
+    return 'something without words';
+  }
 }

@@ -1,0 +1,103 @@
+import { RaindropError } from '@raindrop/core';
+import { isMissingPackage } from '../system/load-package.js';
+
+/**
+ * A statement or a connection failed. Whether the statement was, or will be, executed is unknown.
+ *
+ * It keeps the driver's words and code and nothing else: the drivers' own errors carry the statement with its values,
+ * tokens among them, which have no place in a log.
+ */
+export class DatabaseCallError extends RaindropError {
+  readonly errorCode = 'DATABASE_CALL_FAILED';
+
+  constructor(
+    readonly reason: string,
+    /** The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none. */
+    readonly driverCode: string,
+  ) {
+    super(driverCode === '' ? reason : `${reason} (${driverCode})`, { retryable: true });
+  }
+
+  /** What TypeORM, a driver or Node threw. */
+  static from(error: unknown): DatabaseCallError {
+    if (error instanceof DatabaseCallError) return error;
+    const code = driverCodeOf(error);
+    if (error instanceof AggregateError && error.message === '') {
+      // Node tries a name's addresses in turn, and its error has words only inside.
+      const reasons = error.errors.map((each) => (each instanceof Error ? each.message : String(each)));
+      return new DatabaseCallError(reasons.join('; '), code);
+    }
+    return new DatabaseCallError(error instanceof Error ? error.message : String(error), code);
+  }
+}
+
+/** The code of a driver's error, also inside TypeORM's QueryFailedError; '' when there is none. */
+export function driverCodeOf(error: unknown): string {
+  const { driverError, code } = (error ?? {}) as { driverError?: unknown; code?: unknown };
+  if (driverError !== undefined && driverError !== error) return driverCodeOf(driverError);
+  return typeof code === 'string' ? code : '';
+}
+
+/** The refusal says what a database has against us: who we are, where we want to go, what we want to do. */
+export type DatabaseRefusal = 'account' | 'database' | 'rights';
+
+/**
+ * The database answers, and refuses. No second try helps at the start, and tries with a wrong password lock accounts;
+ * a lease that is already held goes on trying.
+ *
+ * Like DatabaseCallError it keeps the driver's words and code and nothing else.
+ */
+export class DatabaseRefusedError extends RaindropError {
+  readonly errorCode = 'DATABASE_REFUSED';
+
+  constructor(
+    /** `account`: user or password; `database`: it does not exist; `rights`: the account lacks them. */
+    readonly refusal: DatabaseRefusal,
+    readonly reason: string,
+    /** The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a word. */
+    readonly driverCode: string,
+    configuredBy: string,
+  ) {
+    const code = driverCode === '' ? '' : ` (${driverCode})`;
+    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`, { retryable: false });
+  }
+}
+
+function adviceFor(refusal: DatabaseRefusal, configuredBy: string): string {
+  if (refusal === 'account') return `Check user and password in ${configuredBy}`;
+  if (refusal === 'database') return `Create what is missing, or correct its name in ${configuredBy} or in tableName`;
+  return `Grant the account SELECT, INSERT and UPDATE on the table, or name another account in ${configuredBy}`;
+}
+
+/** The package that each database's driver comes in. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  mysql: 'mysql2',
+  mariadb: 'mysql2',
+  postgres: 'pg',
+  'better-sqlite3': 'better-sqlite3',
+};
+
+/** The package that talks to the database is not installed, or cannot be loaded. */
+export class DriverNotInstalledError extends RaindropError {
+  readonly errorCode = 'DRIVER_NOT_INSTALLED';
+  /** The package to install. */
+  readonly packageName: string;
+
+  constructor(
+    /** The `type` of the database. */
+    readonly type: string,
+    cause?: unknown,
+  ) {
+    const packageName = PACKAGES[type] ?? type;
+    const isMissing = !(cause instanceof Error) || isMissingPackage(cause, packageName);
+    super(
+      isMissing
+        ? `The driver of ${type} is not installed. Run npm install ${packageName} in your application; for a command that ` +
+            `is installed globally, npm install --global ${packageName}.`
+        : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ${packageName}, or ` +
+            `install it again with the Node that runs this.`,
+      { retryable: false, cause },
+    );
+    this.packageName = packageName;
+  }
+}
