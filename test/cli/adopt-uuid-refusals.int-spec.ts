@@ -108,7 +108,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
       for (const id of [...OF_TIME[version]!].sort()) await source.query(`INSERT INTO ${table} VALUES ('${id}')`);
     });
     const { result } = await jsonHere<UuidAdoption>(from('--table', table));
-    expect(result.order).toBe(`by the time in the UUIDs, of version ${version}`);
+    expect(result.keys[0]?.order).toBe(`by the time in the UUIDs, of version ${version}`);
     jest.spyOn(console, 'log').mockImplementation(() => undefined);
     await using(database, {}, async (source) => {
       const runner = source.createQueryRunner();
