@@ -3,11 +3,12 @@ import { DataSource } from 'typeorm';
 import { databaseUrl } from '../demo/demo-process.js';
 import { databaseKinds, testDatabase, type DatabaseKind, type TestDatabase } from '../servers/test-databases.js';
 import { using } from './adoption.js';
-import { jsonHere } from './cli-in-process.js';
+import { jsonHere, raindropHere } from './cli-in-process.js';
 import { compiledMigration, typeErrors } from './compiled-migration.js';
 import { inPieces } from './in-pieces.js';
 import { KEYS, type UuidAdoption } from './uuid-adoption.js';
 import { definitionOf, isServer, type KeyType } from './uuid-shop.js';
+import { queryAgain } from './uuid-writer.js';
 
 /**
  * Users and orders refer to each other, users to users, files to both; the key of a profile is that of its user. Notes
@@ -39,25 +40,26 @@ const TABLES = ['users', 'orders', 'files', 'profiles', 'notes', 'members'];
 
 /** Rows of every table for each pair of a user and an order, as an application with UUIDs writes them. */
 async function fill(source: DataSource, users: readonly string[], orders: readonly string[]): Promise<void> {
+  const write = (sql: string): Promise<unknown> => queryAgain(source, sql);
   const when = (at: number): string => `2024-01-01 00:00:${String(at).padStart(2, '0')}`;
   for (const [at, user] of [...users.entries()].reverse()) {
-    await source.query(`INSERT INTO users (id, made) VALUES ('${user}', '${when(at)}')`);
+    await write(`INSERT INTO users (id, made) VALUES ('${user}', '${when(at)}')`);
   }
   for (const [at, order] of [...orders.entries()].reverse()) {
     const user = users[(at * 3) % users.length]!;
-    await source.query(`INSERT INTO orders (id, made, user_id) VALUES ('${order}', '${when(at)}', '${user}')`);
-    await source.query(
+    await write(`INSERT INTO orders (id, made, user_id) VALUES ('${order}', '${when(at)}', '${user}')`);
+    await write(
       `INSERT INTO files (id, made, user_id, order_id) VALUES ('${randomUUID()}', '${when(at)}', '${user}', '${order}')`,
     );
-    await source.query(`INSERT INTO members (user_id, order_id) VALUES ('${user}', '${order}')`);
+    await write(`INSERT INTO members (user_id, order_id) VALUES ('${user}', '${order}')`);
   }
   for (const [at, user] of users.entries()) {
     const order = orders[(at * 5) % orders.length]!;
     const boss = users[Math.floor(at / 2)]!;
-    await source.query(`UPDATE users SET boss_id = '${boss}', latest_id = '${order}' WHERE id = '${user}'`);
-    await source.query(`INSERT INTO profiles (id, n) VALUES ('${user}', ${at})`);
+    await write(`UPDATE users SET boss_id = '${boss}', latest_id = '${order}' WHERE id = '${user}'`);
+    await write(`INSERT INTO profiles (id, n) VALUES ('${user}', ${at})`);
   }
-  await source.query(
+  await write(
     'INSERT INTO notes (n, user_id, order_id, profile_id) SELECT COALESCE((SELECT MAX(n) FROM notes), 0) + ROW_NUMBER() OVER (ORDER BY f.id), f.user_id, f.order_id, f.user_id ' +
       'FROM files f WHERE NOT EXISTS (SELECT 1 FROM notes o WHERE o.user_id = f.user_id AND o.order_id = f.order_id)',
   );
@@ -96,6 +98,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
 
   beforeEach(async () => {
     database = await testDatabase(kind);
+    source = new DataSource(database.options);
     await using(database, {}, async (base) => {
       for (const each of tables(kind, KEYS[kind][0]!)) await base.query(each);
       await fill(base, users, orders);
@@ -103,7 +106,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
   });
 
   afterEach(async () => {
-    await source?.destroy();
+    if (source.isInitialized) await source.destroy();
     await database.drop();
   });
 
@@ -114,8 +117,8 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
     return result;
   };
 
-  const open = async (names: string): Promise<UuidAdoption> => {
-    const result = await adopt(names);
+  const open = async (names: string, orderBy?: string): Promise<UuidAdoption> => {
+    const result = await adopt(names, orderBy);
     const texts = result.migrations.map(({ migration }) => migration);
     migrations.push(...texts);
     source = await new DataSource({ ...database.options, migrations: texts.map(compiledMigration) }).initialize();
@@ -190,7 +193,14 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
     await open('orders,files,users');
     const [number, swap] = source.migrations;
     const runner = source.createQueryRunner();
-    await number!.up(runner);
+    let isNumbered = false;
+    const numbering = number!.up(runner).finally(() => (isNumbered = true));
+    let written = 0;
+    do {
+      await fill(source, uuids(3), uuids(5));
+      written++;
+    } while (!isNumbered || written < 2);
+    await numbering;
     await fill(source, uuids(3), uuids(5));
     const own = randomUUID();
     await source.query(`INSERT INTO users (id, made, boss_id) VALUES ('${own}', '2025-01-01', '${own}')`);
@@ -203,6 +213,71 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
     await swap!.down(runner);
     expect(await content(source, kind, 'id')).toEqual(before);
     await runner.release();
+  });
+
+  it('sorts each table by a column of its own, and says which key follows another', async () => {
+    const { keys } = await adopt('users,profiles,orders', 'made,n,id');
+    expect(keys.map(({ table, order }) => [table, order])).toEqual([
+      ['users', 'by made, then by the UUID'],
+      ['orders', 'by id, then by the UUID'],
+    ]);
+    const args = [
+      'adopt',
+      '--url',
+      databaseUrl(database.options),
+      '--from',
+      'uuid',
+      '--table',
+      'users,profiles,orders',
+    ];
+    const { stderr } = await raindropHere([...args, '--order-by', 'id']);
+    expect(stderr).toContain('profiles.id refers to users.id: it gets its numbers, and no id_uuid of its own');
+    expect(stderr).toContain('the UUIDs stay in id_uuid\n');
+    const layout = ['--time-unit', 'day', '--timestamp-bits', '30', '--worker-bits', '10'];
+    const [day] = new Date().toISOString().split('T') as [string];
+    expect(await raindropHere([...args, '--order-by', 'id', ...layout, '--start', day])).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining('orders has 20 rows, and below the IDs') as string,
+    });
+  });
+
+  it('takes back and swaps nothing of any table when something is missing of one', async () => {
+    await open('users,orders,files');
+    const [number, swap] = source.migrations;
+    const before = await content(source, kind, 'id');
+    const runner = source.createQueryRunner();
+    await number!.up(runner);
+    await runner.query('ALTER TABLE profiles DROP COLUMN raindrop_id');
+    await expect(swap!.up(runner)).rejects.toThrow('profiles has no column raindrop_id: the first migration has');
+    expect(await content(source, kind, 'id')).toEqual(before);
+    await number!.down(runner);
+    await number!.up(runner);
+    await swap!.up(runner);
+    await expect(number!.down(runner)).rejects.toThrow('users still has a column id_uuid: revert the other migration');
+    await runner.query('ALTER TABLE orders DROP COLUMN id_uuid');
+    await expect(swap!.down(runner)).rejects.toThrow('orders has no column id_uuid any more, and its keys are numbers');
+    expect(await runner.query('SELECT id_uuid FROM users')).toHaveLength(users.length);
+    await runner.release();
+  });
+
+  it('tells tables of one name in two schemas apart', async () => {
+    if (kind !== 'postgres') return;
+    await using(database, {}, async (base) => {
+      await base.query('CREATE SCHEMA old');
+      await base.query('CREATE TABLE old.users (id uuid PRIMARY KEY, user_id uuid REFERENCES public.users (id))');
+      for (const each of users) await base.query(`INSERT INTO old.users VALUES ('${randomUUID()}', '${each}')`);
+    });
+    await open('users,old.users', 'made,id');
+    const sql = (uuid: string): string =>
+      `SELECT o.${uuid} AS a, u.${uuid} AS b FROM old.users o JOIN users u ON u.id = o.user_id ORDER BY 1`;
+    const before = await source.query<object[]>(sql('id'));
+    await source.runMigrations({ transaction: 'none' });
+    const after = await source.query<Record<'a' | 'b', string>[]>(sql('id_uuid'));
+    expect(after).toEqual(before);
+    await source.undoLastMigration({ transaction: 'none' });
+    await source.undoLastMigration({ transaction: 'none' });
+    expect(await source.query<object[]>(sql('id'))).toEqual(before);
+    expect(await source.query<object[]>("SELECT 1 FROM pg_class WHERE relname LIKE 'raindrop%'")).toEqual([]);
   });
 
   it('goes on where it ended, there and back', async () => {
