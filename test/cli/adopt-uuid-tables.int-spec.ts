@@ -65,6 +65,20 @@ async function fill(source: DataSource, users: readonly string[], orders: readon
   );
 }
 
+/** Enough rows that numbering them takes a while. */
+async function fillMany(source: DataSource, kind: DatabaseKind): Promise<void> {
+  if (kind === 'mysql') return;
+  const [uuid, from] =
+    kind === 'postgres' ? ['gen_random_uuid()', 'generate_series(1, 5000) n'] : ['uuid()', 'seq_1_to_5000'];
+  const rows = "WHERE made = '2024-06-01'";
+  await source.query(`INSERT INTO users (id, made) SELECT ${uuid}, '2024-06-01' FROM ${from}`);
+  await source.query(`INSERT INTO profiles (id) SELECT id FROM users ${rows}`);
+  await source.query(`INSERT INTO orders (id, made, user_id) SELECT ${uuid}, made, id FROM users ${rows}`);
+  await source.query(
+    `INSERT INTO files (id, made, user_id, order_id) SELECT ${uuid}, made, user_id, id FROM orders ${rows}`,
+  );
+}
+
 /** Everything in the tables, with keys as the UUIDs that they are, or have been. */
 async function content(source: DataSource, kind: DatabaseKind, uuid: 'id' | 'id_uuid'): Promise<unknown> {
   const text = (name: string): string => (kind === 'postgres' ? `${name}.${uuid}::text` : `${name}.${uuid}`);
@@ -190,6 +204,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
   }
 
   it('numbers what is written between the two, in whatever order tables refer to each other', async () => {
+    await using(database, {}, (base) => fillMany(base, kind));
     await open('orders,files,users');
     const [number, swap] = source.migrations;
     const runner = source.createQueryRunner();

@@ -1,7 +1,7 @@
 import { addForeignKey } from '../mysql-foreign-keys.js';
 import { pathSql, quoted } from '../mysql-names.js';
 import { freshIndex, primaryKey } from './mysql-indexes.js';
-import { OLD_PRIMARY } from './mysql-prepared.js';
+import { dropIndex, finderOf, hasIndex, OLD_PRIMARY } from './mysql-prepared.js';
 import { literal, schemaSql } from './mysql-trigger.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
@@ -128,6 +128,7 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
     const names = [
       ...old.filter((each) => each !== primary).map((each) => freshIndex(each, facts.indexes.indexOf(each))),
       ...kept,
+      ...mine.flatMap((each) => finderOf(facts, each) ?? []),
     ];
     const columns = mine.map(({ fresh }) => `DROP COLUMN ${quoted(fresh)}`);
     return [
@@ -137,22 +138,18 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
             {
               // MariaDB dropped it with the column, when another program, such as synchronize: true, has dropped that.
               name: `primary key of ${table} as before`,
-              unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasNoIndex(facts, mine[0]!, 'PRIMARY')})`,
+              unless: hasIndex(facts, mine[0]!, 'PRIMARY'),
               run: [`ALTER TABLE ${path} ADD ${primaryKey(primary, [])}`],
             },
             {
               name: `primary key of ${table}`,
-              unless: hasNoIndex(facts, mine[0]!, OLD_PRIMARY),
+              unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasIndex(facts, mine[0]!, OLD_PRIMARY)})`,
               run: [
                 `ALTER TABLE ${path} DROP PRIMARY KEY, ADD ${primaryKey(primary, [])}, DROP INDEX ${quoted(OLD_PRIMARY)}`,
               ],
             },
           ]),
-      ...names.map((name) => ({
-        name: `index ${name}`,
-        unless: hasNoIndex(facts, mine[0]!, name),
-        run: [`ALTER TABLE ${path} DROP INDEX ${quoted(name)}`],
-      })),
+      ...names.map((name) => dropIndex(facts, mine[0]!, name)),
       {
         name: `${table} as it was`,
         unless: isMissing(facts, mine[0]!, mine[0]!.fresh),
@@ -160,12 +157,4 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
       },
     ];
   });
-}
-
-function hasNoIndex({ columns, home }: MysqlUuid, { path, table }: Replaced, name: string): string {
-  const { schema } = columns.find((each) => each.path === path)!;
-  return (
-    'SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ' +
-    `${schemaSql(schema, home)} AND TABLE_NAME = ${literal(table)} AND INDEX_NAME = ${literal(name)})`
-  );
 }
