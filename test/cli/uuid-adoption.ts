@@ -3,8 +3,13 @@ import { plainKey, type KeyType } from './uuid-shop.js';
 
 /** What `raindrop adopt --from uuid --json` answers. */
 export interface UuidAdoption {
-  readonly rows: string;
-  readonly order: string;
+  readonly keys: readonly {
+    readonly table: string;
+    readonly column: string;
+    readonly rows: string;
+    readonly order: string;
+    readonly keeps: string;
+  }[];
   readonly firstNewId: string;
   readonly references: readonly { readonly table: string; readonly column: string }[];
   readonly migrations: readonly { readonly migration: string; readonly file: string | null }[];

@@ -104,9 +104,17 @@ export async function shopContent(source: DataSource, kind: DatabaseKind, uuid: 
 }
 
 /** What the tables of the shop say of themselves, without the order of columns and the types of keys. */
-export async function shopDefinition(source: DataSource, kind: DatabaseKind): Promise<string[]> {
+export function shopDefinition(source: DataSource, kind: DatabaseKind): Promise<string[]> {
   const { orders, lines } = shopNames(kind);
-  const tables = [orders, lines, 'tags', 'bills', 'reminders'];
+  return definitionOf(source, kind, [orders, lines, 'tags', 'bills', 'reminders']);
+}
+
+/** The same of any tables, as SQL names them. */
+export async function definitionOf(
+  source: DataSource,
+  kind: DatabaseKind,
+  tables: readonly string[],
+): Promise<string[]> {
   const found: string[] = [];
   for (const table of tables) {
     if (kind === 'postgres') {

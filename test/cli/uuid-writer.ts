@@ -79,13 +79,18 @@ export class ShopWriter {
     }
   }
 
-  private async query(sql: string, tries = 50): Promise<unknown> {
-    try {
-      return await this.source.query(sql);
-    } catch (error) {
-      if (tries <= 1 || !BUSY.includes(String((error as { code?: string }).code))) throw error;
-      return this.query(sql, tries - 1);
-    }
+  private query(sql: string): Promise<unknown> {
+    return queryAgain(this.source, sql);
+  }
+}
+
+/** Runs a statement, and once more where it has given way to another transaction. */
+export async function queryAgain(source: DataSource, sql: string, tries = 50): Promise<unknown> {
+  try {
+    return await source.query(sql);
+  } catch (error) {
+    if (tries <= 1 || !BUSY.includes(String((error as { code?: string }).code))) throw error;
+    return queryAgain(source, sql, tries - 1);
   }
 }
 

@@ -42,7 +42,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   fence: ['raindrop fence --config raindrop.json', 'raindrop fence --config raindrop.json --yes'],
   doctor: ['raindrop doctor --config raindrop.json', 'raindrop doctor --config raindrop.json --json'],
   bench: ['raindrop bench', 'raindrop bench --seconds 10 --config raindrop.json'],
-  adopt: ['raindrop adopt --url sqlite:shop.sqlite --table orders --write src/migrations/adopt-orders.ts'],
+  adopt: [
+    'raindrop adopt --url sqlite:shop.sqlite --table orders --write src/migrations/adopt-orders.ts',
+    'raindrop adopt --from uuid --table users,orders --order-by created_at --write src/migrations/adopt-shop.ts',
+  ],
 };
 
 /** Adds the examples to the help of a program and its commands. */

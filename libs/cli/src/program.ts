@@ -128,9 +128,12 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
     .option('--need <ids>', 'IDs a second that one node must reach')
     .option('--nodes <count>', 'how many nodes will run')
     .option('--from <kind>', 'what the old keys are: number or uuid', 'number')
-    .option('--order-by <column>', 'with --from uuid: the column that says when a row was made')
+    .option(
+      '--order-by <column>',
+      'with --from uuid: the column that says when a row was made; one for all tables, or one for each',
+    )
     .option('--project <folder>', 'the application: its code that breaks when keys become texts is listed')
-    .option('--write <file>', 'write the migration to a new file');
+    .option('--write <file>', 'write the migration to a new file; with --from uuid two, the other one ending in -swap');
 
   return withExamples(root);
 }

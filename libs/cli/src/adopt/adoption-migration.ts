@@ -1,4 +1,4 @@
-import { comment, literal, pascal, template } from './migration-text.js';
+import { comment, literal, pascal, pascalOf, template } from './migration-text.js';
 import type { MigrationStep, OldKey, OldKeys } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
 import { COMPARED, RESTORED } from './compared-text.js';
@@ -72,8 +72,8 @@ const NOTHING_BACK = `    // The database made no keys before.
 
 function nameOf(keys: readonly OldKey[], timestamp: number): string {
   const [first, ...others] = keys;
-  const more = others.length > 3 ? `${others.length}More` : others.map(({ table }) => pascal(table)).join('');
-  return `Adopt${pascal(first!.table)}${others.length === 0 ? pascal(first!.column) : more}${timestamp}`;
+  const tables = pascalOf(keys.map(({ table }) => table));
+  return `Adopt${tables}${others.length === 0 ? pascal(first!.column) : ''}${timestamp}`;
 }
 
 function placeOf({ table, column }: OldKey): string {

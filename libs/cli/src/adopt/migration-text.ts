@@ -12,6 +12,12 @@ export function comment(text: string): string {
   return text.replaceAll('*/', '* /').replace(/\s+/g, ' ');
 }
 
+/** The tables of a migration, for its name: all of four at most, else the first one and how many more. */
+export function pascalOf([first, ...others]: readonly string[]): string {
+  const more = others.length > 3 ? `${others.length}More` : others.map(pascal).join('');
+  return `${pascal(first ?? '')}${more}`;
+}
+
 export function pascal(name: string): string {
   return name
     .split(/[^A-Za-z0-9]+/)

@@ -87,11 +87,20 @@ const PATH = new RegExp(`(?:(${PART})\\.)?(${PART})(?:,\\s*|$)`, 'y');
  */
 export function keyPathsOf(tables: string, columns: string): KeyPath[] {
   const paths = pathsOf(tables);
-  const names = paths.length === 1 ? [columns] : columns.split(',').map((each) => each.trim());
-  if (names.length !== 1 && names.length !== paths.length) {
-    throw new InputError(`--column ${columns} must be one name for all tables, or one for each of the ${paths.length}`);
+  const names = columnsFor('--column', columns, paths.length);
+  return paths.map((path, index) => ({ ...path, column: names[index]! }));
+}
+
+/**
+ * A column for each of the tables, of an option that names one for all, or one for each with commas between them.
+ * @throws InputError for another number of names
+ */
+export function columnsFor(option: string, columns: string, tables: number): string[] {
+  const names = tables === 1 ? [columns] : columns.split(',').map((each) => each.trim());
+  if (names.length !== 1 && names.length !== tables) {
+    throw new InputError(`${option} ${columns} must be one name for all tables, or one for each of the ${tables}`);
   }
-  return paths.map((path, index) => ({ ...path, column: names[index] ?? names[0]! }));
+  return Array.from({ length: tables }, (_, index) => names[index] ?? names[0]!);
 }
 
 function pathsOf(text: string): TablePath[] {

@@ -1,13 +1,14 @@
 import { extname } from 'node:path';
 import type { LayoutOptions } from '@raindrop/core';
 import { proposeLayout, type Proposal } from '../adopt/propose-layout.js';
-import { readUuidKey } from '../adopt/uuid/read-uuid-key.js';
+import { readUuidKeys } from '../adopt/uuid/read-uuid-key.js';
 import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
 import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
 import { synchronizeSettings, uuidCode } from '../project/uuid-code.js';
-import type { UuidKey } from '../adopt/uuid/uuid-key.js';
+import type { TypedColumn } from '../adopt/old-key.js';
+import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/write-new.js';
 import { CommandFailedError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
@@ -17,7 +18,7 @@ import type { FlagValues } from '../options/module-options.js';
 /** So many rows may come before the migration runs, beside as many as there are. */
 const SPARE = 1_000_000n;
 
-/** `raindrop adopt --from uuid`: two migrations that give the rows of a table numbers in place of their UUIDs. */
+/** `raindrop adopt --from uuid`: two migrations that give the rows of tables numbers in place of their UUIDs. */
 export async function adoptUuid(
   url: unknown,
   wish: Partial<LayoutOptions>,
@@ -25,32 +26,48 @@ export async function adoptUuid(
   output: CliOutput,
 ): Promise<void> {
   const now = Date.now();
-  const [table, column] = [flags['table'] as string, flags['column'] as string];
-  const { uuid, order } = await readUuidKey(url, table, column, flags['orderBy'] as string | undefined);
+  const [tables, columns] = [flags['table'] as string, flags['column'] as string];
+  const { uuids, orders } = await readUuidKeys(url, tables, columns, flags['orderBy'] as string | undefined);
+  const keys = uuids.keys.map((each, at): OrderedKey => {
+    const { rows, sql, about } = orders[at]!;
+    return { ...each, rows, about, numbers: { order: sql, reserve: each.first + 2n * rows + SPARE } };
+  });
   const project = flags['project'] as string | undefined;
   const opened = project === undefined ? null : openProject(project);
   const [wrong] = opened === null ? [] : synchronizeSettings(opened);
-  if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, `${uuid.key.column}_uuid`);
+  if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, namesOf(keys, keptName));
   const code = opened && uuidCode(opened);
-  const reserve = uuid.first + 2n * order.rows + SPARE;
+  const largest = keys.reduce((a, b) => (b.numbers.reserve > a.numbers.reserve ? b : a));
   // Rows may come while it runs: as many again have room.
-  const proposal = proposeLayout(2n * reserve, wish, now);
-  if (proposal === undefined) throw noRoom(uuid, order.rows, Object.keys(wish));
-  const phases = uuid.phases({ order: order.sql, reserve, floor: proposal.floor });
-  const files = uuidMigrations(uuid, phases, proposal.options, now).map(({ suffix, text }) => ({
+  const proposal = proposeLayout(2n * largest.numbers.reserve, wish, now);
+  if (proposal === undefined) throw noRoom(largest, Object.keys(wish));
+  const phases = uuids.phases(
+    keys.map(({ numbers }) => numbers),
+    proposal.floor,
+  );
+  const files = uuidMigrations(uuids, phases, proposal.options, now).map(({ suffix, text }) => ({
     migration: text,
     file: named(flags['write'] as string | undefined, suffix),
   }));
-  if (!output.isJson) for (const line of [...remarks(uuid, order, proposal), ...uuidRemarks(code)]) output.note(line);
+  if (!output.isJson) for (const line of [...remarks(keys, proposal), ...uuidRemarks(code)]) output.note(line);
   output.interruption.check();
   for (const { file, migration } of files) if (file !== null) await writeNew(file, migration);
-  const { key, references, database } = uuid;
   const result = {
-    ...{ database, key, references, rows: order.rows, order: order.about, keeps: `${key.column}_uuid` },
+    database: uuids.database,
+    keys: keys.map(({ key, rows, about }) => ({ ...typed(key), rows, order: about, keeps: keptName(key) })),
+    references: keys.flatMap(({ references }) => references.map(typed)),
     code,
     ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migrations: files },
   };
   await output.result(result, () => files.map(({ file, migration }) => file ?? migration.trimEnd()));
+}
+
+/** A key, the order in which its rows were made, and their numbers. */
+interface OrderedKey extends UuidKey {
+  readonly rows: bigint;
+  /** The order, for people. */
+  readonly about: string;
+  readonly numbers: Numbers;
 }
 
 function uuidRemarks(found: readonly BreakingCode[] | null): string[] {
@@ -61,7 +78,7 @@ function uuidRemarks(found: readonly BreakingCode[] | null): string[] {
   ];
 }
 
-function noRoom({ key }: UuidKey, rows: bigint, wishes: readonly string[]): CommandFailedError {
+function noRoom({ key, rows }: OrderedKey, wishes: readonly string[]): CommandFailedError {
   return new CommandFailedError(
     `${key.table} has ${rows} rows, and below the IDs that ${wishes.length > 0 ? `a layout with ${wishes.join(', ')}` : 'any layout'} ` +
       `issues at this moment there are not numbers enough for them and for those to come, or it does not last for 20 years: ` +
@@ -75,21 +92,41 @@ function named(file: string | undefined, suffix: string): string | null {
   return `${file.slice(0, file.length - extension.length)}${suffix}${extension}`;
 }
 
-function remarks(
-  { key, references, first }: UuidKey,
-  order: { readonly rows: bigint; readonly about: string },
-  { options, floor, plan }: Proposal,
-): string[] {
+function remarks(keys: readonly OrderedKey[], { options, floor, plan }: Proposal): string[] {
+  const columns = keys.flatMap(({ key, references }) => [key, ...references]);
   return [
-    `${key.table}.${key.column} is ${key.type}, with ${order.rows} rows: they are numbered from ${first} on, ${order.about}`,
+    ...keys.flatMap(keyRemarks),
     `new IDs begin at ${floor}: all numbers are below. The bits of the numbers do not tell their time`,
-    `to bigint: ${[key, ...references].map((each) => `${each.table}.${each.column}`).join(', ')}; the UUIDs stay in ${key.column}_uuid`,
+    `to bigint: ${columns.map(placeOf).join(', ')}; the UUIDs stay in ${namesOf(keys, keptName)}`,
     `options for the module: ${JSON.stringify(options)}`,
     `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
     `rate: ${showNumber(plan.idsPerSecond)} IDs a second of each worker; workers ${plan.workers.min} to ${plan.workers.max}`,
-    `in the entity: @GeneratedSnowflake() ${key.column}!: string`,
+    `in the entity: ${namesOf(keys, ({ column }) => `@GeneratedSnowflake() ${column}!: string`)}`,
     'set synchronize: false before the first one: a start would drop the columns that no entity names',
     'two migrations: the application may write while the first one runs; stop it before the second, start the new version after',
     'nothing was changed: read the migrations, try them on a copy, run them with --transaction none',
   ];
+}
+
+function keyRemarks({ key, following, rows, first, about }: OrderedKey): string[] {
+  return [
+    `${placeOf(key)} is ${key.type}, with ${rows} rows: they are numbered from ${first} on, ${about}`,
+    ...following.map(
+      (each) => `${placeOf(each)} refers to ${placeOf(key)}: it gets its numbers, and no ${keptName(each)} of its own`,
+    ),
+  ];
+}
+
+/** Without what else is known of a column. */
+function typed({ table, column, type }: TypedColumn): TypedColumn {
+  return { table, column, type };
+}
+
+function placeOf({ table, column }: TypedColumn): string {
+  return `${table}.${column}`;
+}
+
+/** What is said of each key, once where it is the same of several. */
+function namesOf(keys: readonly OrderedKey[], name: (key: TypedColumn) => string): string {
+  return [...new Set(keys.map(({ key }) => name(key)))].join(', ');
 }

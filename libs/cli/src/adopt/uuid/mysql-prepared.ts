@@ -9,18 +9,30 @@ import type { MysqlUuid } from './mysql-uuid-facts.js';
  * @param batches of numbers; without them each column is filled at once
  */
 export function filled(
-  { touched }: MysqlUuid,
+  facts: MysqlUuid,
   replaced: readonly Replaced[],
   batches: Pick<Phase, 'last' | 'first' | 'size'> | undefined,
 ): Phase[] {
-  return replaced.flatMap(({ path, table, column, fresh, source }): Phase[] => {
+  const { touched } = facts;
+  return replaced.flatMap((each): Phase[] => {
+    const { path, table, column, fresh, source } = each;
     if (source === undefined) return [];
     const [now, old] = [`t.${quoted(fresh)}`, `t.${quoted(column)}`];
     const kept = (touched.get(path) ?? []).map((each) => `, t.${quoted(each)} = t.${quoted(each)}`).join('');
+    const finder = batches === undefined ? undefined : finderOf(facts, each);
     const value = `s.${quoted(source.take)}`;
     const set = `SET ${now} = ${value}${kept} WHERE ${now} IS NULL`;
     const on = `s.${quoted(source.at)} = ${old}`;
     return [
+      ...(finder === undefined
+        ? []
+        : [
+            {
+              name: `index ${finder}`,
+              unless: hasIndex(facts, each, finder),
+              run: [`ALTER TABLE ${path} ADD INDEX ${quoted(finder)} (${quoted(column)})`],
+            },
+          ]),
       {
         name: `rows of ${table}.${column}`,
         ...(batches !== undefined && {
@@ -29,8 +41,34 @@ export function filled(
         }),
         run: [`UPDATE ${path} t JOIN ${source.path} s ON ${on} ${set}`],
       },
+      ...(finder === undefined ? [] : [dropIndex(facts, each, finder)]),
     ];
   });
+}
+
+/**
+ * The index that finds the rows that refer to a row, where the table has none. A foreign key over several columns has no
+ * index that begins with its second one: each batch would read the whole table for each of its numbers.
+ */
+export function finderOf({ indexes }: MysqlUuid, { path, column }: Replaced): string | undefined {
+  const isFound = indexes.some((index) => index.path === path && index.parts[0]?.column === column);
+  return isFound ? undefined : ownName(column, 'find_');
+}
+
+export function dropIndex(facts: MysqlUuid, place: Replaced, name: string): Phase {
+  return {
+    name: `no index ${name}`,
+    unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasIndex(facts, place, name)})`,
+    run: [`ALTER TABLE ${place.path} DROP INDEX ${quoted(name)}`],
+  };
+}
+
+export function hasIndex({ columns, home }: MysqlUuid, { path, table }: Replaced, name: string): string {
+  const { schema } = columns.find((each) => each.path === path)!;
+  return (
+    `SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ${schemaSql(schema, home)} AND TABLE_NAME = ` +
+    `${literal(table)} AND INDEX_NAME = ${literal(name)}`
+  );
 }
 
 /** Gives the new columns what the old ones have: NOT NULL, indexes, the primary key. One statement for each table. */

@@ -1,16 +1,16 @@
 import { addForeignKey } from '../mysql-foreign-keys.js';
 import { pathSql, quoted } from '../mysql-names.js';
 import { freshIndex, primaryKey } from './mysql-indexes.js';
-import { OLD_PRIMARY } from './mysql-prepared.js';
+import { dropIndex, finderOf, hasIndex, OLD_PRIMARY } from './mysql-prepared.js';
 import { literal, schemaSql } from './mysql-trigger.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
-import type { MysqlUuid } from './mysql-uuid-facts.js';
+import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
 
 interface SwapOptions {
   /** What has to go first. */
   readonly drops: readonly string[];
-  /** `SET DEFAULT ...` of the column that is kept, or of the one that comes back. */
-  readonly default: string | undefined;
+  /** `SET DEFAULT ...` of the column that is kept, or of the one that comes back, for a key that had none. */
+  readonly defaultOf: (key: MysqlColumn) => string;
 }
 
 /**
@@ -18,32 +18,35 @@ interface SwapOptions {
  * on there when it is run again.
  */
 export function mysqlSwap(facts: MysqlUuid, replaced: readonly Replaced[], options: SwapOptions): Phase[] {
-  const { foreignKeys, home, key } = facts;
+  const { foreignKeys, home } = facts;
   const tables = [...new Set(replaced.map(({ path }) => path))];
   const of = (path: string): Replaced[] => replaced.filter((each) => each.path === path);
   const others = foreignKeys.map(({ target }) => pathSql(target, home)).filter((path) => !tables.includes(path));
   const locked = [...tables.map((path) => `${path} WRITE`), ...[...new Set(others)].map((path) => `${path} WRITE`)];
-  const named = replaced.find(({ column, path }) => column === key.column && path === key.path)!;
   return [
     { name: 'lock', run: ['SET SESSION foreign_key_checks = 0', `LOCK TABLES ${locked.join(', ')}`] },
     { name: 'no more triggers', run: options.drops },
     ...replaced.flatMap((each) => emptied(facts, each)),
     ...tables.flatMap((path) => dropForeignKeys(facts, of(path))),
     ...tables.map((path) => renamed(facts, of(path))),
-    ...(options.default === undefined
-      ? []
-      : [
-          {
-            name: `default of ${named.keep ?? named.column}`,
-            run: [`ALTER TABLE ${key.path} ALTER COLUMN ${quoted(named.keep ?? named.column)} ${options.default}`],
-          },
-        ]),
+    ...facts.keys.flatMap(({ key }) => defaulted(key, replaced, options)),
     ...foreignKeys.map((each) => ({
       name: `foreign key ${each.name}`,
       unless: foreignKeyIn(facts, each.schema, each.table, [each.name]),
       run: [addForeignKey(each, home)],
     })),
     { name: 'unlock', run: ['UNLOCK TABLES', 'SET SESSION foreign_key_checks = 1'] },
+  ];
+}
+
+function defaulted(key: MysqlColumn, replaced: readonly Replaced[], { defaultOf }: SwapOptions): Phase[] {
+  if (key.fallback !== null) return [];
+  const kept = replaced.find(({ path, keep }) => path === key.path && keep !== undefined)?.keep ?? key.column;
+  return [
+    {
+      name: `default of ${key.table}.${kept}`,
+      run: [`ALTER TABLE ${key.path} ALTER COLUMN ${quoted(kept)} ${defaultOf(key)}`],
+    },
   ];
 }
 
@@ -125,6 +128,7 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
     const names = [
       ...old.filter((each) => each !== primary).map((each) => freshIndex(each, facts.indexes.indexOf(each))),
       ...kept,
+      ...mine.flatMap((each) => finderOf(facts, each) ?? []),
     ];
     const columns = mine.map(({ fresh }) => `DROP COLUMN ${quoted(fresh)}`);
     return [
@@ -134,22 +138,18 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
             {
               // MariaDB dropped it with the column, when another program, such as synchronize: true, has dropped that.
               name: `primary key of ${table} as before`,
-              unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasNoIndex(facts, mine[0]!, 'PRIMARY')})`,
+              unless: hasIndex(facts, mine[0]!, 'PRIMARY'),
               run: [`ALTER TABLE ${path} ADD ${primaryKey(primary, [])}`],
             },
             {
               name: `primary key of ${table}`,
-              unless: hasNoIndex(facts, mine[0]!, OLD_PRIMARY),
+              unless: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasIndex(facts, mine[0]!, OLD_PRIMARY)})`,
               run: [
                 `ALTER TABLE ${path} DROP PRIMARY KEY, ADD ${primaryKey(primary, [])}, DROP INDEX ${quoted(OLD_PRIMARY)}`,
               ],
             },
           ]),
-      ...names.map((name) => ({
-        name: `index ${name}`,
-        unless: hasNoIndex(facts, mine[0]!, name),
-        run: [`ALTER TABLE ${path} DROP INDEX ${quoted(name)}`],
-      })),
+      ...names.map((name) => dropIndex(facts, mine[0]!, name)),
       {
         name: `${table} as it was`,
         unless: isMissing(facts, mine[0]!, mine[0]!.fresh),
@@ -157,12 +157,4 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
       },
     ];
   });
-}
-
-function hasNoIndex({ columns, home }: MysqlUuid, { path, table }: Replaced, name: string): string {
-  const { schema } = columns.find((each) => each.path === path)!;
-  return (
-    'SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ' +
-    `${schemaSql(schema, home)} AND TABLE_NAME = ${literal(table)} AND INDEX_NAME = ${literal(name)})`
-  );
 }

@@ -3,12 +3,15 @@ import { nextMysqlNumber } from './mysql-numbers.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { MysqlUuid } from './mysql-uuid-facts.js';
 
-/** What fills the new columns of a table for the rows that are written while the old ones are numbered. */
+/**
+ * What fills the new columns of a table for the rows that are written while the old ones are numbered.
+ * @param counter the table that counts the rows to come, where the table has a key that gets numbers
+ */
 export function mysqlTriggers(
   path: string,
   facts: MysqlUuid,
   replaced: readonly Replaced[],
-  { map, counter }: { readonly map: string; readonly counter: string },
+  counter: string | undefined,
 ): { readonly phases: Phase[]; readonly drop: readonly string[] } {
   const columns = replaced.filter((each) => each.path === path);
   const { table } = columns[0]!;
@@ -16,14 +19,16 @@ export function mysqlTriggers(
   const references = columns.filter(({ keep }) => keep === undefined);
   const key = columns.find(({ keep }) => keep !== undefined);
   // What was committed counts, whatever the transaction has seen before.
-  const lookUp = ({ fresh, column }: Replaced): string =>
-    `SET NEW.${quoted(fresh)} = (SELECT number FROM ${map} WHERE old_key = NEW.${quoted(column)} LOCK IN SHARE MODE);`;
+  const lookUp = ({ fresh, column, source }: Replaced): string =>
+    source === undefined
+      ? ''
+      : `SET NEW.${quoted(fresh)} = (SELECT number FROM ${source.path} WHERE old_key = NEW.${quoted(column)} LOCK IN SHARE MODE);`;
   const number =
-    key === undefined
+    key?.source === undefined || counter === undefined
       ? ''
       : `${lookUp(key)} IF NEW.${quoted(key.fresh)} IS NULL AND NOT EXISTS (SELECT 1 FROM ${path} o WHERE o.${quoted(key.column)} = ` +
         `NEW.${quoted(key.column)}) THEN ${nextMysqlNumber(counter)} SET NEW.${quoted(key.fresh)} = LAST_INSERT_ID(); ` +
-        `INSERT INTO ${map} (number, old_key) VALUES (NEW.${quoted(key.fresh)}, NEW.${quoted(key.column)}); END IF; `;
+        `INSERT INTO ${key.source.path} (number, old_key) VALUES (NEW.${quoted(key.fresh)}, NEW.${quoted(key.column)}); END IF; `;
   const guard =
     key === undefined
       ? ''

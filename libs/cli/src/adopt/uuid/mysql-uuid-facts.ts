@@ -1,4 +1,5 @@
 import type { ForeignKey } from '../mysql-foreign-keys.js';
+import type { ReferencedKey } from './referenced-keys.js';
 
 /** A column whose values are the key's. */
 export interface MysqlColumn {
@@ -21,9 +22,10 @@ export interface MysqlIndex {
   readonly parts: readonly { readonly column: string; readonly length: string; readonly order: string }[];
 }
 
-/** What is known of a key of UUIDs, and of all that hangs on it. */
+/** What is known of keys of UUIDs, and of all that hangs on them. */
 export interface MysqlUuid {
-  readonly key: MysqlColumn;
+  readonly keys: readonly ReferencedKey<MysqlColumn>[];
+  /** Those of all keys. */
   readonly columns: readonly MysqlColumn[];
   readonly foreignKeys: readonly ForeignKey[];
   readonly indexes: readonly MysqlIndex[];

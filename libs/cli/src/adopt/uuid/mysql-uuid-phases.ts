@@ -5,56 +5,52 @@ import { mysqlForget, mysqlSwap } from './mysql-swap.js';
 import { literal, mysqlTriggers, schemaSql } from './mysql-trigger.js';
 import { firstMysqlNumber, mysqlNumber, mysqlRoom } from './mysql-numbers.js';
 import { numbersAreGone, uuidsAreGone } from './uuid-refusals.js';
-import { ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
-import type { MysqlUuid } from './mysql-uuid-facts.js';
+import type { ReferencedKey } from './referenced-keys.js';
+import { keptName, ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
+import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
 
 /** So many rows are rewritten in one transaction. */
 const BATCH = 2_000;
 
 /** The work on MySQL and MariaDB, where each statement on a table's definition commits by itself. */
-export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
-  const { key, columns, home } = facts;
-  const own = (what: string): string => pathSql({ schema: key.schema, table: ownName(key.table, what) }, home);
-  const [map, order, counter] = [own(''), own('order_'), own('next_')];
-  const kept = `${key.column}_uuid`;
-  const forth = columns.map((each): Replaced => ({
-    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable },
-    ...{ fresh: ownName(each.column), type: 'bigint', source: { path: map, at: 'old_key', take: 'number' } },
-    ...(each === key && { keep: kept }),
-  }));
-  const back = columns.map((each): Replaced => ({
-    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable, type: each.type },
-    ...(each === key
-      ? { fresh: kept }
-      : { fresh: ownName(each.column), source: { path: key.path, at: key.column, take: kept } }),
-  }));
-  const tables = [...new Set(columns.map(({ path }) => path))];
-  const triggers = tables.map((path) => mysqlTriggers(path, facts, forth, { map, counter }));
+export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor: bigint): UuidPhases {
+  const keys = facts.keys.map((each, at) => numberedKey(facts, each, at, numbers[at]!));
+  const forth = keys.flatMap((each) => each.forth);
+  const back = keys.flatMap((each) => each.back);
+  const tables = [...new Set(facts.columns.map(({ path }) => path))];
+  const counters = new Map(keys.map(({ key, counter }) => [key.path, counter]));
+  const triggers = tables.map((path) => mysqlTriggers(path, facts, forth, counters.get(path)));
   const drops = triggers.flatMap(({ drop }) => drop);
-  const isSwapped = hasColumn(facts, forth[0]!, kept);
+  // The swap renames table after table, the first key's before all others: from then on it only goes on.
+  const { isSwapped } = keys[0]!;
   const isBack = `SELECT 1 FROM DUAL WHERE NOT EXISTS (${isSwapped})`;
-  // Reverted as far as it goes it has the UUIDs under the old name.
-  const isGone = `${isBack} AND EXISTS (${hasColumn(facts, forth[0]!, key.column)} AND DATA_TYPE = 'bigint')`;
-  const uuids: Phase = { name: 'the UUIDs are there', none: isGone, says: uuidsAreGone(key.table, kept) };
+  const uuids = keys.map((each): Phase => {
+    const { key, kept } = each;
+    // Reverted as far as it goes it has the UUIDs under the old name.
+    const isGone = `SELECT 1 FROM DUAL WHERE NOT EXISTS (${each.isSwapped}) AND EXISTS (${hasColumn(facts, key, key.column)} AND DATA_TYPE = 'bigint')`;
+    return { name: `the UUIDs of ${key.table} are there`, none: isGone, says: uuidsAreGone(key.table, kept) };
+  });
   const numbered = forth.map((each): Phase => ({
     ...{ name: `numbers of ${each.table}.${each.column}`, unless: isSwapped },
     none: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasColumn(facts, each, each.fresh)})`,
     says: numbersAreGone(each.table, each.fresh),
   }));
-  const old = quoted(key.column);
-  const batches = { last: `SELECT MAX(number) AS last FROM ${order}`, first: firstMysqlNumber(key.type), size: BATCH };
-  const tidy = [map, order, counter].map((path) => `DROP TABLE IF EXISTS ${path}`);
+  const tidy = keys.flatMap(({ map, sorted, counter }) =>
+    [map, sorted, counter].map((path) => `DROP TABLE IF EXISTS ${path}`),
+  );
   return {
     number: [
-      ...firstLooks({ ...key, kept, room: mysqlRoom(key.type, numbers.reserve) }, isSwapped),
-      {
-        name: 'tables of numbers',
+      ...keys.flatMap(({ key, kept, reserve, isSwapped: isDone }) =>
+        firstLooks({ ...key, kept, room: mysqlRoom(key.type, reserve) }, isDone),
+      ),
+      ...keys.map(({ key: { table, type }, map, sorted, counter, reserve }) => ({
+        name: `tables of numbers of ${table}`,
         run: [
-          `CREATE TABLE IF NOT EXISTS ${map} (number bigint NOT NULL PRIMARY KEY, old_key ${key.type} NOT NULL UNIQUE) ENGINE=InnoDB`,
-          `CREATE TABLE IF NOT EXISTS ${order} (number bigint NOT NULL PRIMARY KEY, old_key ${key.type} NOT NULL) ENGINE=InnoDB`,
-          `CREATE TABLE IF NOT EXISTS ${counter} (number bigint NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB AUTO_INCREMENT=${numbers.reserve}`,
+          `CREATE TABLE IF NOT EXISTS ${map} (number bigint NOT NULL PRIMARY KEY, old_key ${type} NOT NULL UNIQUE) ENGINE=InnoDB`,
+          `CREATE TABLE IF NOT EXISTS ${sorted} (number bigint NOT NULL PRIMARY KEY, old_key ${type} NOT NULL) ENGINE=InnoDB`,
+          `CREATE TABLE IF NOT EXISTS ${counter} (number bigint NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB AUTO_INCREMENT=${reserve}`,
         ],
-      },
+      })),
       ...tables.map((path) =>
         addColumns(
           facts,
@@ -62,29 +58,16 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
         ),
       ),
       ...triggers.flatMap(({ phases }) => phases),
-      {
-        name: `order of ${key.table}`,
-        unless: `SELECT 1 FROM ${order} LIMIT 1`,
-        run: [
-          `INSERT INTO ${order} (number, old_key) SELECT ${mysqlNumber(key.type, `ROW_NUMBER() OVER (ORDER BY ${numbers.order})`)}, t.${old} FROM ${key.path} t ` +
-            `WHERE NOT EXISTS (SELECT 1 FROM ${map} m WHERE m.old_key = t.${old})`,
-        ],
-      },
-      {
-        name: `numbers of ${key.table}`,
-        each: `INSERT IGNORE INTO ${map} (number, old_key) SELECT number, old_key FROM ${order} WHERE number >= {from} AND number < {to}`,
-        ...batches,
-      },
-      ...filled(facts, forth, batches),
+      ...keys.flatMap(numberRows),
+      ...keys.flatMap((each) => filled(facts, each.forth, batchesOf(each))),
       ...structured(facts, forth),
     ],
     forget: [
-      uuids,
-      {
-        name: 'the keys have been swapped back',
-        none: isSwapped,
+      ...uuids,
+      ...keys.map(({ key, kept, isSwapped: none }) => ({
+        ...{ name: `the keys of ${key.table} have been swapped back`, none },
         says: `${key.table} still has a column ${kept}: revert the other migration first`,
-      },
+      })),
       { name: 'no more triggers', run: drops },
       ...mysqlForget(facts, forth),
       { name: 'forget the numbers', run: tidy },
@@ -93,17 +76,17 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
       ...numbered,
       ...filled(facts, forth, undefined).map((each) => ({ ...each, unless: isSwapped })),
       ...checked(forth, isSwapped),
-      {
-        name: 'numbers below the first ID',
+      ...keys.map(({ key, forth: [fresh] }) => ({
+        name: `numbers of ${key.table} below the first ID`,
         unless: isSwapped,
-        none: `SELECT 1 FROM ${key.path} WHERE ${quoted(forth[0]!.fresh)} >= ${numbers.floor} LIMIT 1`,
-        says: `${key.table} has numbers of ${numbers.floor} and above`,
-      },
-      ...mysqlSwap(facts, forth, { drops, default: key.fallback === null ? uuidDefault(key.type) : undefined }),
-      { name: 'the numbers stand in the table', run: tidy },
+        none: `SELECT 1 FROM ${key.path} WHERE ${quoted(fresh!.fresh)} >= ${floor} LIMIT 1`,
+        says: `${key.table} has numbers of ${floor} and above`,
+      })),
+      ...mysqlSwap(facts, forth, { drops, defaultOf: ({ type }) => uuidDefault(type) }),
+      { name: 'the numbers stand in the tables', run: tidy },
     ],
     back: [
-      uuids,
+      ...uuids,
       ...[
         ...tables.flatMap((path) => {
           const mine = back.filter((each) => each.path === path && each.source !== undefined);
@@ -113,7 +96,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
         ...structured(facts, back),
         ...checked(back, isBack),
       ].map((each) => ({ ...each, unless: either(isBack, each.unless ?? isBack) })),
-      ...mysqlSwap(facts, back, { drops: [], default: key.fallback === null ? 'DROP DEFAULT' : undefined }),
+      ...mysqlSwap(facts, back, { drops: [], defaultOf: () => 'DROP DEFAULT' }),
     ],
     begin: [
       'SET SESSION lock_wait_timeout = 5, innodb_lock_wait_timeout = 5',
@@ -127,6 +110,79 @@ export function mysqlPhases(facts: MysqlUuid, numbers: Numbers): UuidPhases {
       'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
     ],
   };
+}
+
+/** A key, what its columns become, there and back, and what helps with that. */
+interface NumberedKey extends Numbers {
+  readonly key: MysqlColumn;
+  /** Under which name its UUIDs are kept. */
+  readonly kept: string;
+  /** The table that has a number for each UUID. */
+  readonly map: string;
+  /** The rows of the beginning in their order, from which the map is filled. */
+  readonly sorted: string;
+  /** The table that counts the rows that come meanwhile. */
+  readonly counter: string;
+  /** The key first. */
+  readonly forth: readonly Replaced[];
+  readonly back: readonly Replaced[];
+  /** SQL that finds a record when the key is a number. */
+  readonly isSwapped: string;
+}
+
+/** @param at its place among the keys: names that were cut off may be the same */
+function numberedKey(
+  facts: MysqlUuid,
+  { key, columns }: ReferencedKey<MysqlColumn>,
+  at: number,
+  numbers: Numbers,
+): NumberedKey {
+  const own = (what: string): string =>
+    pathSql({ schema: key.schema, table: ownName(`${at}_${key.table}`, what) }, facts.home);
+  const [kept, map] = [keptName(key), own('map_')];
+  const forth = columns.map((each): Replaced => ({
+    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable },
+    ...{ fresh: ownName(each.column), type: 'bigint', source: { path: map, at: 'old_key', take: 'number' } },
+    ...(each === key && { keep: kept }),
+  }));
+  const back = columns.map((each): Replaced => ({
+    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable, type: each.type },
+    ...(each === key
+      ? { fresh: kept }
+      : { fresh: ownName(each.column), source: { path: key.path, at: key.column, take: kept } }),
+  }));
+  return {
+    ...{ ...numbers, key, kept, map, sorted: own('order_'), counter: own('next_'), forth, back },
+    isSwapped: hasColumn(facts, key, kept),
+  };
+}
+
+function batchesOf({ key, sorted }: NumberedKey): {
+  readonly last: string;
+  readonly first: bigint;
+  readonly size: number;
+} {
+  return { last: `SELECT MAX(number) AS last FROM ${sorted}`, first: firstMysqlNumber(key.type), size: BATCH };
+}
+
+function numberRows(each: NumberedKey): Phase[] {
+  const { key, map, sorted, order } = each;
+  const old = quoted(key.column);
+  return [
+    {
+      name: `order of ${key.table}`,
+      unless: `SELECT 1 FROM ${sorted} LIMIT 1`,
+      run: [
+        `INSERT INTO ${sorted} (number, old_key) SELECT ${mysqlNumber(key.type, `ROW_NUMBER() OVER (ORDER BY ${order})`)}, t.${old} FROM ${key.path} t ` +
+          `WHERE NOT EXISTS (SELECT 1 FROM ${map} m WHERE m.old_key = t.${old})`,
+      ],
+    },
+    {
+      name: `numbers of ${key.table}`,
+      each: `INSERT IGNORE INTO ${map} (number, old_key) SELECT number, old_key FROM ${sorted} WHERE number >= {from} AND number < {to}`,
+      ...batchesOf(each),
+    },
+  ];
 }
 
 function uuidDefault(type: string): string {
@@ -148,7 +204,11 @@ function either(a: string, b: string): string {
   return `SELECT 1 FROM DUAL WHERE EXISTS (${a}) OR EXISTS (${b})`;
 }
 
-function hasColumn({ columns, home }: MysqlUuid, { path, table }: Replaced, column: string): string {
+function hasColumn(
+  { columns, home }: MysqlUuid,
+  { path, table }: Pick<Replaced, 'path' | 'table'>,
+  column: string,
+): string {
   const { schema } = columns.find((each) => each.path === path)!;
   return (
     `SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ${schemaSql(schema, home)} ` +

@@ -1,25 +1,59 @@
 import { missingColumn, refersElsewhere, refersTwice, refuseWorkerTable } from '../refusals.js';
 import { foreignKeys, type ForeignKey } from '../mysql-foreign-keys.js';
-import { pathSql, quoted, sameTable } from '../mysql-names.js';
-import type { KeyPath, Query } from '../old-key.js';
+import { pathSql, quoted } from '../mysql-names.js';
+import type { Query } from '../old-key.js';
 import { refuseMysql } from './mysql-obstacles.js';
 import { readMysqlIndexes } from './mysql-indexes.js';
 import { mysqlPhases } from './mysql-uuid-phases.js';
 import { firstMysqlNumber } from './mysql-numbers.js';
+import { isAmong, referencedKeys, type ReferencedKey } from './referenced-keys.js';
 import { inTheWay, notAUuid, notUniqueAlone } from './uuid-refusals.js';
-import type { UuidKey } from './uuid-key.js';
-import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
+import type { UuidKeys, UuidPath } from './uuid-key.js';
+import type { MysqlColumn, MysqlIndex, MysqlUuid } from './mysql-uuid-facts.js';
 
 const TYPE = /^(?:uuid|(?:var)?char\((?:32|36)\)|binary\(16\))$/;
 
-/** Looks at a key of UUIDs and at what refers to it. */
-export async function readMysqlUuid(
+/** Looks at keys of UUIDs and at what refers to them. */
+export async function readMysqlUuids(
   query: Query,
-  { schema, name, column }: KeyPath,
+  paths: readonly UuidPath[],
   database: 'mysql' | 'mariadb',
-): Promise<UuidKey> {
+): Promise<UuidKeys> {
   await query("SET SESSION sql_mode = '', sql_quote_show_create = 1");
   const home = String((await query('SELECT DATABASE() AS home'))[0]?.['home']);
+  const named: MysqlColumn[] = [];
+  for (const path of paths) named.push(await readKey(query, path, home));
+  const all = await foreignKeys(query);
+  const keys = await referencedKeys(named, (target) => readReferring(query, target, all, home));
+  for (const { key, columns } of keys) {
+    const apart = columns.find((each) => each.schema !== key.schema);
+    if (apart !== undefined) throw inTheWay(`the other database of ${apart.table}`, `${key.table}.${key.column}`);
+  }
+  const columns = keys.flatMap((each) => each.columns);
+  const used = all.filter((each) =>
+    each.columns.some((column) => isAmong(columns, { path: pathSql(each, home), column })),
+  );
+  for (const each of used) refuseSecondParent(each, keys, home);
+  const indexes = await readMysqlIndexes(query, columns);
+  for (const key of named) refuseShared(key, indexes);
+  const touched = new Map<string, readonly string[]>();
+  for (const each of keys) {
+    for (const [path, names] of await refuseMysql(query, each.columns)) touched.set(path, names);
+  }
+  const facts: MysqlUuid = { keys, columns, foreignKeys: used, indexes, touched, home };
+  return {
+    ...{ database, quoted },
+    keys: keys.map(({ key, columns: [, ...references] }) => ({
+      ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
+      orderBy: paths[named.indexOf(key)]?.orderBy,
+      hex: hexOf(key),
+      first: firstMysqlNumber(key.type),
+    })),
+    phases: (numbers, floor) => mysqlPhases(facts, numbers, floor),
+  };
+}
+
+async function readKey(query: Query, { schema, name, column }: UuidPath, home: string): Promise<MysqlColumn> {
   const key = await readColumn(query, schema ?? home, name, column, home);
   if (key === undefined) throw missingColumn({ schema, name }, column);
   const siblings = await query(
@@ -32,61 +66,51 @@ export async function readMysqlUuid(
   );
   const [type] = key.type.split(' ');
   if (!TYPE.test(type!)) throw notAUuid(key.table, key.column, type!);
-  const all = await foreignKeys(query);
-  const columns = await referringTo(query, key, all, home);
-  const apart = columns.find((each) => each.schema !== key.schema);
-  if (apart !== undefined) throw inTheWay(`the other database of ${apart.table}`, `${key.table}.${key.column}`);
-  const used = all.filter((each) => each.columns.some((one) => isAmong(columns, each, one)));
-  for (const each of used) refuseSecondParent(each, columns);
-  const indexes = await readMysqlIndexes(query, columns);
-  const isAlone = indexes.some(
-    (each) =>
-      each.path === key.path && each.isUnique && each.parts.length === 1 && each.parts[0]!.column === key.column,
-  );
-  if (!isAlone || key.isNullable) throw notUniqueAlone(key.table, key.column);
-  const touched = await refuseMysql(query, columns);
-  const facts: MysqlUuid = { key, columns, foreignKeys: used, indexes, touched, home };
-  const text = type === 'binary(16)' ? `HEX(t.${quoted(key.column)})` : `CAST(t.${quoted(key.column)} AS CHAR(36))`;
-  return {
-    ...{ database, path: key.path, quoted, key, references: columns.slice(1) },
-    hex: `LOWER(REPLACE(${text}, '-', ''))`,
-    first: firstMysqlNumber(key.type),
-    phases: (numbers) => mysqlPhases(facts, numbers),
-  };
+  return key;
 }
 
-async function referringTo(
+function hexOf({ column, type }: MysqlColumn): string {
+  const text = type === 'binary(16)' ? `HEX(t.${quoted(column)})` : `CAST(t.${quoted(column)} AS CHAR(36))`;
+  return `LOWER(REPLACE(${text}, '-', ''))`;
+}
+
+/** The columns of which a foreign key names this one. */
+async function readReferring(
   query: Query,
-  key: MysqlColumn,
+  target: MysqlColumn,
   all: readonly ForeignKey[],
   home: string,
 ): Promise<MysqlColumn[]> {
-  const columns = [key];
-  for (const target of columns) {
-    for (const each of all.filter((one) => sameTable(one.target, target))) {
-      const index = each.target.columns.indexOf(target.column);
-      if (index === -1 || isAmong(columns, each, each.columns[index]!)) continue;
-      columns.push((await readColumn(query, each.schema, each.table, each.columns[index]!, home))!);
-    }
+  const columns: MysqlColumn[] = [];
+  for (const each of all.filter((one) => pathSql(one.target, home) === target.path)) {
+    const index = each.target.columns.indexOf(target.column);
+    const child = each.columns[index];
+    if (child !== undefined) columns.push((await readColumn(query, each.schema, each.table, child, home))!);
   }
   return columns;
 }
 
-function refuseSecondParent(
-  { target, columns: children, ...place }: ForeignKey,
-  columns: readonly MysqlColumn[],
-): void {
-  for (const [index, child] of children.entries()) {
-    const parent = target.columns[index]!;
-    if (!isAmong(columns, place, child) || isAmong(columns, target, parent)) continue;
-    const [key] = columns;
-    if (sameTable(key!, place) && key!.column === child) throw refersElsewhere(key!.table, child, target.table);
-    throw refersTwice(place.table, child, `${target.table}.${parent}`);
-  }
+function refuseShared({ path, table, column, isNullable }: MysqlColumn, indexes: readonly MysqlIndex[]): void {
+  const isAlone = indexes.some(
+    (each) => each.path === path && each.isUnique && each.parts.length === 1 && each.parts[0]!.column === column,
+  );
+  if (!isAlone || isNullable) throw notUniqueAlone(table, column);
 }
 
-function isAmong(columns: readonly MysqlColumn[], table: { schema: string; table: string }, column: string): boolean {
-  return columns.some((one) => sameTable(one, table) && one.column === column);
+function refuseSecondParent(
+  { target, columns: children, ...place }: ForeignKey,
+  keys: readonly ReferencedKey<MysqlColumn>[],
+  home: string,
+): void {
+  const columns = keys.flatMap((each) => each.columns);
+  const [path, parents] = [pathSql(place, home), pathSql(target, home)];
+  for (const [index, column] of children.entries()) {
+    const parent = target.columns[index]!;
+    if (!isAmong(columns, { path, column }) || isAmong(columns, { path: parents, column: parent })) continue;
+    const key = keys.find((each) => each.key.path === path && each.key.column === column);
+    if (key !== undefined) throw refersElsewhere(key.key.table, column, target.table);
+    throw refersTwice(place.table, column, `${target.table}.${parent}`);
+  }
 }
 
 async function readColumn(

@@ -1,6 +1,7 @@
 import type { Query } from '../old-key.js';
-import { noOrder, notAnOrder } from './uuid-refusals.js';
-import type { UuidKey } from './uuid-key.js';
+import { InputError } from '../../input-error.js';
+import { noOrder, notAnOrder, notOrders } from './uuid-refusals.js';
+import type { UuidKey, UuidKeys } from './uuid-key.js';
 
 /** How many rows there are, and in which order they were made. */
 export interface CreationOrder {
@@ -12,13 +13,30 @@ export interface CreationOrder {
 }
 
 /**
- * The order in which rows were made: by a column, or by the time in the UUIDs themselves (versions 1, 6 and 7).
- * @throws InputError when nothing tells it
+ * The order in which the rows of each key were made: by a column, or by the time in the UUIDs themselves (versions 1, 6
+ * and 7).
+ * @throws InputError when nothing tells it, with every table of which that is so
  */
-export async function orderOfCreation(query: Query, uuid: UuidKey, column?: string): Promise<CreationOrder> {
-  const { path, key, hex } = uuid;
+export async function ordersOfCreation(query: Query, { keys, quoted }: UuidKeys): Promise<CreationOrder[]> {
+  const orders: CreationOrder[] = [];
+  const refused: InputError[] = [];
+  for (const key of keys) {
+    try {
+      orders.push(await orderOfCreation(query, key, quoted));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      refused.push(error);
+    }
+  }
+  const [first, ...more] = refused;
+  if (first !== undefined) throw more.length === 0 ? first : notOrders(refused);
+  return orders;
+}
+
+async function orderOfCreation(query: Query, uuid: UuidKey, quoted: UuidKeys['quoted']): Promise<CreationOrder> {
+  const { path, key, hex, orderBy: column } = uuid;
   if (column !== undefined) {
-    const name = `t.${uuid.quoted(column)}`;
+    const name = `t.${quoted(column)}`;
     const [found] = await query(`SELECT COUNT(*) AS total, COUNT(${name}) AS filled FROM ${path} t`).catch(
       (error: unknown) => {
         throw notAnOrder(key.table, column, `it cannot be read (${String((error as Error).message)})`);

@@ -5,15 +5,9 @@ import type { PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
 /** So many pages of 8 KiB at a time: some thousand rows. */
 const PAGES = 50;
 
-/**
- * Fills the new columns, and makes what the old ones have: NOT NULL and indexes. Writers wait for no more than a batch.
- * @param kept the column that is kept, and needs an index of its own for that
- */
-export function prepared(facts: PostgresUuid, replaced: readonly Replaced[], kept: string | undefined): Phase[] {
-  const { key } = facts;
+/** Fills the new columns, and makes what the old ones have: NOT NULL and indexes. Writers wait for no more than a batch. */
+export function prepared(facts: PostgresUuid, replaced: readonly Replaced[]): Phase[] {
   const tables = [...new Set(replaced.map(({ path }) => path))];
-  const keptIndex = ownName(key.table, 'kept_');
-  const extra = `CREATE UNIQUE INDEX CONCURRENTLY ${quoted(keptIndex)} ON ${key.path} (${quoted(kept ?? '')})`;
   return [
     ...tables.flatMap((path) =>
       fill(
@@ -23,8 +17,12 @@ export function prepared(facts: PostgresUuid, replaced: readonly Replaced[], kep
     ),
     ...replaced.filter(({ isNullable, source }) => !isNullable && source !== undefined).map(notNull),
     ...facts.indexes.map((index, at) => indexPhase(index.path, freshName(index, at), indexOf(index, at, replaced))),
-    ...(kept === undefined ? [] : [indexPhase(key.path, keptIndex, extra)]),
   ];
+}
+
+/** An index of a column's own, such as one that is kept. */
+export function uniqueIndex(path: string, name: string, column: string): Phase {
+  return indexPhase(path, name, `CREATE UNIQUE INDEX CONCURRENTLY ${quoted(name)} ON ${path} (${quoted(column)})`);
 }
 
 function fill(path: string, columns: readonly Replaced[]): Phase[] {
@@ -74,7 +72,7 @@ function indexPhase(path: string, name: string, create: string): Phase {
 }
 
 /** `shop.` of `shop.orders`: an index stands where its table does. */
-function schemaOf(path: string): string {
+export function schemaOf(path: string): string {
   const match = /^("(?:[^"]|"")+"|[^".]+)\./.exec(path);
   return match === null ? '' : `${match[1]!}.`;
 }

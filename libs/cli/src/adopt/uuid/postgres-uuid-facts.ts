@@ -1,3 +1,5 @@
+import type { ReferencedKey } from './referenced-keys.js';
+
 /** A column whose values are the key's. */
 export interface PostgresColumn {
   readonly path: string;
@@ -26,9 +28,10 @@ export interface PostgresIndex {
   readonly constraint: string | null;
 }
 
-/** What is known of a key of UUIDs, and of all that hangs on it. */
+/** What is known of keys of UUIDs, and of all that hangs on them. */
 export interface PostgresUuid {
-  readonly key: PostgresColumn;
+  readonly keys: readonly ReferencedKey<PostgresColumn>[];
+  /** Those of all keys. */
   readonly columns: readonly PostgresColumn[];
   readonly foreignKeys: readonly PostgresForeignKey[];
   readonly indexes: readonly PostgresIndex[];

@@ -1,47 +1,58 @@
 import { missingColumn, refersElsewhere, refersTwice, refuseWorkerTable } from '../refusals.js';
-import type { KeyPath, Query } from '../old-key.js';
+import type { Query } from '../old-key.js';
 import { quoted } from '../postgres-names.js';
 import { postgresPhases } from './postgres-uuid-phases.js';
 import { refusePostgres } from './postgres-obstacles.js';
+import { isAmong, referencedKeys } from './referenced-keys.js';
 import { notAUuid, notUniqueAlone } from './uuid-refusals.js';
-import type { UuidKey } from './uuid-key.js';
+import type { UuidKeys, UuidPath } from './uuid-key.js';
 import type { PostgresColumn, PostgresForeignKey, PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
 
 const TYPE = /^(?:uuid|text|character(?: varying)?(?:\((?:32|36)\))?)$/;
 
-/** Looks at a key of UUIDs and at what refers to it. */
-export async function readPostgresUuid(query: Query, { schema, name, column }: KeyPath): Promise<UuidKey> {
+/** Looks at keys of UUIDs and at what refers to them. */
+export async function readPostgresUuids(query: Query, paths: readonly UuidPath[]): Promise<UuidKeys> {
+  const named: PostgresColumn[] = [];
+  for (const path of paths) named.push(await readKey(query, path));
+  const links = await readLinks(query);
+  const keys = await referencedKeys(named, async (target) => {
+    const columns: PostgresColumn[] = [];
+    for (const { path, child, to, parent } of links) {
+      if (to === target.path && parent === target.column) columns.push((await readColumn(query, path, child))!);
+    }
+    return columns;
+  });
+  const columns = keys.flatMap((each) => each.columns);
+  for (const { path, child, to, parent } of links) {
+    if (!isAmong(columns, { path, column: child }) || isAmong(columns, { path: to, column: parent })) continue;
+    const key = keys.find((each) => each.key.path === path && each.key.column === child);
+    if (key !== undefined) throw refersElsewhere(key.key.table, child, to);
+    throw refersTwice(path, child, `${to}.${parent}`);
+  }
+  for (const each of keys) await refusePostgres(query, each.key, each.columns);
+  const used = links.filter(({ path, child }) => isAmong(columns, { path, column: child }));
+  const foreignKeys = used.filter((each, at) => used.findIndex((one) => one.oid === each.oid) === at);
+  const facts: PostgresUuid = { keys, columns, foreignKeys, indexes: await readIndexes(query, columns) };
+  return {
+    ...{ database: 'postgres', quoted },
+    keys: keys.map(({ key, columns: [, ...references] }) => ({
+      ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
+      orderBy: paths[named.indexOf(key)]?.orderBy,
+      hex: `LOWER(REPLACE(t.${quoted(key.column)}::text, '-', ''))`,
+      first: 1n,
+    })),
+    phases: (numbers, floor) => postgresPhases(facts, numbers, floor),
+  };
+}
+
+async function readKey(query: Query, { schema, name, column }: UuidPath): Promise<PostgresColumn> {
   const given = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
   const key = await readColumn(query, given, column);
   if (key === undefined) throw missingColumn({ schema, name }, column);
   refuseWorkerTable(name, key.siblings);
   if (!TYPE.test(key.type)) throw notAUuid(name, column, key.type);
   if (!key.isUnique || key.isNullable) throw notUniqueAlone(name, column);
-  const links = await readLinks(query);
-  const columns: PostgresColumn[] = [key];
-  const isAmong = (path: string, each: string): boolean =>
-    columns.some((one) => one.path === path && one.column === each);
-  for (const target of columns) {
-    for (const { path, child, to, parent } of links) {
-      if (to !== target.path || parent !== target.column || isAmong(path, child)) continue;
-      columns.push((await readColumn(query, path, child))!);
-    }
-  }
-  for (const { path, child, to, parent } of links) {
-    if (!isAmong(path, child) || isAmong(to, parent)) continue;
-    if (path === key.path && child === key.column) throw refersElsewhere(key.table, key.column, to);
-    throw refersTwice(path, child, `${to}.${parent}`);
-  }
-  await refusePostgres(query, key, columns);
-  const used = links.filter(({ path, child }) => isAmong(path, child));
-  const foreignKeys = used.filter((each, at) => used.findIndex((one) => one.oid === each.oid) === at);
-  const facts: PostgresUuid = { key, columns, foreignKeys, indexes: await readIndexes(query, columns) };
-  return {
-    ...{ database: 'postgres', path: key.path, quoted, key, references: columns.slice(1) },
-    hex: `LOWER(REPLACE(t.${quoted(column)}::text, '-', ''))`,
-    first: 1n,
-    phases: (numbers) => postgresPhases(facts, numbers),
-  };
+  return key;
 }
 
 type FoundColumn = PostgresColumn & { readonly siblings: readonly string[]; readonly isUnique: boolean };

@@ -1,5 +1,5 @@
 import type { SupportedDatabase } from '@raindrop/node';
-import type { TypedColumn } from '../old-key.js';
+import type { KeyPath, TypedColumn } from '../old-key.js';
 
 /** A part of the work, which may be begun again wherever it ended. */
 export interface Phase {
@@ -36,29 +36,51 @@ export interface UuidPhases {
   readonly end: readonly string[];
 }
 
-/** Which numbers the rows get. */
+/** Which numbers the rows of a key get. */
 export interface Numbers {
   /** The rows of now get the key's first number and what follows, in this order. */
   readonly order: string;
   /** From here on count the rows that come meanwhile. */
   readonly reserve: bigint;
-  /** All numbers are below. */
-  readonly floor: bigint;
+}
+
+/** A key as it was asked for, with the column that says when a row was made. */
+export interface UuidPath extends KeyPath {
+  readonly orderBy: string | undefined;
 }
 
 /** A key of UUIDs and what refers to it. */
 export interface UuidKey {
-  readonly database: SupportedDatabase;
   readonly key: TypedColumn;
   readonly references: readonly TypedColumn[];
+  /** Those of the references that are named keys themselves. */
+  readonly following: readonly TypedColumn[];
   /** Its table, as SQL names it. */
   readonly path: string;
-  readonly quoted: (name: string) => string;
+  /** The column that says when a row was made; undefined for the time in the UUIDs. */
+  readonly orderBy: string | undefined;
   /** SQL for the 32 digits of the key, in small letters. */
   readonly hex: string;
   /** The first number that a row may get. */
   readonly first: bigint;
-  readonly phases: (numbers: Numbers) => UuidPhases;
+}
+
+/** The keys of all tables that were named. */
+export interface UuidKeys {
+  readonly database: SupportedDatabase;
+  readonly quoted: (name: string) => string;
+  /** Those that get numbers of their own, in the order in which they were named. */
+  readonly keys: readonly UuidKey[];
+  /**
+   * @param numbers of each key
+   * @param floor all numbers are below
+   */
+  readonly phases: (numbers: readonly Numbers[], floor: bigint) => UuidPhases;
+}
+
+/** Under which name the UUIDs of a key are kept. */
+export function keptName({ column }: Pick<TypedColumn, 'column'>): string {
+  return `${column}_uuid`;
 }
 
 /** A column that gives way to another one, which takes its name. */

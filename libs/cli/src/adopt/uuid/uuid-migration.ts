@@ -1,6 +1,6 @@
-import { comment, literal, pascal, template } from '../migration-text.js';
+import { comment, literal, pascalOf, template } from '../migration-text.js';
 import { PHASES } from './phases-text.js';
-import type { Phase, UuidKey, UuidPhases } from './uuid-key.js';
+import { keptName, type Phase, type UuidKeys, type UuidPhases } from './uuid-key.js';
 
 /** A migration, and the end of its file's name. */
 export interface MigrationFile {
@@ -9,14 +9,20 @@ export interface MigrationFile {
 }
 
 /**
- * The texts of two TypeORM migrations: the first numbers the rows while the application goes on writing, the second
- * gives the numbers the key's name.
+ * The texts of two TypeORM migrations for all tables: the first numbers the rows while the application goes on writing,
+ * the second gives the numbers the keys' names.
  * @param options of the layout that is to issue the IDs to come
  * @param timestamp of the first, Unix ms
  */
-export function uuidMigrations(uuid: UuidKey, phases: UuidPhases, options: object, timestamp: number): MigrationFile[] {
-  const { table, column } = uuid.key;
-  const place = comment(`${table}.${column}`);
+export function uuidMigrations(
+  { keys }: UuidKeys,
+  phases: UuidPhases,
+  options: object,
+  timestamp: number,
+): MigrationFile[] {
+  const tables = pascalOf(keys.map(({ key }) => key.table));
+  const places = comment(keys.map(({ key }) => `${key.table}.${key.column}`).join(', '));
+  const kept = comment([...new Set(keys.map(({ key }) => keptName(key)))].join(', '));
   const file = (name: string, about: string, up: readonly Phase[], down: readonly Phase[]): string =>
     `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
@@ -52,8 +58,8 @@ ${PHASES}`;
     {
       suffix: '',
       text: file(
-        `Number${pascal(table)}${timestamp}`,
-        ` * Numbers the rows of ${place} in the order of their creation, and all that refers to them, in columns of their own.\n` +
+        `Number${tables}${timestamp}`,
+        ` * Numbers the rows of ${places} in the order of their creation, and all that refers to them, in columns of their own.\n` +
           ' * The application may go on writing: triggers number what comes meanwhile.',
         phases.number,
         phases.forget,
@@ -62,8 +68,8 @@ ${PHASES}`;
     {
       suffix: '-swap',
       text: file(
-        `Swap${pascal(table)}${timestamp + 1}`,
-        ` * Gives the numbers the name of ${place}; the UUIDs stay in ${comment(column)}_uuid. Stop the application before, and start\n` +
+        `Swap${tables}${timestamp + 1}`,
+        ` * Gives the numbers the name of ${places}; the UUIDs stay in ${kept}. Stop the application before, and start\n` +
           ` * the new version after: the old one does not know bigint keys. Its layout:\n * ${comment(JSON.stringify(options))}`,
         phases.swap,
         phases.back,

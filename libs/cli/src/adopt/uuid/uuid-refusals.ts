@@ -14,6 +14,18 @@ export function notUniqueAlone(table: string, column: string): CommandFailedErro
   );
 }
 
+export function namedTwice(table: string): InputError {
+  return new InputError(`--table names ${table} twice: name each table once, and its one key with --column`);
+}
+
+/** A column that refers to two keys cannot have the numbers of both. */
+export function refersToTwoKeys(place: string, key: string, other: string): CommandFailedError {
+  return new CommandFailedError(
+    `${place} refers to ${key} and to ${other}, whose rows get numbers of their own: one column cannot hold both. Drop one ` +
+      'of the foreign keys, or let one of the keys refer to the other, first',
+  );
+}
+
 /** What would be lost, or go on with the old column, when another takes its name. */
 export function inTheWay(what: string, place: string): CommandFailedError {
   return new CommandFailedError(
@@ -36,7 +48,18 @@ export function noOrder(table: string, column: string, versions: string): InputE
 }
 
 export function notAnOrder(table: string, column: string, why: string): InputError {
-  return new InputError(`--order-by ${column}: ${why} in ${table}. Name a column that says when a row was made`);
+  return new InputError(
+    `--order-by ${column}: ${why} in ${table}. Name a column that says when a row was made: one for all tables, or one for ` +
+      'each, with commas',
+  );
+}
+
+/** What is wrong with the order of several tables. */
+export function notOrders(each: readonly InputError[]): InputError {
+  return new InputError(
+    `the rows of ${each.length} tables have no order of creation`,
+    each.map(({ message }) => message),
+  );
 }
 
 export function notOnSqlite(): CommandFailedError {
