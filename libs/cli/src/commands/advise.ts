@@ -24,7 +24,7 @@ export async function advise(flags: FlagValues, output: CliOutput): Promise<void
     return [need, given === undefined ? usual : numberOf(given)];
   });
   const advice = adviceOn({ ...(Object.fromEntries(needs) as LayoutNeeds), numbers: flags['numbers'] === true });
-  await output.result(advice, () => advice.flatMap((each, index) => [...(index > 0 ? [''] : []), ...linesOf(each)]));
+  await output.result(advice, () => advice.flatMap((each, index) => [...(index > 0 ? [''] : []), ...adviceLines(each)]));
 }
 
 /** The problems name the flags. */
@@ -45,23 +45,23 @@ function flagFor(option: string): string {
   return flag === undefined ? option : `--${flag}`;
 }
 
-function linesOf({ name, options, plan, reasons, misses }: LayoutAdvice): string[] {
+function adviceLines({ name, options, plan, reasons, misses }: LayoutAdvice): string[] {
   const { workers, idsPerSecond, expiresAt, safeUntil } = plan;
   const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength } = options;
   const isNamed = name === 'number';
   const bits =
     `--time-unit ${timeUnit} --start ${String(startTimeStamp)} --timestamp-bits ${timeStampLength} ` +
     `--worker-bits ${workIdLength} --end-bits ${endBitsLength}`;
-  const exact = `exact numbers ${until(safeUntil)}`;
+  const exact = `exact numbers ${untilYear(safeUntil)}`;
   return [
     `${name}${misses.length > 0 ? ', which does not meet all needs' : ''}`,
     `  ${isNamed ? '--layout number' : bits}`,
-    `  ${showNumber(workers.count)} workers, ${showNumber(idsPerSecond)} IDs a second of each; ${isNamed ? `${exact}, then it refuses` : `${until(expiresAt)}, ${exact}`}`,
+    `  ${showNumber(workers.count)} workers, ${showNumber(idsPerSecond)} IDs a second of each; ${isNamed ? `${exact}, then it refuses` : `${untilYear(expiresAt)}, ${exact}`}`,
     ...reasons.map((reason) => `  + ${reason}`),
     ...misses.map((miss) => `  - ${miss}`),
   ];
 }
 
-function until(moment: string | null): string {
+function untilYear(moment: string | null): string {
   return moment === null ? 'beyond the year 275760' : `until ${moment.split('T')[0]!.replace('+0', '')}`;
 }

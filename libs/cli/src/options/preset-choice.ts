@@ -3,7 +3,6 @@ import { InputError } from '../input-error.js';
 import { numberOf } from './option-flags.js';
 
 /** `twitter`, or in a file also `{ name: 'tsid', nodeBits: 8 }`. */
-export type PresetChoice = string | { readonly name: string; readonly [option: string]: unknown };
 
 /** @throws InputError for a name that is no preset; ConfigurationError for its options */
 export function presetOf(choice: unknown, more: Readonly<Record<string, unknown>>): Layout {

@@ -18,12 +18,12 @@ export function keepAsSent(target: object, property: string | symbol): void {
 function undoConversion(value: unknown, sent: unknown): unknown {
   if (Array.isArray(sent) && isIterable(value)) {
     const values = [...value];
-    return values.some((each, index) => isTextOf(each, sent[index])) ? sent : value;
+    return values.some((each, index) => isConvertedFrom(each, sent[index])) ? sent : value;
   }
-  return isTextOf(value, sent) ? sent : value;
+  return isConvertedFrom(value, sent) ? sent : value;
 }
 
-function isTextOf(value: unknown, sent: unknown): boolean {
+function isConvertedFrom(value: unknown, sent: unknown): boolean {
   // The same conversion as class-transformer's, whatever becomes of objects.
   // eslint-disable-next-line @typescript-eslint/no-base-to-string
   return typeof sent !== 'string' && sent !== undefined && value === String(sent);

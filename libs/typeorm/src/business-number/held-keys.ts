@@ -14,7 +14,7 @@ export interface HeldKeys {
   readonly outer: HeldKeys | undefined;
 }
 
-const current = processWide('held numbers', () => new AsyncLocalStorage<HeldKeys>());
+const heldNow = processWide('held numbers', () => new AsyncLocalStorage<HeldKeys>());
 
 /** In place of a driver's code. */
 const HELD_BY_CALLER = 'HELD_BY_CALLER';
@@ -24,11 +24,11 @@ const HELD_BY_CALLER = 'HELD_BY_CALLER';
  * be called before anything is awaited.
  */
 export function keysHeldBy(runner: QueryRunner, dataSource: DataSource): HeldKeys {
-  let outer = current.getStore();
+  let outer = heldNow.getStore();
   while (outer !== undefined && !isUnderWay(outer.runner)) outer = outer.outer;
   if (outer?.runner === runner) return outer;
   const own = { runner, dataSource, keys: new Set<string>(), outer };
-  current.enterWith(own);
+  heldNow.enterWith(own);
   return own;
 }
 

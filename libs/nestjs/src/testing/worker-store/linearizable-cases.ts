@@ -4,7 +4,7 @@ import { HELD_TOO } from '@raindrop/core/internal';
 import { LAYOUTS, turn, upTo, writeTo, type Cases, type Rows } from './bench.js';
 import { same } from './check.js';
 
-const ROUNDS = 20;
+const RACES = 20;
 const WRITES = 60;
 
 /** The three ways to read a row. */
@@ -22,7 +22,7 @@ export const linearizableCases: Cases = {
   'shows what was written to everybody, from the moment of the answer': async (rows) => {
     const stores = [await rows.prepared(), rows.open(), rows.open()];
     for (const store of stores) await store.readTable();
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < RACES; round++) {
       const [writer, reader] = [stores[round % 3]!, stores[(round + 1) % 3]!];
       for (const [name, read] of Object.entries(READS)) {
         const before = await rows.of(writer, 1);

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { attachedTransformer, type ColumnMetadata } from './attached-transformer.js';
 
-const INSTALLED = Symbol.for('@raindrop/typeorm:written-values');
+const CHECKS_VALUES = Symbol.for('@raindrop/typeorm:written-values');
 
-type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [INSTALLED]?: true };
+type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [CHECKS_VALUES]?: true };
 
 /**
  * Replaces `driver.preparePersistentValue`: what is written to an attached column passes its `write` first.
@@ -13,8 +13,8 @@ type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [INSTALLE
  * ID, and must not become one.
  */
 export function checkWrittenValues(driver: Driver): void {
-  if (driver[INSTALLED] === true) return;
-  Object.defineProperty(driver, INSTALLED, { value: true });
+  if (driver[CHECKS_VALUES] === true) return;
+  Object.defineProperty(driver, CHECKS_VALUES, { value: true });
   const prepare = driver.preparePersistentValue.bind(driver);
   driver.preparePersistentValue = (value: unknown, column: ColumnMetadata) => {
     const attached = attachedTransformer(column);
