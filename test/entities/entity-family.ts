@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { EntitySchemaColumnOptions } from 'typeorm';
-import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
+import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
 
 /** Declares the generated columns of a family. */
 export interface ColumnMaker {

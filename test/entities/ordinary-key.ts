@@ -8,8 +8,8 @@ import {
   type ObjectLiteral,
 } from 'typeorm';
 import { ownsColumn } from '../../libs/typeorm/src/generated-snowflake/generated-column.js';
-import type { ColumnMetadata } from '../../libs/typeorm/src/generated-snowflake/patches/attached-transformer.js';
-import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
+import type { ColumnMetadata } from '../../libs/typeorm/src/generated-snowflake/patches.js';
+import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
 import type { PropertyForm } from './property-form.js';
 
 const ASSIGNED = 'assigned by the application';

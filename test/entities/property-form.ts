@@ -2,9 +2,11 @@ import { createLayout, Layout, typedId } from '@raindrop/core';
 import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import type { DataSource } from 'typeorm';
 import { attachSnowflakes } from '../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
-import { GeneratedSnowflake } from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
-import { snowflakeColumn } from '../../libs/typeorm/src/generated-snowflake/snowflake-column.js';
-import type { GeneratedSnowflakeOptions } from '../../libs/typeorm/src/generated-snowflake/snowflake-column-options.js';
+import {
+  GeneratedSnowflake,
+  type GeneratedSnowflakeOptions,
+  snowflakeColumn,
+} from '../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import type { ColumnMaker } from './entity-family.js';
 

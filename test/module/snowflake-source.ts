@@ -1,6 +1,6 @@
 import { createLayout } from '@raindrop/core';
 import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
-import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-source.js';
+import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-subscriber.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** Past 2^53 since long ago. */

@@ -106,7 +106,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'resets-undecided',
     breaks: 'One row decides when a series of business numbers starts anew.',
-    file: 'libs/typeorm/src/business-number/reset-row.ts',
+    file: 'libs/typeorm/src/business-number/number-row.ts',
     find: 'if (!isNew && length === this.length) return undefined;',
     replace: 'if (length >= 0) return undefined;',
     tier: 1,
@@ -116,7 +116,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'ended-transaction-unnoticed',
     breaks: 'A transaction that SQLite has ended is over: nothing later becomes a part of it.',
-    file: 'libs/typeorm/src/connection/transaction-guard.ts',
+    file: 'libs/typeorm/src/connection/sqlite-transactions.ts',
     find: 'return this.connection()?.inTransaction === false;',
     replace: 'return false;',
     tier: 1,
@@ -346,7 +346,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'zero-taken-for-an-id',
     breaks: 'A default of 0 is no ID: each row gets one.',
-    file: 'libs/typeorm/src/generated-snowflake/patches/unset-keys.ts',
+    file: 'libs/typeorm/src/generated-snowflake/patches.ts',
     find: ' || value === 0 ||',
     replace: ' ||',
     tier: 1,

@@ -6,16 +6,21 @@
  */
 
 export { dataSourceDatabase } from './connection/data-source-database.js';
-export { TransactionLostError } from './connection/transaction-lost-error.js';
+export { TransactionLostError } from './connection/sqlite-transactions.js';
 
-export { attachIdService, type AttachOptions, type AttachedService } from './generated-snowflake/attach-id-service.js';
-export { GeneratedSnowflake } from './generated-snowflake/generated-snowflake.decorator.js';
-export { snowflakeColumn } from './generated-snowflake/snowflake-column.js';
-export type { GeneratedSnowflakeOptions } from './generated-snowflake/snowflake-column-options.js';
-export { SnowflakeBetween } from './generated-snowflake/snowflake-between.js';
-export type { SnowflakeTarget } from './generated-snowflake/attached-snowflakes.js';
+export {
+  attachIdService,
+  type AttachOptions,
+  type AttachedService,
+  type SnowflakeTarget,
+} from './generated-snowflake/attached-snowflakes.js';
+export {
+  GeneratedSnowflake,
+  snowflakeColumn,
+  type GeneratedSnowflakeOptions,
+} from './generated-snowflake/generated-snowflake.decorator.js';
+export { SnowflakeBetween, type SnowflakeProperty } from './generated-snowflake/snowflake-form.js';
 export { EntityLintError, type EntityLint, type EntityProblem } from './generated-snowflake/entity-lint.js';
-export type { SnowflakeProperty } from './generated-snowflake/snowflake-form.js';
 export {
   AlreadyAttachedError,
   DataSourceNotInitializedError,
@@ -27,8 +32,9 @@ export {
   type NotAssignedCause,
 } from './generated-snowflake/snowflake-errors.js';
 
-export type { TableMigration, TableMigrationOptions } from './migrations/table-migration.js';
 export {
+  type TableMigration,
+  type TableMigrationOptions,
   appSegmentTableMigration,
   businessNumberTableMigration,
   segmentTableMigration,

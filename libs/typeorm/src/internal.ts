@@ -8,6 +8,5 @@ export { dataSourceDatabase } from './connection/data-source-database.js';
 export { attachedTo } from './generated-snowflake/attach-snowflakes.js';
 export { AttachedSnowflakes } from './generated-snowflake/attached-snowflakes.js';
 export { report } from './generated-snowflake/entity-lint.js';
-export { lintUnnamed } from './generated-snowflake/lint-columns.js';
+export { lintUnnamed, refuseColumns } from './generated-snowflake/lint-columns.js';
 export { lookAtColumns } from './generated-snowflake/real-columns.js';
-export { refuseColumns } from './generated-snowflake/refuse-columns.js';

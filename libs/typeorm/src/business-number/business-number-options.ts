@@ -1,10 +1,7 @@
 import { ConfigurationError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
 import { BUSINESS_NUMBER_TABLE } from '@raindrop/node/internal';
-import { calendarDate, isTimeZone } from './calendar-date.js';
-import { isKeyText, KEY_TEXT_RULE } from './key-text.js';
-import type { NumberKey } from './number-key.js';
-import { parseTemplate, TEMPLATE_LENGTH, type DateToken, type NumberTemplate } from './number-template.js';
+import { InvalidNumberTemplateError } from './business-number-errors.js';
 
 /** The period after which a series starts anew. */
 export type ResetBy = 'never' | 'year' | 'month' | 'day';
@@ -124,4 +121,153 @@ function zoneOf(reader: OptionReader): string {
   if (isTimeZone(given)) return given;
   reader.problem('timeZone', given, "must be the IANA name of a time zone, such as 'Europe/Berlin'");
   return 'UTC';
+}
+
+/** What is counted by itself. */
+export interface NumberKey {
+  readonly series: string;
+  /** '' for none. */
+  readonly per: string;
+  /** '', `2026`, `2026-03` or `2026-03-14`. */
+  readonly period: string;
+}
+
+/** The parts of a date that a template can show. */
+type DateToken = 'yyyy' | 'yy' | 'MM' | 'dd';
+
+/** How a business number looks. */
+interface NumberTemplate {
+  /** What it shows of the date. */
+  readonly shows: ReadonlySet<DateToken>;
+  /** The last number that fits. */
+  readonly last: bigint;
+  format(date: CalendarDate, value: bigint): string;
+}
+
+type Part = (date: CalendarDate, value: bigint) => string;
+
+/** What the table's `bigint` can hold. */
+const MAX_VALUE = 2n ** 63n - 1n;
+
+/** The longest template, which is also the name of its series. */
+const TEMPLATE_LENGTH = 128;
+
+const DATE_PARTS: Readonly<Record<DateToken, Part>> = {
+  yyyy: ({ year }) => year,
+  yy: ({ year }) => year.slice(2),
+  MM: ({ month }) => month,
+  dd: ({ day }) => day,
+};
+
+/**
+ * Reads a template such as `INV-{yyyy}-{seq:6}`.
+ *
+ * All parts but `{seq}` are as long for one date as for any other, and there is one `{seq}`: two numbers are the same
+ * text only when they show the same date and the same value.
+ *
+ * @throws InvalidNumberTemplateError
+ */
+export function parseTemplate(template: string): NumberTemplate {
+  const refuse = (position: number, reason: string): never => {
+    throw new InvalidNumberTemplateError(template, position, reason);
+  };
+  if (typeof template !== 'string') return refuse(0, 'it is no string');
+  if (!isKeyText(template, TEMPLATE_LENGTH)) {
+    refuse(Math.max(0, template.search(NOT_KEPT)), `it must be ${KEY_TEXT_RULE(TEMPLATE_LENGTH)}`);
+  }
+
+  const parts: Part[] = [];
+  const shows = new Set<DateToken>();
+  let digits: number | undefined;
+  for (const { index, 0: piece } of template.matchAll(/\{[^{}]*\}|[{}]|[^{}]+/g)) {
+    const token = /^\{(.+)\}$/.exec(piece)?.[1];
+    const width = /^\{seq(?::([1-9]|1[0-8]))?\}$/.exec(piece);
+    if (width !== null) {
+      if (digits !== undefined) refuse(index, 'there is a second {seq}');
+      const padded = (digits = Number(width[1] ?? 0));
+      parts.push((_, value) => String(value).padStart(padded, '0'));
+    } else if (isDateToken(token)) {
+      shows.add(token);
+      parts.push(DATE_PARTS[token]);
+    } else {
+      if (/[{}]/.test(piece))
+        refuse(index, piece.length > 1 ? `${piece.slice(0, 20)} is no token` : 'a brace stands alone');
+      parts.push(() => piece);
+    }
+  }
+  if (digits === undefined) return refuse(template.length, 'there is no {seq}');
+  return {
+    shows,
+    last: digits === 0 ? MAX_VALUE : 10n ** BigInt(digits) - 1n,
+    format: (date, value) => parts.map((part) => part(date, value)).join(''),
+  };
+}
+
+function isDateToken(token: string | undefined): token is DateToken {
+  return token !== undefined && Object.hasOwn(DATE_PARTS, token);
+}
+
+/** A day of the Gregorian calendar, as digits. */
+interface CalendarDate {
+  /** Four digits. */
+  readonly year: string;
+  /** `01` to `12`. */
+  readonly month: string;
+  /** `01` to `31`. */
+  readonly day: string;
+}
+
+/** Making one costs 50 us, using it 1. There are some 600 zones, but their names may be written in any case. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const MOST_FORMATS = 1_000;
+
+/**
+ * The date of a moment in an IANA time zone.
+ * @param at from 1970 to 9998
+ * @throws RangeError when there is no such zone
+ */
+function calendarDate(at: Date, timeZone: string): CalendarDate {
+  const parts = formatOf(timeZone).formatToParts(at);
+  const digits = (type: 'year' | 'month' | 'day'): string => parts.find((part) => part.type === type)!.value;
+  return { year: digits('year'), month: digits('month'), day: digits('day') };
+}
+
+/** Whether Intl knows the zone. */
+function isTimeZone(timeZone: unknown): timeZone is string {
+  if (typeof timeZone !== 'string') return false;
+  try {
+    formatOf(timeZone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  let format = formats.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-US', {
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    if (formats.size >= MOST_FORMATS) formats.clear();
+    formats.set(timeZone, format);
+  }
+  return format;
+}
+
+/** What {@link isKeyText} accepts, in words. */
+const KEY_TEXT_RULE = (length: number): string =>
+  `1 to ${length} characters, without control characters, without half surrogate pairs and without spaces at either end`;
+
+/** Characters that not every database keeps. */
+const NOT_KEPT = /[\p{Cc}\p{Cs}]/u;
+
+/** Whether every database keeps a text as it is, and tells it from every other: MySQL's texts end before their spaces. */
+function isKeyText(text: string, length: number): boolean {
+  return text.length > 0 && text.length <= length && text === text.trim() && !NOT_KEPT.test(text);
 }

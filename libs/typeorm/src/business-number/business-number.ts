@@ -5,15 +5,15 @@ import { dataSourceOf } from '../connection/data-source-of.js';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import {
   BusinessNumbersExhaustedError,
+  conflictOf,
+  isMissingTable,
   NumberResetChangedError,
   TransactionRequiredError,
 } from './business-number-errors.js';
 import { readNumberRequest, type BusinessNumberOptions, type NumberRequest } from './business-number-options.js';
-import { conflictOf, isMissingTable } from './database-conflict.js';
-import { keysHeldBy, type HeldKeys } from './held-keys.js';
-import { NumberRow } from './number-row.js';
-import { ResetRow } from './reset-row.js';
-import { numberTable } from './number-table.js';
+import { keysHeldBy, type HeldKeys } from './transaction-turns.js';
+import { NumberRow, ResetRow } from './number-row.js';
+import { numberTable } from './prepare-business-numbers.js';
 
 /**
  * Takes the next number of a series, such as `INV-2026-000001`, as part of the transaction of `manager`: committed with

@@ -1,10 +1,75 @@
+import type { QueryRunner } from 'typeorm';
+import { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS, quoteTable, type Table } from '@raindrop/node/internal';
 import { ConfigurationError } from '@raindrop/core';
-import { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from '@raindrop/node/internal';
+import { type HeldKeys, hold } from './transaction-turns.js';
+import type { NumberKey } from './business-number-options.js';
 import { TransactionRequiredError } from './business-number-errors.js';
-import { KeyedRow, type MysqlAnswer } from './keyed-row.js';
-import { isInPostgresTransaction } from './postgres-transaction.js';
 
-export interface Increment {
+/** What of mysql2's answer to a write matters here. */
+interface MysqlAnswer {
+  readonly affectedRows: number | string;
+  /** The argument of LAST_INSERT_ID(...): a string where a number would be rounded. */
+  readonly insertId: number | string;
+  readonly serverStatus?: number;
+}
+
+/** A row of the table of business numbers, inside the transaction of a query runner. */
+abstract class KeyedRow {
+  protected readonly runner: QueryRunner;
+  protected readonly table: string;
+
+  /** @throws BusinessNumberConflictError when it would wait for a transaction that waits for this one */
+  constructor(
+    held: HeldKeys,
+    protected readonly place: Table,
+    protected readonly key: NumberKey,
+  ) {
+    hold(held, place, key);
+    this.runner = held.runner;
+    this.table = quoteTable(place.dialect, place.name);
+  }
+
+  protected get isMysql(): boolean {
+    return this.place.dialect.family === 'mysql';
+  }
+
+  /** INSERT of this row, up to what becomes of one that is there; its placeholders are {@link keyValues}. */
+  protected insert(value: bigint | string, start: bigint): string {
+    const { dialect } = this.place;
+    const key = KEY_COLUMNS.map((_, index) => this.placeholder(index));
+    const values = [...key, value, start, dialect.nowMs, dialect.nowMs];
+    const columns = BUSINESS_NUMBER_TABLE.columns.map(({ name }) => this.quote(name));
+    const alias = this.isMysql ? '' : ' AS n';
+    return `INSERT INTO ${this.table}${alias} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
+  }
+
+  /** What follows where the row is there already: for PostgreSQL and SQLite. */
+  protected get onConflict(): string {
+    return `ON CONFLICT (${KEY_COLUMNS.map((column) => this.quote(column)).join(', ')}) DO UPDATE SET`;
+  }
+
+  protected keyCondition(columns: readonly (keyof NumberKey)[]): { values: (string | Buffer)[]; same: string } {
+    const same = columns.map((column, index) => `${this.quote(column)} = ${this.placeholder(index)}`).join(' AND ');
+    return { values: this.keyValues(columns), same };
+  }
+
+  protected keyValues(columns: readonly (keyof NumberKey)[]): (string | Buffer)[] {
+    return columns.map((column) => (this.isMysql ? Buffer.from(this.key[column], 'utf8') : this.key[column]));
+  }
+
+  protected quote(column: string): string {
+    return this.place.dialect.quote(column);
+  }
+
+  private placeholder(index: number): string {
+    return this.isMysql ? MYSQL_TEXT : this.place.dialect.placeholder(index + 1);
+  }
+}
+
+/** Bytes, so that a connection's character set cannot make two keys one. */
+const MYSQL_TEXT = 'CONVERT(? USING utf8mb4)';
+
+interface Increment {
   readonly value: bigint;
   /** Whether the row is new. */
   readonly isFirst: boolean;
@@ -105,4 +170,94 @@ export class NumberRow extends KeyedRow {
 interface Attempt extends Increment {
   /** Outside any transaction, as MySQL's answer says. */
   readonly isCommitted: boolean;
+}
+
+/** No period looks like it. */
+const RESET_PERIOD = 'resets';
+
+/**
+ * The one row of a series and a tenant that says how long its periods are, and so when it starts anew: 0 characters for
+ * never, 4, 7 or 10. Whoever begins a period locks it until the end of the transaction: of two who would begin with
+ * different ones the second learns of the first.
+ */
+export class ResetRow extends KeyedRow {
+  private readonly length: number;
+
+  constructor(held: HeldKeys, place: Table, { series, per, period }: NumberKey) {
+    super(held, place, { series, per, period: RESET_PERIOD });
+    this.length = period.length;
+  }
+
+  /** Locks the row. @returns a period of another length that the series has; undefined when it may begin the new one */
+  async claim(): Promise<string | undefined> {
+    const { length, isNew } = await (this.isMysql ? this.lockMysql() : this.lockReturning());
+    if (!isNew && length === this.length) return undefined;
+    // The row may be younger than the numbers, or have outlived them.
+    const other = await this.otherPeriod();
+    const agreed = other?.length ?? this.length;
+    if (agreed !== length) await this.agree(agreed);
+    return other;
+  }
+
+  /** PostgreSQL and SQLite. */
+  private async lockReturning(): Promise<Lock> {
+    const [value, count] = [this.quote('value'), this.quote('start_value')];
+    const sql =
+      `${this.insert(String(this.length), 1n)} ${this.onConflict} ${count} = n.${count} + 1 ` +
+      `RETURNING CAST(${value} AS text) AS length, CASE WHEN ${count} = 1 THEN 1 ELSE 0 END AS is_new`;
+    const { records } = await this.runner.query(sql, this.keyValues(KEY_COLUMNS), true);
+    const record = (records as { length: string; is_new: number }[])[0]!;
+    return { length: Number(record.length), isNew: Number(record.is_new) === 1 };
+  }
+
+  /** MySQL and MariaDB. */
+  private async lockMysql(): Promise<Lock> {
+    const [value, count] = [this.quote('value'), this.quote('start_value')];
+    const sql =
+      `${this.insert(`LAST_INSERT_ID(${this.length})`, 1n)} ` +
+      `ON DUPLICATE KEY UPDATE ${count} = ${count} + 1, ${value} = LAST_INSERT_ID(${value})`;
+    const { affectedRows, insertId } = (await this.runner.query(sql, this.keyValues(KEY_COLUMNS))) as MysqlAnswer;
+    return { length: Number(insertId), isNew: Number(affectedRows) === 1 };
+  }
+
+  private async otherPeriod(): Promise<string | undefined> {
+    const { values, same } = this.keyCondition(NAME_COLUMNS);
+    const period = this.quote('period');
+    const sql =
+      `SELECT ${period} AS period FROM ${this.table} ` +
+      `WHERE ${same} AND ${period} <> '${RESET_PERIOD}' AND LENGTH(${period}) <> ${this.length} LIMIT 1` +
+      // Of what is committed now, not when the transaction began; PostgreSQL has failed by now where that is not the same.
+      (this.isMysql ? ' LOCK IN SHARE MODE' : '');
+    const { records } = await this.runner.query(sql, values, true);
+    return (records as { period: string }[])[0]?.period;
+  }
+
+  private async agree(length: number): Promise<void> {
+    const { values, same } = this.keyCondition(KEY_COLUMNS);
+    await this.runner.query(`UPDATE ${this.table} SET ${this.quote('value')} = ${length} WHERE ${same}`, values);
+  }
+}
+
+interface Lock {
+  readonly length: number;
+  readonly isNew: boolean;
+}
+
+/** What is used of `pg`'s client; a native one has no such connection. */
+interface PostgresClient {
+  readonly connection?: {
+    on?(event: 'readyForQuery', listener: (message: { readonly status?: string }) => void): void;
+  };
+}
+
+/** What the server has said last: `I` for idle, `T` in a transaction, `E` in one that has failed. */
+const statuses = new WeakMap<object, string | undefined>();
+
+/** Whether a client is in a transaction, as the server's last answer says; true as long as none is known. */
+function isInPostgresTransaction(client: object): boolean {
+  if (!statuses.has(client)) {
+    statuses.set(client, undefined);
+    (client as PostgresClient).connection?.on?.('readyForQuery', ({ status }) => void statuses.set(client, status));
+  }
+  return statuses.get(client) !== 'I';
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InvalidNumberTemplateError } from './business-number-errors.js';
-import { parseTemplate } from './number-template.js';
+import { parseTemplate } from './business-number-options.js';
 
 const DATE = { year: '2026', month: '03', day: '09' };
 

@@ -1,9 +1,16 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
-import type { DataSource } from 'typeorm';
-import { BUSINESS_NUMBER_TABLE, prepareTable } from '@raindrop/node/internal';
-import { runSqlOf } from '../connection/run-sql-of.js';
+import {
+  BUSINESS_NUMBER_TABLE,
+  dialectOf,
+  isSupportedDatabase,
+  parseTableName,
+  prepareTable,
+  SUPPORTED_DATABASES,
+  type Table,
+} from '@raindrop/node/internal';
+import { runSqlOf } from '../connection/data-source-of.js';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
-import { numberTable } from './number-table.js';
 
 /**
  * Creates the table of business numbers where it is missing. Any number of processes may do so at once; for the start of
@@ -33,4 +40,17 @@ export async function prepareBusinessNumbers(
 
 function refuse(given: string, message: string): never {
   throw new ConfigurationError([{ option: 'dataSource', given, message }]);
+}
+
+/**
+ * The table of business numbers of a DataSource with these options.
+ * @throws ConfigurationError when the database is not supported; InvalidTableNameError
+ */
+export function numberTable(options: DataSourceOptions, tableName: string): Table {
+  const { type, schema } = options as { type: string; schema?: string };
+  if (!isSupportedDatabase(type)) {
+    const message = `cannot keep business numbers; supported are ${SUPPORTED_DATABASES.join(', ')}`;
+    throw new ConfigurationError([{ option: "the DataSource's type", given: `'${type}'`, message }]);
+  }
+  return { kind: BUSINESS_NUMBER_TABLE, dialect: dialectOf(type), name: parseTableName(tableName, schema) };
 }

@@ -1,7 +1,7 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import { RefusingMysqlProxy } from '../../../../test/proxies/refusing-mysql-proxy.js';
 import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { conflictOf } from './database-conflict.js';
+import { conflictOf } from './business-number-errors.js';
 import { transactionWithRetries } from './transaction-with-retries.js';
 
 const REFUSED = { driverError: { errno: 1047 } };

@@ -1,11 +1,10 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
-import type { DataSource, EntityManager } from 'typeorm';
 import { hostTimers } from '@raindrop/node/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
-import { conflictOf, isRefusedByNode } from './database-conflict.js';
-import { EndedSession, transactionOrEnd } from './ended-session.js';
-import { asTurn, enclosingTurn, inside, inTurn, TURN_TIMEOUT, type Turn } from './transaction-turns.js';
+import { conflictOf, isRefusedByNode } from './business-number-errors.js';
+import { asTurn, enclosingTurn, inside, inTurn, type Turn, TURN_TIMEOUT } from './transaction-turns.js';
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
@@ -81,4 +80,42 @@ function refuseOtherLevel({ isolationLevel }: Turn, wanted: RetryOptions['isolat
   const level = isolationLevel === undefined ? 'was given none' : `has ${isolationLevel}`;
   const message = `cannot be set inside another transactionWithRetries() of this DataSource, which ${level}; set it there`;
   throw new ConfigurationError([{ option: 'isolationLevel', given: `'${wanted}'`, message }]);
+}
+
+type Work<T> = (manager: EntityManager) => Promise<T>;
+
+/** What a transaction failed with whose session is ended: it is rolled back, unless the server had begun to commit it. */
+class EndedSession {
+  constructor(readonly error: unknown) {}
+}
+
+/**
+ * Runs a transaction as `dataSource.transaction()` does. Where the ROLLBACK of one that failed is refused, too, its session
+ * is ended: TypeORM would put it back into the pool, and the next START TRANSACTION there would commit it. A node of
+ * Galera that has lost its cluster refuses both, and keeps the transaction open.
+ *
+ * @throws EndedSession, and what fails with the session as it should be
+ */
+async function transactionOrEnd<T>(
+  dataSource: DataSource,
+  isolationLevel: Parameters<QueryRunner['startTransaction']>[0],
+  work: Work<T>,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  const { manager } = runner;
+  try {
+    return await (isolationLevel === undefined ? manager.transaction(work) : manager.transaction(isolationLevel, work));
+  } catch (error) {
+    throw runner.isTransactionActive && (await endSession(runner)) ? new EndedSession(error) : error;
+  } finally {
+    await runner.release();
+  }
+}
+
+async function endSession(runner: QueryRunner): Promise<boolean> {
+  // mysql2's; TypeORM ends a session of PostgreSQL that has failed by itself.
+  const connection = (await runner.connect().catch(() => undefined)) as { destroy?: () => void } | undefined;
+  if (typeof connection?.destroy !== 'function') return false;
+  connection.destroy();
+  return true;
 }

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { ownDataSourceOptions } from './own-data-source.js';
+import { ownDataSourceOptions } from './data-source-database.js';
 
 const APPLICATION = {
   ...{ entities: ['a.js'], subscribers: ['b.js'], migrations: ['c.js'], migrationsRun: true, synchronize: true },

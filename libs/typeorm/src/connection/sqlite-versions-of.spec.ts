@@ -1,5 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
-import { sqliteVersionsOf } from './sqlite-versions-of.js';
+import { sqliteVersionsOf } from './data-source-database.js';
 
 it('The version is read where TypeORM would load it', () => {
   const options: DataSourceOptions = { type: 'better-sqlite3', database: ':memory:' };

@@ -3,7 +3,7 @@ import { Column, DataSource, Entity } from 'typeorm';
 import { OPTIONS } from '../../../../test/module/module-fixture.js';
 import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
 import { dataSourceDatabase } from '../connection/data-source-database.js';
-import { attachIdService } from './attach-id-service.js';
+import { attachIdService } from './attached-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 

@@ -2,20 +2,18 @@ import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
-import { columnsByEntity, findColumns } from './find-columns.js';
-import { GeneratedColumn, type ReferenceColumn } from './generated-column.js';
-import { InsertGuard } from './insert-guard.js';
+import { columnsByEntity, findColumns, GeneratedColumn, type ReferenceColumn } from './generated-column.js';
+import {
+  InsertGuard,
+  isSnowflakeSubscriber,
+  type SnowflakeSource,
+  SnowflakeSubscriber,
+} from './snowflake-subscriber.js';
 import { lintColumns } from './lint-columns.js';
-import { compareAsRead } from './patches/compared-keys.js';
-import { separateRows } from './patches/insert-rows.js';
-import { listKeys } from './patches/key-lists.js';
-import { identifyBySetKeys } from './patches/unset-keys.js';
-import { checkWrittenValues } from './patches/written-values.js';
-import { rowClaimsOf } from './row-claims.js';
+import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys } from './patches.js';
+import { rowClaimsOf, separateRows } from './row-claims.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-source.js';
-import { isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { TypedParameters } from './typed-parameters.js';
 
 /**

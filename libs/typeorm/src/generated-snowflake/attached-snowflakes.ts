@@ -1,11 +1,12 @@
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
+import type { Layout } from '@raindrop/core';
+import type { IdService } from '@raindrop/node';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
-import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
+import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
 import { lintServices } from './lint-columns.js';
 import type { InsertRun } from './row-claims.js';
 import { UnknownEntityError } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-source.js';
-import type { SnowflakeSubscriber } from './snowflake-subscriber.js';
+import type { SnowflakeSource, SnowflakeSubscriber } from './snowflake-subscriber.js';
 
 /** Whose column it is, for a plain object: a class, an `EntitySchema`, or an entity's name. */
 export type SnowflakeTarget = EntityTarget<ObjectLiteral>;
@@ -79,4 +80,38 @@ function nameOf(target: EntityTarget<object>): string {
   if (typeof target === 'string') return target;
   if (typeof target === 'function') return target.name;
   return 'options' in target ? target.options.name : target.name;
+}
+
+/** The part of an `IdService` that columns need. */
+export type AttachedService = Pick<IdService, 'name' | 'status' | 'layout' | 'nextId' | 'nextString' | 'nextIdAsync'>;
+
+/** The options of {@link attachIdService}. */
+export interface AttachOptions {
+  /** What is done about entities that cannot work. Default: the first one is an error, and warnings are process warnings. */
+  readonly lint?: EntityLint;
+}
+
+/**
+ * Lets a service fill the `@GeneratedSnowflake()` columns of a DataSource, without Nest: in scripts, seeds and servers of
+ * any kind. In Nest, RaindropModule does it for the application's DataSources.
+ * @param dataSource initialised; after `destroy()` and `initialize()` attach again
+ * @param ids what `openIdService()` returns
+ * @returns detaches; safe to call twice
+ * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
+ */
+export function attachIdService(dataSource: DataSource, ids: AttachedService, options: AttachOptions = {}): () => void {
+  return new AttachedSnowflakes(
+    {
+      name: ids.name,
+      layout: layoutOf(ids),
+      nextId: (code) => ids.nextId(code),
+      nextString: (code) => ids.nextString(code),
+      nextIdAsync: (code) => ids.nextIdAsync(code),
+    },
+    options.lint,
+  ).attach(dataSource);
+}
+
+function layoutOf(ids: AttachedService): Layout | undefined {
+  return ids.status().idMode === 'snowflake' ? ids.layout : undefined;
 }

@@ -17,8 +17,7 @@ import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { EntityLintError, type EntityLint, type EntityProblem } from './entity-lint.js';
-import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { snowflakeColumn } from './snowflake-column.js';
+import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 
 type Entities = MixedList<(new () => object) | EntitySchema>;
 

@@ -1,17 +1,10 @@
-import type { EntityMetadata } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Layout } from '@raindrop/core';
-import { IdTransformer } from './id-transformer.js';
-import {
-  ATTACHED,
-  attachedTransformer,
-  type AttachedTransformer,
-  type ColumnMetadata,
-} from './patches/attached-transformer.js';
-import { isUnset } from './patches/unset-keys.js';
+import { IdTransformer, markOf, type SnowflakeMark } from './snowflake-transformer.js';
+import { ATTACHED, attachedTransformer, type AttachedTransformer, type ColumnMetadata, isUnset } from './patches.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm, type SnowflakeValue } from './snowflake-form.js';
-import type { SnowflakeSource } from './snowflake-source.js';
-import type { SnowflakeMark } from './snowflake-transformer.js';
+import type { SnowflakeSource } from './snowflake-subscriber.js';
 
 /** A marked column of an initialised DataSource, and its transformer while a service is attached. */
 export class GeneratedColumn extends IdTransformer implements AttachedTransformer {
@@ -114,4 +107,62 @@ export function ownsColumn(metadata: EntityMetadata, column: ColumnMetadata): bo
 
 function placeOf(column: ColumnMetadata): string {
   return `${column.entityMetadata.name}.${column.propertyPath}`;
+}
+
+/** The columns of a DataSource that one service has to do with. */
+export interface FoundColumns {
+  readonly generated: readonly GeneratedColumn[];
+  readonly references: readonly ReferenceColumn[];
+}
+
+/** Finds the columns that a service is to fill, and those that point at them. */
+export function findColumns(
+  { entityMetadatas }: DataSource,
+  { name, layout }: Pick<SnowflakeSource, 'name' | 'layout'>,
+): FoundColumns {
+  const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
+  const generated = new Map<ColumnMetadata, GeneratedColumn>();
+  for (const column of columns) {
+    const mark = markOf(column.transformer) ?? attachedMarkOf(column);
+    if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
+  }
+  const references: ReferenceColumn[] = [];
+  for (const column of columns) {
+    const key = keyBehind(column, generated);
+    if (key !== undefined) references.push(new ReferenceColumn(column, key));
+  }
+  return { generated: [...generated.values()], references };
+}
+
+/** Of a column that is attached already. */
+function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
+  return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
+}
+
+/** A foreign key may point at a key that is a foreign key itself. */
+function keyBehind(
+  column: ColumnMetadata,
+  generated: ReadonlyMap<ColumnMetadata, GeneratedColumn>,
+): GeneratedColumn | undefined {
+  const seen = new Set<ColumnMetadata>();
+  for (let next = column.referencedColumn; next !== undefined && !seen.has(next); next = next.referencedColumn) {
+    const key = generated.get(next);
+    if (key !== undefined) return key;
+    seen.add(next);
+  }
+  return undefined;
+}
+
+/** Groups columns by the entities whose rows have them. */
+export function columnsByEntity(
+  dataSource: DataSource,
+  generated: readonly GeneratedColumn[],
+): Map<EntityMetadata, GeneratedColumn[]> {
+  const byEntity = new Map<EntityMetadata, GeneratedColumn[]>();
+  for (const metadata of dataSource.entityMetadatas) {
+    const owned = metadata.columns.filter((column) => ownsColumn(metadata, column));
+    const columns = generated.filter(({ column }) => owned.includes(column));
+    if (columns.length > 0) byEntity.set(metadata, columns);
+  }
+  return byEntity;
 }

@@ -15,10 +15,9 @@ import {
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { systemPorts } from '@raindrop/node/internal';
 import { attachSnowflakes } from './attach-snowflakes.js';
-import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { snowflakeColumn } from './snowflake-column.js';
+import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-source.js';
+import type { SnowflakeSource } from './snowflake-subscriber.js';
 
 @Entity()
 class Customer {

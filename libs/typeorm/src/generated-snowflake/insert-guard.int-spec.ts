@@ -11,8 +11,7 @@ import {
 import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
-import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { snowflakeColumn } from './snowflake-column.js';
+import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 
 @Entity()

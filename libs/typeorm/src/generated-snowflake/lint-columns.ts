@@ -1,9 +1,11 @@
 import type { DataSource } from 'typeorm';
-import type { ColumnMetadata } from './patches/attached-transformer.js';
-import type { EntityProblem } from './entity-lint.js';
-import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
-import { driverFaults, type Fault } from './lint-driver.js';
+import { wallClock } from '@raindrop/core/internal';
+import type { ColumnMetadata } from './patches.js';
+import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
+import { findColumns, type GeneratedColumn, type ReferenceColumn } from './generated-column.js';
 import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
+import type { SnowflakeProperty } from './snowflake-form.js';
+import type { SnowflakeSource } from './snowflake-subscriber.js';
 
 const YEAR_MS = 365 * 86_400_000;
 
@@ -134,4 +136,73 @@ function problemOf(column: ColumnMetadata, { options }: DataSource, found: Fault
     property: column.propertyPath,
     driver: options.type,
   };
+}
+
+/** A problem before it is known whose. */
+type Fault = Pick<EntityProblem, 'severity' | 'problem' | 'cure'>;
+
+const TESTED: readonly string[] = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'];
+
+/** Their drivers hand over every integer as a JavaScript number. */
+const ROUNDING: readonly string[] = ['sqlite', 'sqljs', 'expo', 'react-native', 'cordova', 'nativescript', 'capacitor'];
+
+/** A value that a driver or a type parser must not round. */
+const LARGE = '9223372036854775807';
+
+/** What keeps a DataSource's driver from delivering exact IDs. */
+function driverFaults(dataSource: DataSource, as: SnowflakeProperty): Fault[] {
+  const { type } = dataSource.options as { type: string };
+  if (type === 'mongodb') {
+    return [error('MongoDB has no such columns', 'Set the property yourself, with ids.nextString()')];
+  }
+  if (ROUNDING.includes(type)) {
+    return as === 'number' ? [] : [error('its driver rounds integers past 2^53 - 1', `Use 'better-sqlite3'`)];
+  }
+  if (!TESTED.includes(type)) {
+    const problem = 'Raindrop is not tested with this database';
+    return [{ severity: 'warning', problem, cure: 'Check that a 19-digit ID comes back digit for digit' }];
+  }
+  return as === 'number' ? [] : settingFaults(dataSource);
+}
+
+function settingFaults({ options, driver }: DataSource): Fault[] {
+  const settings = { ...(options as { extra?: object }).extra, ...options } as {
+    supportBigNumbers?: boolean;
+    parseInt8?: boolean;
+  };
+  if (/^(mysql|mariadb)$/.test(options.type) && settings.supportBigNumbers === false) {
+    return [error('supportBigNumbers: false makes mysql2 round IDs', 'Leave it out: true is the default')];
+  }
+  if (options.type !== 'postgres') return [];
+  const { types } = (driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
+  const parsed = types?.getTypeParser?.(20)?.(LARGE);
+  if (settings.parseInt8 !== true && typeof parsed !== 'number') return [];
+  return [error('pg was told to parse int8 as a number, which rounds IDs', 'Take parseInt8, or the type parser, away')];
+}
+
+interface PostgresTypes {
+  getTypeParser?(oid: 20): ((text: string) => unknown) | undefined;
+}
+
+function error(problem: string, cure: string): Fault {
+  return { severity: 'error', problem, cure };
+}
+
+/**
+ * Refuses entities that cannot work before their service takes a worker id: once it has one, its table remembers the
+ * layout. Warnings are left to `attachSnowflakes`, which looks at all columns anyway.
+ * @throws EntityLintError
+ */
+export function refuseColumns(
+  dataSource: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+  lint: EntityLint,
+): void {
+  if (lint.mode !== 'error') return;
+  const { generated, references } = findColumns(dataSource, service);
+  const problems = lintColumns(dataSource, generated, references, wallClock.now());
+  report(
+    problems.filter(({ severity }) => severity === 'error'),
+    lint,
+  );
 }

@@ -1,4 +1,4 @@
-import { realType } from './real-types.js';
+import { realType } from './real-columns.js';
 
 const LARGEST = 2n ** 63n - 1n;
 

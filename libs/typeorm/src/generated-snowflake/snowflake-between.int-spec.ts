@@ -4,7 +4,7 @@ import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { SnowflakeBetween } from './snowflake-between.js';
+import { SnowflakeBetween } from './snowflake-form.js';
 import { UnresolvedRangeError } from './snowflake-errors.js';
 
 @Entity()

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { Column, getMetadataArgsStorage, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { snowflakeColumn } from './snowflake-column.js';
+import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import { markOf } from './snowflake-transformer.js';
 

@@ -1,10 +1,10 @@
 import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
-import { generatedColumnsOf, type GeneratedColumn } from './generated-column.js';
-import type { InsertGuard } from './insert-guard.js';
-import { RunnerRuns, type InsertRun, type RowClaims } from './row-claims.js';
+import type { Layout } from '@raindrop/core';
+import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
+import { type InsertRun, type RowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-source.js';
 import type { TypedParameters } from './typed-parameters.js';
+import { listedColumns } from './sql-tokens.js';
 
 /** In every copy of this package. */
 const MARK = Symbol.for('@raindrop/typeorm:subscriber');
@@ -126,4 +126,53 @@ function isRetryable(error: unknown): boolean {
 /** Knows those of another copy of this package, too. */
 export function isSnowflakeSubscriber(subscriber: object): subscriber is SnowflakeSubscriber {
   return MARK in subscriber;
+}
+
+/**
+ * Refuses an insert whose list of columns leaves a generated one out: `into(Order, ['title'])`, `valuesFromSelect`, SQL
+ * written by hand. Subscribers are told of some of these and cannot add a column; MariaDB in a lenient mode would
+ * store 0, a database with a default whatever that is.
+ */
+export class InsertGuard {
+  /** By the table's path, in lower case. */
+  private readonly byTable = new Map<string, GeneratedColumn[]>();
+
+  constructor(generated: readonly GeneratedColumn[]) {
+    for (const each of generated) {
+      if (each.column.isNullable) continue;
+      const table = each.column.entityMetadata.tablePath.toLowerCase();
+      this.byTable.set(table, [...(this.byTable.get(table) ?? []), each]);
+    }
+  }
+
+  /** @throws SnowflakeNotAssignedError */
+  check(sql: string): void {
+    if (this.byTable.size === 0) return;
+    const listed = listedColumns(sql);
+    if (listed === undefined) return;
+    for (const { column, mark, place } of this.byTable.get(listed.table) ?? []) {
+      if (!listed.columns.has(column.databaseName.toLowerCase())) {
+        throw new SnowflakeNotAssignedError(mark.service, place, 'column-list');
+      }
+    }
+  }
+}
+
+/** Where the IDs of the columns come from: the part of an `IdService` that they need. */
+export interface SnowflakeSource {
+  /** The service's name, `default` when it has none: it serves the columns that name this service. */
+  readonly name: string;
+  /** Undefined for numbers from segments. */
+  readonly layout: Layout | undefined;
+  /**
+   * The next ID, at once.
+   * @throws RaindropError; when it is `retryable`, {@link nextIdAsync} is asked instead
+   */
+  nextId(code?: string): bigint;
+  /** The same as decimal text, where that is quicker than to make it of the bigint. */
+  nextString?(code?: string): string;
+  /** The next ID, waiting for it where waiting helps. */
+  nextIdAsync(code?: string): Promise<bigint>;
+  /** Gives back what it holds, when the application does not start after all. */
+  close?(): Promise<void>;
 }
