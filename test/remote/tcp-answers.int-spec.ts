@@ -8,8 +8,7 @@ import { MessagePattern, Payload, RpcException, Transport } from '@nestjs/micros
 import { createLayout } from '@raindrop/core';
 import { generate } from 'selfsigned';
 import { openIdService, type IdService } from '@raindrop/node';
-import { loadClientTcp } from '../../libs/nestjs/src/remote/tcp/load-client-tcp.js';
-import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import { loadClientTcp, remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { TcpTransport } from '../../libs/nestjs/src/remote/tcp/tcp-transport.js';
 import type { RemoteAnswer } from '../../libs/node/src/remote/remote-batch-source.js';
 

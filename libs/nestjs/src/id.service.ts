@@ -1,8 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { IdService as IssuingService, type IdEngine } from '@raindrop/node';
-import type { AppDataSource, SnowflakeTarget } from './orm/app-data-source.js';
-import type { ColumnLint, ColumnSource, SnowflakeColumns } from './orm/snowflake-columns.js';
-import { typeormBridge } from './orm/typeorm-bridge.js';
+import {
+  type AppDataSource,
+  type ColumnLint,
+  type ColumnSource,
+  type SnowflakeColumns,
+  type SnowflakeTarget,
+  typeormBridge,
+} from './orm/typeorm-bridge.js';
 
 /**
  * Issues IDs, from the moment it can be injected until the application has shut down.

@@ -13,7 +13,7 @@ export { RaindropThreadModule, type RaindropThreadOptions } from './threads/rain
 export { OptionsFactoryError } from './module/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './module/raindrop.tokens.js';
 export { IdService } from './id.service.js';
-export type { AppDataSource, SnowflakeTarget } from './orm/app-data-source.js';
+export type { AppDataSource, SnowflakeTarget } from './orm/typeorm-bridge.js';
 export {
   ParseIdPipe,
   type ParsedIdForm,
@@ -21,10 +21,8 @@ export {
   type ParseIdPipeOptions,
 } from './http/parse-id.pipe.js';
 export type { IdTextOptions } from './http/id-text.js';
-export { BigIntInterceptor } from './http/big-int.interceptor.js';
-export { RaindropExceptionFilter } from './http/raindrop-exception.filter.js';
-export { raindropProblem, type RaindropProblem } from './http/raindrop-problem.js';
-export { bigIntsToStrings } from './http/big-ints-to-strings.js';
+export { BigIntInterceptor, bigIntsToStrings } from './http/big-int.interceptor.js';
+export { RaindropExceptionFilter, raindropProblem, type RaindropProblem } from './http/raindrop-exception.filter.js';
 
 export * from '@raindrop/core';
 export * from '@raindrop/node';

@@ -1,14 +1,14 @@
 import { Inject, Module, Optional, type DynamicModule } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { wayOf, withReadableFailures } from './module/options-factory.js';
-import { refuseNonObject, guardSqliteDriver } from '@raindrop/node/internal';
 import {
-  ConfigurableModuleClass,
   type ASYNC_OPTIONS_TYPE,
+  ConfigurableModuleClass,
   type OPTIONS_TYPE,
-} from './module/raindrop.module-definition.js';
-import { refuseBareImport } from './module/refuse-bare-import.js';
-import { RAINDROP_OPTIONS } from './module/raindrop.tokens.js';
+  wayOf,
+  withReadableFailures,
+} from './module/options-factory.js';
+import { refuseNonObject, guardSqliteDriver } from '@raindrop/node/internal';
+import { RAINDROP_OPTIONS, refuseBareImport } from './module/raindrop.tokens.js';
 import { forOtherCopies } from './module/services-of-copies.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
 

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
-import { bigIntsToStrings } from './big-ints-to-strings.js';
+import { bigIntsToStrings } from './big-int.interceptor.js';
 
 const id = 2n ** 63n - 1n;
 const text = '9223372036854775807';

@@ -1,8 +1,8 @@
 import {
+  type ArgumentMetadata,
   HttpStatus,
   Injectable,
   Optional,
-  type ArgumentMetadata,
   type ParseIntPipeOptions,
   type PipeTransform,
 } from '@nestjs/common';

@@ -1,8 +1,9 @@
-import type { DynamicModule, FactoryProvider, Provider } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type DynamicModule, type FactoryProvider, type Provider } from '@nestjs/common';
 import { ConfigurationError, RaindropError } from '@raindrop/core';
 import { refuseNonObject } from '@raindrop/node/internal';
-import type { ASYNC_OPTIONS_TYPE } from './raindrop.module-definition.js';
-import { RAINDROP_OPTIONS } from './raindrop.tokens.js';
+import type { RaindropModuleExtras, RaindropModuleOptions } from '../raindrop.options.js';
+import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
+import { createRaindropProviders } from './raindrop.providers.js';
 
 const WAYS = ['useFactory', 'useClass', 'useExisting'] as const;
 
@@ -68,3 +69,18 @@ function refuseStranger(way: Way, factory: unknown): void {
   const message = 'must have a method createRaindropOptions() that returns the options: a RaindropOptionsFactory';
   throw new ConfigurationError([{ option: way, given, message }]);
 }
+
+export const { ConfigurableModuleClass, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
+  new ConfigurableModuleBuilder<RaindropModuleOptions>({ optionsInjectionToken: RAINDROP_OPTIONS })
+    .setClassMethodName('forRoot')
+    .setFactoryMethodName('createRaindropOptions')
+    .setExtras<RaindropModuleExtras>(
+      { isGlobal: true, name: undefined, dataSource: undefined },
+      (definition, { isGlobal, ...extras }) => ({
+        ...definition,
+        global: isGlobal,
+        providers: [...(definition.providers ?? []), ...createRaindropProviders(extras)],
+        exports: [getIdServiceToken(extras.name)],
+      }),
+    )
+    .build();

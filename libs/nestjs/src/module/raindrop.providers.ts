@@ -1,7 +1,7 @@
 import { Logger, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { ConfigurationError, type ConfigurationProblem, type WorkerIdAssigner } from '@raindrop/core';
-import { hasDataSourceOfAnotherCopy } from './data-sources-of-app.js';
+import { hasDataSourceOfAnotherCopy, ShutdownHooksCheck, UnnamedDataSourcesCheck } from './start-checks.js';
 import type { Logger as ServiceLogger } from '@raindrop/node';
 import {
   DEFAULT_SERVICE,
@@ -13,19 +13,15 @@ import {
 } from '@raindrop/node/internal';
 import { wallClock } from '@raindrop/core/internal';
 import { IdService } from '../id.service.js';
-import { ShutdownHooksCheck } from './shutdown-hooks-check.js';
 import {
   resolveRaindropOptions,
   type RaindropModuleExtras,
   type RaindropModuleOptions,
   type ResolvedRaindropOptions,
 } from '../raindrop.options.js';
-import { refuseSecondImport } from './refuse-second-import.js';
+import { refuseSecondImport } from './services-of-copies.js';
 import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
-import type { AppDataSource } from '../orm/app-data-source.js';
-import type { ColumnLint } from '../orm/snowflake-columns.js';
-import { dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
-import { UnnamedDataSourcesCheck } from './unnamed-data-sources-check.js';
+import { type AppDataSource, type ColumnLint, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
 
 /** What the options come to, inside the module. */
 const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');

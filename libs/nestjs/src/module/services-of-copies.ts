@@ -1,9 +1,10 @@
-import { Scope, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
-import { ConfigurationError } from '@raindrop/core';
-import { DEFAULT_SERVICE, noteCopy, otherCopies, tellCopies, type Copy } from '@raindrop/node/internal';
+import { type DynamicModule, type InjectionToken, type Provider, Scope } from '@nestjs/common';
 import { resolve } from 'node:path';
+import type { ModulesContainer } from '@nestjs/core';
+import { ConfigurationError } from '@raindrop/core';
+import { type Copy, DEFAULT_SERVICE, noteCopy, otherCopies, tellCopies } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
-import { getIdServiceToken } from './raindrop.tokens.js';
+import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
 
 interface NestCopy extends Copy {
   /** The token of its default service. */
@@ -33,7 +34,7 @@ export function forOtherCopies(definition: DynamicModule, name: string = DEFAULT
 }
 
 /** The tokens of a service in all copies. */
-export function tokensOf(name: string): InjectionToken[] {
+function tokensOf(name: string): InjectionToken[] {
   const token = getIdServiceToken(name);
   return token === IdService ? [IdService, ...copiesOfServices().map((copy) => copy.IdService)] : [token];
 }
@@ -44,7 +45,7 @@ export function isIdService(instance: unknown): instance is IdService {
 }
 
 /** Says which copies there are, where there are several. */
-export function tellNestCopies(): string | undefined {
+function tellNestCopies(): string | undefined {
   const others = copiesOfServices();
   return own === undefined || others.length === 0 ? undefined : tellCopies(NAME, [own, ...others]);
 }
@@ -65,4 +66,28 @@ function refuse({ version }: Copy): never {
     `is the class of another version of the package than RaindropModule, whose service may lack what it has: ` +
     tellNestCopies();
   throw new ConfigurationError([{ option: 'IdService', given: `that of ${NAME} ${version}`, message }]);
+}
+
+/**
+ * Two global services of one name: whoever injects it would get either. Said before a worker id is taken.
+ * @throws ConfigurationError
+ */
+export function refuseSecondImport(modules: ModulesContainer, name: string): void {
+  const tokens = tokensOf(name);
+  const ours = [...modules.values()].filter(
+    ({ isGlobal, providers }) =>
+      isGlobal && providers.has(RAINDROP_OPTIONS) && tokens.some((token) => providers.has(token)),
+  );
+  if (ours.length < 2) return;
+  const message =
+    `is taken: RaindropModule is registered ${ours.length} times under this name. Call forRoot or forRootAsync once for ` +
+    `each service and give the others a name (name: 'orders'), or keep each to its importers with isGlobal: false`;
+  const copies = tellNestCopies();
+  throw new ConfigurationError([
+    {
+      option: 'name',
+      given: JSON.stringify(name),
+      message: copies === undefined ? message : `${message}. There are two copies: ${copies}`,
+    },
+  ]);
 }

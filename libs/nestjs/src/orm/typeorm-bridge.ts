@@ -1,12 +1,10 @@
 import type { InjectionToken } from '@nestjs/common';
-import { ConfigurationError } from '@raindrop/core';
+import { ConfigurationError, type Layout } from '@raindrop/core';
 import type { SqlDatabase } from '@raindrop/node';
 import { isMissingPackage } from '@raindrop/node/internal';
-import type { AppDataSource, SnowflakeTarget } from './app-data-source.js';
-import type { SnowflakeColumns, ColumnLint, ColumnSource } from './snowflake-columns.js';
 
 /** What is used of `@raindrop/typeorm`, in types of our own: whoever has no TypeORM can read them. */
-export interface TypeormBridge {
+interface TypeormBridge {
   dataSourceDatabase(options: AppDataSource['options']): SqlDatabase;
   readonly AttachedSnowflakes: new (source: ColumnSource, lint?: ColumnLint) => SnowflakeColumns<SnowflakeTarget>;
   /** The services that fill the columns of a DataSource. */
@@ -49,3 +47,39 @@ export function dataSourceToken(name?: string): InjectionToken | undefined {
     throw error;
   }
 }
+
+/** The part of a service that entities' columns need: straight to its generator, a layer less for each row. */
+export interface ColumnSource {
+  readonly name: string;
+  readonly layout: Layout | undefined;
+  nextId(code?: string): bigint;
+  nextString(code?: string): string;
+  nextIdAsync(code?: string): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+/** What is done about entities that cannot work, and where the others are logged. */
+export interface ColumnLint {
+  readonly mode: 'error' | 'warn' | 'off';
+  readonly warn: (message: string) => void;
+}
+
+/** The columns that a service fills. */
+export interface SnowflakeColumns<Target> {
+  attach(dataSource: AppDataSource): () => void;
+  assign<Entity extends object>(entity: Entity, target?: Target): Entity;
+  lintServices(): void;
+  services(): Iterable<Pick<ColumnSource, 'close'>>;
+  detachAll(): void;
+}
+
+/** A TypeORM `DataSource`, as far as the module needs it: its types are of no use to who has no TypeORM. */
+export interface AppDataSource {
+  readonly options: { readonly type: string };
+  readonly isInitialized: boolean;
+  readonly entityMetadatas: readonly unknown[];
+}
+
+/** Whose column it is, for a plain object: an entity's class, its `EntitySchema`, or its name. */
+export type SnowflakeTarget =
+  (abstract new (...parameters: never[]) => object) | { readonly options: { readonly name: string } } | string;

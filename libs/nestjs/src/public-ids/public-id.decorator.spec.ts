@@ -1,6 +1,6 @@
 import { base62, ConfigurationError, typedId } from '@raindrop/core';
 import { Exclude, Expose, instanceToInstance, instanceToPlain, plainToInstance } from 'class-transformer';
-import { bigIntsToStrings } from '../http/big-ints-to-strings.js';
+import { bigIntsToStrings } from '../http/big-int.interceptor.js';
 import { PublicId } from './public-id.decorator.js';
 import { publicIds, type PublicIdCodec } from '@raindrop/node/public-ids';
 

@@ -1,6 +1,6 @@
-import { ConfigurationError, InvalidIdError, toId, type IdCodec, type IdLike } from '@raindrop/core';
-import { bigIntsToStrings } from '../http/big-ints-to-strings.js';
-import { transformToPlain } from './transform-to-plain.js';
+import { ConfigurationError, type IdCodec, type IdLike, InvalidIdError, toId } from '@raindrop/core';
+import { bigIntsToStrings } from '../http/big-int.interceptor.js';
+import { loadClassTransformer } from '../http/load-class-transformer.js';
 
 type Json = (this: object, key: string) => unknown;
 
@@ -76,4 +76,13 @@ function requireId(value: unknown, place: string): bigint {
     const message = 'to be shown as a public ID it must hold an ID as decimal text, a bigint or a safe number';
     throw new ConfigurationError([{ option: `@PublicId() ${place}`, given: `(${typeof value})`, message }]);
   }
+}
+
+/**
+ * Has class-transformer, where it is installed, write `show(object)` for a property. `ClassSerializerInterceptor` makes
+ * a plain object before there is JSON, and asks no `toJSON`.
+ */
+export function transformToPlain(target: object, property: string | symbol, show: (object: object) => unknown): void {
+  const { Transform } = loadClassTransformer() ?? {};
+  Transform?.(({ obj }) => show(obj), { toPlainOnly: true })(target, property);
 }

@@ -1,6 +1,5 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import type { IdTextOptions } from '../http/id-text.js';
-import { snowflakeDescription, snowflakeSchema } from './snowflake-schema.js';
+import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
+import { idText, type IdTextOptions } from '../http/id-text.js';
 
 /** `ApiProperty`'s own options, which win over what is filled in here, and which texts are IDs. */
 export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
@@ -17,4 +16,80 @@ export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorat
   const { example, ...schema } = snowflakeSchema(text);
   const filled = isArray ? { type: 'array', items: schema, example: [example] } : { ...schema, example };
   return ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest } as ApiPropertyOptions);
+}
+
+type ParameterOptions = Omit<Extract<ApiParamOptions, { schema: unknown }>, 'name' | 'schema'>;
+
+/** `ApiParam`'s own options, which win over what is filled in here, and which texts are IDs. */
+export type ApiSnowflakeParameterOptions = ParameterOptions & IdTextOptions;
+
+/**
+ * Describes an ID in the path, as `@ApiParam()` does; it is what `ParseIdPipe` with the same prefix and codec accepts.
+ * @throws ConfigurationError when the prefix or the codec is not legal
+ */
+export function ApiSnowflakeParam(
+  name = 'id',
+  options: ApiSnowflakeParameterOptions = {},
+): MethodDecorator & ClassDecorator {
+  return ApiParam(parameter(name, options));
+}
+
+/**
+ * Describes an ID in the query, as `@ApiQuery()` does; say `required: false` where it may be left out.
+ * @throws ConfigurationError when the prefix or the codec is not legal
+ */
+export function ApiSnowflakeQuery(
+  name: string,
+  options: ApiSnowflakeParameterOptions = {},
+): MethodDecorator & ClassDecorator {
+  return ApiQuery(parameter(name, options));
+}
+
+function parameter(
+  name: string,
+  { prefix, codec, ...rest }: ApiSnowflakeParameterOptions,
+): Extract<ApiParamOptions, { schema: unknown }> {
+  const text = { prefix, codec };
+  return { name, description: snowflakeDescription(text), schema: { ...snowflakeSchema(text) }, ...rest };
+}
+
+/** What OpenAPI says about the text of an ID. */
+interface SnowflakeSchema {
+  readonly type: 'string';
+  /** Of decimal texts only: where an `int64` is meant that JavaScript would round as a number. */
+  readonly format?: 'int64';
+  readonly pattern?: string;
+  readonly maxLength: number;
+  readonly example: string;
+}
+
+/** Below 2^53, so that every codec has it. */
+const EXAMPLE = 4_094_321_512_251_394n;
+
+/** @throws ConfigurationError when the prefix or the codec is not legal */
+function snowflakeSchema(options: IdTextOptions): SnowflakeSchema {
+  const { codec } = idText(options);
+  const { format, pattern } = formOf(options);
+  return {
+    type: 'string',
+    ...(format && { format }),
+    ...(pattern && { pattern }),
+    maxLength: codec.width,
+    example: codec.encode(EXAMPLE),
+  };
+}
+
+function snowflakeDescription({ prefix }: IdTextOptions): string {
+  return prefix === undefined
+    ? 'A 63-bit ID, as text: a number would be rounded.'
+    : `An ID that begins with ${prefix}_.`;
+}
+
+function formOf({ prefix, codec }: IdTextOptions): { format?: 'int64'; pattern?: string } {
+  if (prefix !== undefined) {
+    const isUsual = codec === undefined || codec === 'base62-padded';
+    return { pattern: `^${prefix}_${isUsual ? '[0-9A-Za-z]{11}' : '.+'}$` };
+  }
+  if (codec !== undefined && codec !== 'decimal') return {};
+  return { format: 'int64', pattern: '^(0|[1-9][0-9]{0,18})$' };
 }

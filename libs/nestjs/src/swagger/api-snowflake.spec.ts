@@ -4,8 +4,12 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { codecs, ConfigurationError, typedId } from '@raindrop/core';
 import { parseDecimal } from '@raindrop/core/internal';
-import { ApiSnowflakeParam, ApiSnowflakeQuery } from './api-snowflake-parameter.decorator.js';
-import { ApiSnowflake, type ApiSnowflakeOptions } from './api-snowflake.decorator.js';
+import {
+  ApiSnowflake,
+  type ApiSnowflakeOptions,
+  ApiSnowflakeParam,
+  ApiSnowflakeQuery,
+} from './api-snowflake.decorator.js';
 
 const described = {
   description: 'A 63-bit ID, as text: a number would be rounded.',

@@ -4,9 +4,10 @@
  * @module @raindrop/nestjs/swagger
  */
 
-export { ApiSnowflake, type ApiSnowflakeOptions } from './api-snowflake.decorator.js';
 export {
+  ApiSnowflake,
+  type ApiSnowflakeOptions,
   ApiSnowflakeParam,
   ApiSnowflakeQuery,
   type ApiSnowflakeParameterOptions,
-} from './api-snowflake-parameter.decorator.js';
+} from './api-snowflake.decorator.js';

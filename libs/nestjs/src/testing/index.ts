@@ -5,9 +5,7 @@
  */
 
 export { RaindropTestingModule, type RaindropTestingModuleOptions } from './raindrop-testing.module.js';
-export { createTestIdService } from './create-test-id-service.js';
-export { RaindropTestbed } from './raindrop-testbed.js';
-export { getTestbedToken } from './testing.tokens.js';
+export { createTestIdService, RaindropTestbed, getTestbedToken } from './raindrop-testbed.js';
 export type { TestIdServiceOptions } from './testing.options.js';
 export type { TestClock } from './manual-clock.js';
 export {

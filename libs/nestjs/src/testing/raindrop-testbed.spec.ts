@@ -13,8 +13,7 @@ import {
 import { LeaseLostError, LeaseSuspectError } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { createTestIdService } from './create-test-id-service.js';
-import type { RaindropTestbed } from './raindrop-testbed.js';
+import { createTestIdService, type RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
 
 /** Two IDs in a tick. */

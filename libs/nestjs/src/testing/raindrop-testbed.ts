@@ -1,12 +1,31 @@
 import { Logger } from '@nestjs/common';
+import type { RaindropError, Randomness } from '@raindrop/core';
 import { SnowflakeGenerator } from '@raindrop/core/internal';
-import type { RaindropError } from '@raindrop/core';
+import { DEFAULT_SERVICE, logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
-import { logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { ManualClock, type TestClock } from './manual-clock.js';
-import { SeededRandom } from './seeded-random.js';
 import { SteeredWorker } from './steered-worker.js';
 import { resolveTestOptions, type TestIdServiceOptions } from './testing.options.js';
+
+const SEED = 1;
+
+/** The same choices in every run. */
+class SeededRandom implements Randomness {
+  private seed = SEED;
+
+  fraction(): number {
+    this.seed = (this.seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return this.seed / 2 ** 32;
+  }
+
+  token(): string {
+    return `token-${this.fraction()}`;
+  }
+
+  reset(): void {
+    this.seed = SEED;
+  }
+}
 
 /**
  * Holds an `IdService` for tests, and steers everything around it: clock, lease, refusals.
@@ -75,4 +94,18 @@ export class RaindropTestbed {
     this.worker.reset();
     this.clock.set(this.startMs);
   }
+}
+
+/**
+ * Makes an `IdService` without Nest, without a database and without waiting:
+ * `const { ids, clock } = createTestIdService();`
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function createTestIdService(options: TestIdServiceOptions = {}): RaindropTestbed {
+  return new RaindropTestbed(options);
+}
+
+/** Returns the token of a `RaindropTestbed`: the class itself for the default service, a string for a named one. */
+export function getTestbedToken(name: string = DEFAULT_SERVICE): typeof RaindropTestbed | string {
+  return name === DEFAULT_SERVICE ? RaindropTestbed : `RaindropTestbed:${name}`;
 }

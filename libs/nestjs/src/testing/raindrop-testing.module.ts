@@ -4,11 +4,9 @@ import type { RaindropModuleExtras } from '../raindrop.options.js';
 import { createRaindropProviders } from '../module/raindrop.providers.js';
 import { getIdServiceToken } from '../module/raindrop.tokens.js';
 import { forOtherCopies } from '../module/services-of-copies.js';
-import type { AppDataSource } from '../orm/app-data-source.js';
-import { dataSourceToken } from '../orm/typeorm-bridge.js';
-import { RaindropTestbed } from './raindrop-testbed.js';
+import { type AppDataSource, dataSourceToken } from '../orm/typeorm-bridge.js';
+import { getTestbedToken, RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
-import { getTestbedToken } from './testing.tokens.js';
 
 /** The options of {@link RaindropTestingModule.forTest}. */
 export interface RaindropTestingModuleOptions extends TestIdServiceOptions, RaindropModuleExtras {}

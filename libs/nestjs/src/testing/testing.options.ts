@@ -3,7 +3,7 @@ import type { WorkerRange } from '@raindrop/core';
 import { DEFAULT_SERVICE, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { readApplicationOptions, type ApplicationOptions } from '../raindrop.options.js';
-import { momentOf } from './moment-of.js';
+import { momentOf } from './manual-clock.js';
 
 /**
  * The options that a test's service takes: those of `RaindropModule.forRoot`, so that a test can be given those of

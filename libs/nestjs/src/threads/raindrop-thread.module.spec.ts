@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
 import { SharedIds, type SharedIdRing } from '@raindrop/core/internal';
-import { createTestIdService } from '../testing/create-test-id-service.js';
+import { createTestIdService } from '../testing/raindrop-testbed.js';
 import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { RaindropThreadModule } from './raindrop-thread.module.js';
 

@@ -1,9 +1,10 @@
-import { createSecureContext, type ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { ClientTCP } from '@nestjs/microservices';
+import { createRequire } from 'node:module';
 import type { OptionReader } from '@raindrop/core/internal';
-import { remoteIdSource, readApiKey } from '@raindrop/node/internal';
+import { isMissingPackage, loadPackage, readApiKey, remoteIdSource } from '@raindrop/node/internal';
 import type { RemoteFetchOptions, RemoteIdSource } from '@raindrop/node/remote';
-import { loadClientTcp } from './load-client-tcp.js';
+import { ConfigurationError } from '@raindrop/core';
 import { TcpTransport } from './tcp-transport.js';
 
 export interface RemoteIdsTcpOptions extends RemoteFetchOptions {
@@ -57,5 +58,34 @@ function readTls(reader: OptionReader): ConnectionOptions | undefined {
     // Neither it nor the reason is shown: it may be a key.
     reader.problem('tlsOptions', `(${typeof given})`, 'must be an object with options of tls.connect');
     return undefined;
+  }
+}
+
+type Options = ConstructorParameters<typeof ClientTCP>[0];
+
+/**
+ * Makes clients of Nest's TCP transport, from a package that only those need who use it. They write nothing to the log:
+ * what goes wrong is told to who waits for an answer.
+ * @throws ConfigurationError when it is not installed
+ */
+export async function loadClientTcp(): Promise<(options: Options) => ClientTCP> {
+  const { ClientTCP } = await load();
+  class QuietClientTcp extends ClientTCP {
+    override handleError(): void {}
+  }
+  return (options) => new QuietClientTcp(options);
+}
+
+async function load(): Promise<Pick<typeof import('@nestjs/microservices'), 'ClientTCP'>> {
+  try {
+    const name = '@nestjs/microservices';
+    return await loadPackage(
+      () => createRequire(__filename)(name) as typeof import('@nestjs/microservices'),
+      () => import('@nestjs/microservices'),
+    );
+  } catch (error) {
+    if (!isMissingPackage(error, '@nestjs/microservices')) throw error;
+    const problem = 'needs the package @nestjs/microservices: npm install @nestjs/microservices, or use remoteIds()';
+    throw new ConfigurationError([{ option: 'idSource', given: 'remoteIdsTcp()', message: problem }]);
   }
 }

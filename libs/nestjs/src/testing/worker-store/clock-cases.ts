@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
-import { isHeld } from '@raindrop/core/internal';
-import type { WorkerStore } from '@raindrop/core';
+import { FENCE_LEAP, HELD_TOO, isHeld } from '@raindrop/core/internal';
+import type { WorkerRow, WorkerStore } from '@raindrop/core';
 import { monotonicClock } from '@raindrop/node/internal';
-import { between, has, until } from './check.js';
-import { idsIn } from './sample-cases.js';
-import type { Cases } from './bench.js';
+import {
+  between,
+  byId,
+  type Cases,
+  has,
+  LARGEST,
+  LAYOUTS,
+  type Rows,
+  same,
+  turn,
+  until,
+  upTo,
+  writeTo,
+} from './bench.js';
+import { idsIn } from './write-cases.js';
 
 const HOUR_MS = 3_600_000;
 const LEASE_MS = 60_000;
@@ -91,3 +103,193 @@ export const clockCases: Cases = {
     assert.ok((await leftMs(other, 1)) > 0, 'a lease that was renewed is over');
   },
 };
+
+const AHEAD_MS = 95_000;
+/** So many that whoever does one after the other is seen at it. */
+const MANY = 60;
+const ROUNDS = 3;
+
+/** `fence` raises every odometer, all at one moment. */
+export const fenceCases: Cases = {
+  'fences: every row is free, with both odometers past all that can have been granted': fencesAll,
+  'fences all rows or none, whoever looks meanwhile': async (rows) => {
+    const store = await rows.prepared(MANY);
+    const others = Array.from({ length: 3 }, () => rows.open());
+    // Connected by now, they are fast enough to look in between.
+    await Promise.all(others.map((each) => each.readTable()));
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = new Map((await store.readTable()).rows.map(({ id, version }) => [id, version]));
+      const isFenced = ({ id, version }: WorkerRow): boolean => version - before.get(id)! >= FENCE_LEAP;
+      let isOver = false;
+      const looks = Promise.all(others.map((other, index) => watch(other, index, isFenced, () => isOver)));
+      looks.catch(() => {});
+      try {
+        assert.equal(await store.fence(AHEAD_MS), MANY);
+      } finally {
+        isOver = true;
+        await looks;
+      }
+      assert.ok((await store.readTable()).rows.every(isFenced), 'a row was left out by the fence');
+    }
+  },
+  'fences in such a way that of writes that race with it none comes between the rows': async (rows) => {
+    const store = await rows.prepared(MANY);
+    const other = rows.open();
+    const before = byId((await other.readTable()).rows);
+    let isOver = false;
+    const fence = store.fence(AHEAD_MS).finally(() => (isOver = true));
+    fence.catch(() => {});
+    // From the last to the first: once one of them is fenced, so is the next one.
+    let firstRefused: number | undefined;
+    for (const row of [...before].reverse()) {
+      const wasOver = isOver;
+      const isWritten = await other.write(writeTo(row));
+      assert.ok(!isWritten || !wasOver, `row ${row.id} was written as it was before the fence`);
+      if (!isWritten) firstRefused ??= row.id;
+      const refused = `row ${firstRefused} was fenced already`;
+      assert.ok(!isWritten || firstRefused === undefined, `row ${row.id} was not fenced when ${refused}`);
+    }
+    await fence;
+  },
+};
+
+/** Looks at the table, or at its ends one after the other, until the fence is over. */
+async function watch(
+  store: WorkerStore,
+  index: number,
+  isFenced: (row: WorkerRow) => boolean,
+  isOver: () => boolean,
+): Promise<void> {
+  do {
+    await turn();
+    if (index === 0) {
+      const { rows } = await store.readTable();
+      const count = rows.filter(isFenced).length;
+      assert.ok(count === 0 || count === rows.length, `${count} of ${rows.length} rows were fenced at one moment`);
+    } else {
+      const ends = index === 1 ? [1, MANY] : [MANY, 1];
+      const [one, next] = [await store.readRow(ends[0]!), await store.readRow(ends[1]!)];
+      const inParts = isFenced(one.row!) && !isFenced(next.row!);
+      assert.ok(!inParts, `row ${ends[0]} was fenced, and row ${ends[1]}, read after it, was not`);
+    }
+  } while (!isOver());
+}
+
+async function fencesAll(rows: Rows): Promise<void> {
+  const store = await rows.prepared(4);
+  const { nowMs } = await store.readTable();
+  const low = { ms: nowMs - 5_000, sequence: 3 };
+  const high = { ms: nowMs + 9_000_000, sequence: 4 };
+  await rows.take(store, 1, { token: 'held', odometers: [low, high] });
+  await rows.take(store, 2, { token: '', odometers: [low, low], leaseMs: 0 });
+  await rows.take(store, 3);
+  const before = await store.readTable();
+  assert.equal(await store.fence(AHEAD_MS), 4);
+  const after = await store.readTable();
+  for (const [index, row] of byId(after.rows).entries()) {
+    const { id, version, ownVersion, layout, code, lane } = byId(before.rows)[index]!;
+    const versions = { version: version + FENCE_LEAP, ownVersion: ownVersion + FENCE_LEAP };
+    has(row, { id, layout, code, lane, holder: '', token: '', ...versions }, `row ${id}`);
+    assert.ok(row.leaseUntilMs <= after.nowMs, `the lease of row ${id} has not ended`);
+    for (const [lane, { ms, sequence }] of row.odometers.entries()) {
+      assert.equal(sequence, LARGEST);
+      if (id === 1 && lane === 1) assert.equal(ms, high.ms);
+      else between(ms, before.nowMs + AHEAD_MS, after.nowMs + AHEAD_MS, `odometer ${lane} of row ${id}`);
+    }
+  }
+  assert.equal(await store.write(writeTo(byId(before.rows)[0]!)), false);
+  assert.equal(await store.write(writeTo(byId(after.rows)[0]!)), true);
+}
+
+const RACES = 20;
+const WRITES = 60;
+
+/** The three ways to read a row. */
+const READS: Readonly<Record<string, (store: WorkerStore, id: number) => Promise<WorkerRow | undefined>>> = {
+  readRow: async (store, id) => (await store.readRow(id)).row,
+  readTable: async (store, id) => (await store.readTable()).rows.find((row) => row.id === id),
+  readSample: async (store, id) => {
+    const workers = { min: id, max: id };
+    return (await store.readSample({ workers, from: id, atMost: 1, graceMs: HELD_TOO })).rows[0];
+  },
+};
+
+/** What was acknowledged is there for everybody, from that moment on: no follower, cache or snapshot may answer. */
+export const linearizableCases: Cases = {
+  'shows what was written to everybody, from the moment of the answer': async (rows) => {
+    const stores = [await rows.prepared(), rows.open(), rows.open()];
+    for (const store of stores) await store.readTable();
+    for (let round = 0; round < RACES; round++) {
+      const [writer, reader] = [stores[round % 3]!, stores[(round + 1) % 3]!];
+      for (const [name, read] of Object.entries(READS)) {
+        const before = await rows.of(writer, 1);
+        const token = `round-${round}-${name}`;
+        assert.equal(await writer.write(writeTo(before, { token })), true);
+        const found = await read(reader, 1);
+        assert.equal(found?.token, token, `${name} of another process does not show a write that was acknowledged`);
+        assert.equal(found.version, before.version + 1);
+      }
+    }
+  },
+  'shows new rows, a new layout and a fence to everybody, from the moment of the answer': async (rows) => {
+    const [one, other] = [await rows.prepared(2), rows.open()];
+    same(await rows.ids(other), upTo(2), 'the rows');
+    for (let max = 3; max < 9; max++) {
+      await one.prepare({ min: 1, max });
+      same(await rows.ids(other), upTo(max), 'the rows of another process');
+    }
+    for (const [index, layout] of LAYOUTS.entries()) {
+      await one.rememberLayout(layout);
+      const noted = LAYOUTS.slice(0, index + 1).sort();
+      same([...(await other.readTable()).layouts].sort(), noted, 'the layouts by readTable');
+      same([...(await rows.sample(other)).layouts].sort(), noted, 'the layouts by readSample');
+    }
+    const row = await rows.take(one, 1);
+    assert.equal((await rows.of(other, 1)).token, row.token);
+    await one.fence(1_000);
+    assert.equal((await rows.of(other, 1)).token, '', 'another process does not show the fence');
+    assert.equal(await other.write(writeTo(row)), false);
+  },
+  'never shows an older row after a newer one, whoever has seen that': linearizableHistory,
+};
+
+/** Versions follow each other, so a read is right that lies between what was known at its begin and sent before its end. */
+async function linearizableHistory(rows: Rows): Promise<void> {
+  const writer = await rows.prepared();
+  const first = await rows.of(writer, 2);
+  const readers = Array.from({ length: 4 }, () => rows.open());
+  let [known, sent, isOver] = [first.version, first.version, false];
+  const tokens = new Map([[first.version, first.token]]);
+  const follow = async (store: WorkerStore): Promise<void> => {
+    do {
+      for (const [name, read] of Object.entries(READS)) {
+        const least = known;
+        const found = await read(store, 2);
+        assert.ok(found !== undefined, `${name} does not show the row`);
+        const { version, token } = found;
+        assert.ok(version >= least, `${name} shows version ${version}, and version ${least} was known before it`);
+        assert.ok(version <= sent, `${name} shows version ${version}, and no more than ${sent} was ever sent`);
+        assert.equal(token, tokens.get(version), `${name} shows version ${version} with another token`);
+        known = Math.max(known, version);
+      }
+      await turn();
+    } while (!isOver);
+  };
+  const following = Promise.all(readers.map(follow));
+  following.catch(() => {});
+  try {
+    let row = first;
+    for (let count = 1; count <= WRITES; count++) {
+      const write = writeTo(row, { token: `write-${count}` });
+      sent = row.version + 1;
+      tokens.set(sent, write.token);
+      assert.equal(await writer.write(write), true);
+      known = Math.max(known, sent);
+      row = await rows.of(writer, 2);
+      await turn();
+    }
+  } finally {
+    isOver = true;
+    await following;
+  }
+}

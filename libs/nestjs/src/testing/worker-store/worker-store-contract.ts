@@ -1,10 +1,6 @@
 import { Rows, type Cases, type WorkerStoreBench } from './bench.js';
-import { clockCases } from './clock-cases.js';
-import { fenceCases } from './fence-cases.js';
-import { linearizableCases } from './linearizable-cases.js';
-import { deletedCases, endCases, foreignCases } from './other-cases.js';
-import { sampleCases } from './sample-cases.js';
-import { prepareCases, writeCases } from './write-cases.js';
+import { clockCases, fenceCases, linearizableCases } from './clock-cases.js';
+import { deletedCases, endCases, foreignCases, prepareCases, sampleCases, writeCases } from './write-cases.js';
 
 /** One promise of a worker store, and how it is put to the test. */
 export interface WorkerStoreCase {
