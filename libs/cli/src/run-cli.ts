@@ -1,13 +1,9 @@
+import { type Command, CommanderError } from 'commander';
 import { ConfigurationError, RaindropError } from '@raindrop/core';
-import { CommanderError, type Command } from 'commander';
-import { EXIT_CODES, type ExitCode } from './exit-codes.js';
-import { InputError } from './input-error.js';
-import { CliOutput } from './io/cli-output.js';
-import type { CliStreams } from './io/cli-streams.js';
-import { InterruptedError, Interruption } from './io/interruption.js';
+import { EXIT_CODES, type ExitCode, InputError } from './input-error.js';
+import { CliOutput, type CliStreams, InterruptedError, Interruption } from './io/cli-output.js';
 import { flagOf } from './options/option-flags.js';
 import { program } from './program.js';
-import { withoutSecrets } from './without-secrets.js';
 
 /**
  * Runs the command and answers with its exit code. Signals end it early; what it holds is given back first.
@@ -93,4 +89,15 @@ function problemsOf({ problems }: ConfigurationError): string[] {
 
 function tell(output: CliOutput, code: string, message: string, problems: readonly string[]): void {
   output.error(code, withoutSecrets(message), problems.map(withoutSecrets));
+}
+
+/** Of a URL, up to the last @ of the line: a password may hold spaces, slashes and @ of its own. */
+const CREDENTIALS = /:\/\/[^\n]*@/g;
+
+/** `?password=...`, as some drivers take it. */
+const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
+
+/** A URL that was mistyped may be quoted in a message, with the password in it. */
+function withoutSecrets(text: string): string {
+  return text.replace(CREDENTIALS, '://***@').replace(PARAMETERS, '$1***');
 }

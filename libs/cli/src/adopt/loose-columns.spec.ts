@@ -1,4 +1,4 @@
-import { looseColumns } from './loose-columns.js';
+import { looseColumns } from './old-key.js';
 
 const tables = ['user', 'Categories', 'order_lines', 'notes'];
 const keys = ['user', 'Categories', 'order_lines'].map((table) => ({ table, column: 'id', type: 'integer' }));

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { InputError } from '../input-error.js';
+
 /** In backticks, whatever quotes are in it. */
 export function template(sql: string): string {
   return `\`${sql.replace(/[\\`]|\$\{/g, '\\$&')}\``;
@@ -23,4 +26,14 @@ export function pascal(name: string): string {
     .split(/[^A-Za-z0-9]+/)
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join('');
+}
+
+/** Writes a file that is not there yet. @throws InputError when it is, or cannot be written */
+export async function writeNew(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InputError(`--write ${file}: ${code === 'EEXIST' ? 'the file is there already' : String(code)}`);
+  }
 }

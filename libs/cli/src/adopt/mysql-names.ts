@@ -1,3 +1,5 @@
+import type { Query } from './old-key.js';
+
 /** A table with the database that it stands in. */
 export interface PlacedTable {
   readonly schema: string;
@@ -16,4 +18,125 @@ export function pathSql({ schema, table }: PlacedTable, home: string): string {
 
 export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
+}
+
+/** A column as SHOW CREATE TABLE writes it. */
+export interface DefinedColumn {
+  readonly name: string;
+  /** Its type when that is an integer: `int(10) unsigned`. */
+  readonly type: string | undefined;
+  /** All that follows the type, with the blank in front: `MODIFY` drops what is not said again. */
+  readonly rest: string;
+  /** The same, without the word by which the database makes the values. */
+  readonly restOfOurs: string;
+  /** Whether the database makes the values. */
+  readonly isGenerated: boolean;
+  /** The expression from which the column is computed. */
+  readonly computedFrom: string | undefined;
+  /** Whether its default is an expression, which may make values as well. */
+  readonly hasComputedDefault: boolean;
+}
+
+const TEXT = String.raw`'(?:[^'\\]|\\.|'')*'`;
+
+/** Texts, names and comments are one token each, whatever is in them. */
+const TOKEN = new RegExp(`${TEXT}|"(?:[^"\\\\]|\\\\.|"")*"|\`(?:[^\`]|\`\`)*\`|/\\*.*?\\*/|\\w+|\\s+|.`, 'gsu');
+
+const INTEGER = /^(?:tiny|small|medium|big)?int(?:\(\d+\))?(?: unsigned)?(?: zerofill)?/i;
+
+const CONSTANT = new RegExp(`^\\s*(?:${TEXT}|-?[\\d.]+|NULL)(?=\\s|$)`, 'is');
+
+/** The columns of a table, from what SHOW CREATE TABLE says while `sql_mode` is empty. */
+export function definedColumns(createTable: string): DefinedColumn[] {
+  const body = outerTokens(createTable).find((token) => token.startsWith('(')) ?? '()';
+  return partsOf(body.slice(1, -1)).flatMap((part): DefinedColumn[] => {
+    const [name = '', ...definition] = part;
+    // Keys and constraints begin with a word.
+    if (!name.startsWith('`')) return [];
+    const text = definition.join('').trimStart();
+    const type = INTEGER.exec(text)?.[0];
+    const rest = text.slice(type?.length ?? 0).trimEnd();
+    const tokens = outerTokens(rest);
+    const after = (word: string): readonly string[] | undefined =>
+      tokens.includes(word) ? tokens.slice(tokens.indexOf(word) + 1) : undefined;
+    const fallback = after('DEFAULT')?.join('');
+    const counting = tokens.indexOf('AUTO_INCREMENT');
+    return [
+      {
+        ...{ name: name.slice(1, -1).replaceAll('``', '`'), type: type?.toLowerCase(), rest },
+        // Without the blank in front of it, too.
+        restOfOurs: counting === -1 ? rest : tokens.filter((_, at) => at !== counting && at !== counting - 1).join(''),
+        isGenerated: counting !== -1,
+        computedFrom: after('AS')?.find((token) => token.startsWith('(')),
+        hasComputedDefault: fallback !== undefined && !CONSTANT.test(fallback),
+      },
+    ];
+  });
+}
+
+/** Divided at the commas, each as tokens that begin with no blank. */
+function partsOf(body: string): string[][] {
+  const parts: string[][] = [[]];
+  for (const token of outerTokens(body)) {
+    if (token === ',') parts.push([]);
+    else if (parts.at(-1)!.length > 0 || token.trim() !== '') parts.at(-1)!.push(token);
+  }
+  return parts;
+}
+
+/** The tokens of a text; what stands in parentheses is one. */
+function outerTokens(text: string): string[] {
+  const found: string[] = [];
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (depth > 0) found[found.length - 1] += token;
+    else found.push(token);
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+  }
+  return found;
+}
+
+/** A foreign key as it is made again. */
+export interface ForeignKey extends PlacedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly target: PlacedTable & { readonly columns: readonly string[] };
+  /** ` ON DELETE ... ON UPDATE ...` */
+  readonly rules: string;
+}
+
+/** Every foreign key of the server that the account may see. */
+export async function foreignKeys(query: Query): Promise<ForeignKey[]> {
+  const records = (await query(
+    'SELECT k.TABLE_SCHEMA AS s, k.TABLE_NAME AS t, k.CONSTRAINT_NAME AS n, k.COLUMN_NAME AS c, ' +
+      'k.REFERENCED_TABLE_SCHEMA AS rs, k.REFERENCED_TABLE_NAME AS rt, k.REFERENCED_COLUMN_NAME AS rc, ' +
+      'r.DELETE_RULE AS d, r.UPDATE_RULE AS u FROM information_schema.KEY_COLUMN_USAGE k ' +
+      'JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA ' +
+      'AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME ' +
+      'WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY s, t, n, k.ORDINAL_POSITION',
+  )) as readonly Record<string, string>[];
+  const byName = new Map<string, Record<string, string>[]>();
+  for (const each of records) {
+    const name = JSON.stringify([each['s'], each['t'], each['n']]);
+    byName.set(name, [...(byName.get(name) ?? []), each]);
+  }
+  return [...byName.values()].map((parts) => {
+    const { s, t, n, rs, rt, d, u } = parts[0] as Record<'s' | 't' | 'n' | 'rs' | 'rt' | 'd' | 'u', string>;
+    const target = { schema: rs, table: rt, columns: parts.map((part) => part['rc']!) };
+    const rules = ` ON DELETE ${d} ON UPDATE ${u}`;
+    return { schema: s, table: t, name: n, columns: parts.map((part) => part['c']!), target, rules };
+  });
+}
+
+export function addForeignKey({ name, columns, target, rules, ...place }: ForeignKey, home: string): string {
+  const list = (names: readonly string[]): string => names.map(quoted).join(', ');
+  // Without a name of its own the other table is looked for in the database of the one that refers.
+  const parent = place.schema === home ? pathSql(target, home) : `${quoted(target.schema)}.${quoted(target.table)}`;
+  const refers = `FOREIGN KEY (${list(columns)}) REFERENCES ${parent} (${list(target.columns)})`;
+  return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;
+}
+
+export function dropForeignKey({ name, ...place }: ForeignKey, home: string): string {
+  return `ALTER TABLE ${pathSql(place, home)} DROP FOREIGN KEY ${quoted(name)}`;
 }

@@ -1,8 +1,19 @@
-import { looseColumns, type Candidate } from './loose-columns.js';
-import { numberIn, type KeyPath, type MigrationStep, type OldKey, type OldKeys, type Query } from './old-key.js';
-import { postgresContents, postgresCounters, postgresDependents } from './postgres-dependents.js';
-import { literal, quoted } from './postgres-names.js';
-import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
+import {
+  type Candidate,
+  type KeyPath,
+  looseColumns,
+  type MigrationStep,
+  missingColumn,
+  notAKey,
+  notAnInteger,
+  numberIn,
+  type OldKey,
+  type OldKeys,
+  type Query,
+  refersElsewhere,
+  refuseWorkerTable,
+} from './old-key.js';
+import { literal, postgresContents, postgresCounters, postgresDependents, quoted } from './postgres-names.js';
 
 interface Column {
   /** Quoted where that is needed, with its schema where the search path does not lead there. */

@@ -1,6 +1,6 @@
 import type { LayoutOptions } from '@raindrop/core';
 import fc from 'fast-check';
-import { layoutOfAnyLife } from '../options/layout-of-any-life.js';
+import { layoutOfAnyLife } from '../options/module-options.js';
 import { proposeLayout, type Proposal } from './propose-layout.js';
 
 const now = Date.parse('2026-11-21T20:00:00Z');

@@ -1,6 +1,6 @@
 import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type ReadyLayoutOptions } from '@raindrop/core';
 import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
-import { layoutOfAnyLife } from '../options/layout-of-any-life.js';
+import { layoutOfAnyLife } from '../options/module-options.js';
 
 /** Options of a layout, by its bits or by `layout: 'number'`. */
 export type ProposedOptions = LayoutOptions | (Omit<ReadyLayoutOptions, 'layout'> & { readonly layout: 'number' });

@@ -1,16 +1,19 @@
-import { looseColumns } from './loose-columns.js';
 import {
-  numberIn,
+  CLEAR_AWAY,
   type KeyPath,
+  looseColumns,
   type MigrationStep,
+  missingColumn,
+  notAKey,
+  notAnInteger,
+  numberIn,
   type OldKey,
   type OldKeys,
   type Query,
+  refersElsewhere,
+  refuseWorkerTable,
   type TypedColumn,
 } from './old-key.js';
-import { missingColumn, notAKey, notAnInteger, refersElsewhere, refuseWorkerTable } from './refusals.js';
-import { sqliteContents, sqliteRowNumbers } from './sqlite-contents.js';
-import { readSqliteTables, same, type SqliteLink, type SqliteTable } from './sqlite-tables.js';
 
 /**
  * SQLite's integers have 64 bits already. The tables are built anew all the same: an INTEGER PRIMARY KEY makes keys of
@@ -101,4 +104,116 @@ function isAt(a: Omit<TypedColumn, 'type'>, b: Omit<TypedColumn, 'type'>): boole
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A foreign key's column, and what it refers to. */
+interface SqliteLink {
+  readonly from: TypedColumn;
+  readonly to: { readonly table: string; readonly column: string };
+}
+
+/** A table as it is; names are compared without regard to case. */
+interface SqliteTable {
+  readonly name: string;
+  readonly columns: readonly TypedColumn[];
+  /** The columns of the primary key. */
+  readonly primary: readonly string[];
+  /** Columns that are unique by themselves. */
+  readonly unique: readonly string[];
+  readonly links: readonly SqliteLink[];
+  /** Whether SQLite counts its keys, and makes none twice after a DELETE. */
+  readonly isCounted: boolean;
+}
+
+/** Every table of the database. */
+async function readSqliteTables(query: Query): Promise<SqliteTable[]> {
+  const found = await query(
+    "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+  );
+  const tables: Omit<SqliteTable, 'links'>[] = [];
+  for (const { name, sql } of found) tables.push(await readTable(query, String(name), String(sql)));
+  const linked: SqliteTable[] = [];
+  for (const table of tables) linked.push({ ...table, links: await linksOf(query, table, tables) });
+  return linked;
+}
+
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+async function readTable(query: Query, name: string, sql: string): Promise<Omit<SqliteTable, 'links'>> {
+  const columns = await query('SELECT name, type, pk FROM pragma_table_info(?)', [name]);
+  const unique = await query(
+    'SELECT i.name FROM pragma_index_list(?) l JOIN pragma_index_info(l.name) i WHERE l."unique" = 1 AND l.partial = 0 ' +
+      'AND (SELECT COUNT(*) FROM pragma_index_info(l.name)) = 1 AND i.name IS NOT NULL',
+    [name],
+  );
+  return {
+    name,
+    columns: columns.map((each) => ({
+      ...{ table: name, column: String(each['name']), type: String(each['type']).toLowerCase() },
+    })),
+    primary: columns.filter(({ pk }) => Number(pk) > 0).map((each) => String(each['name'])),
+    unique: unique.map((each) => String(each['name'])),
+    isCounted: /\bAUTOINCREMENT\b/i.test(sql),
+  };
+}
+
+async function linksOf(
+  query: Query,
+  { name, columns }: Omit<SqliteTable, 'links'>,
+  tables: readonly Omit<SqliteTable, 'links'>[],
+): Promise<SqliteLink[]> {
+  const sql =
+    'SELECT "table" AS target, seq, "from" AS child, "to" AS parent FROM pragma_foreign_key_list(?) ORDER BY id, seq';
+  return (await query(sql, [name])).flatMap(({ target, seq, child, parent }): SqliteLink[] => {
+    const from = columns.find((each) => same(each.column, String(child)));
+    // Without a column it is the primary key of the other table.
+    const keys = tables.find((each) => same(each.name, String(target)))?.primary ?? [];
+    const column = (parent as string | null) ?? keys[Number(seq)];
+    return from === undefined || column === undefined ? [] : [{ from, to: { table: String(target), column } }];
+  });
+}
+
+/** By these names a row's own number is read, unless a column has one of them. */
+const OWN_NUMBER = ['rowid', 'oid', '_rowid_'];
+
+/**
+ * SQL for what reads a row's own number (`what`): it was the key's, and is another one as soon as the key is Raindrop's.
+ * SQLite keeps no list of what depends on what, only texts: any trigger or view is meant that names the table and one of
+ * the words; and full-text tables over the table's rows that do not name the key.
+ * @param columns the names of all columns of the database
+ */
+function sqliteRowNumbers({ table, column }: TypedColumn, columns: readonly string[]): string {
+  const words = OWN_NUMBER.filter((word) => !columns.some((each) => each.toLowerCase() === word));
+  const says = words.map((word) => `' ' || lower(sql) || ' ' GLOB '*[^a-z0-9_]${word}[^a-z0-9_]*'`);
+  const [name, key] = [literal(table.toLowerCase()), literal(column.toLowerCase())];
+  const plain = `replace(replace(replace(replace(replace(replace(lower(sql), ' ', ''), char(10), ''), '''', ''), '"', ''), '[', ''), ']', '')`;
+  const has = (what: string, value: string): string =>
+    `(instr(${plain}, '${what}=' || replace(${value}, ' ', '') || ',') > 0 OR instr(${plain}, '${what}=' || replace(${value}, ' ', '') || ')') > 0)`;
+  return `SELECT 'the ' || type || ' ' || name || ' of ' || tbl_name || ' reads row numbers (rowid), which are those of ' || ${literal(`${table}.${column}`)}
+  || ' no longer: ' || ${literal(CLEAR_AWAY)} || ', by the key' AS what FROM sqlite_master WHERE type IN ('trigger', 'view')
+  AND (lower(tbl_name) = ${name} OR instr(lower(sql), ${name}) > 0) AND (${says.length === 0 ? '0' : says.join(' OR ')})
+UNION ALL SELECT 'the full-text table ' || name || ' finds rows of ' || ${literal(table)} || ' by their numbers (rowid), which are those of ' ||
+  ${literal(`${table}.${column}`)} || ' no longer: ' || ${literal(CLEAR_AWAY)} || ', as fts5 with content_rowid=' || ${literal(column)} FROM sqlite_master
+  WHERE type = 'table' AND lower(sql) LIKE 'create virtual%' AND ${has('content', name)} AND NOT (instr(${plain}, 'usingfts5(') > 0 AND ${has('content_rowid', key)})`;
+}
+
+/** SQL for all that a table has, an object each (`what`): the same has to be there after it has been built anew. */
+function sqliteContents(table: string): string {
+  const name = literal(table);
+  const link = `COALESCE(f."to", '') || ' ' || f.on_update || ' ' || f.on_delete`;
+  return `SELECT 'foreign key of ' || m.name || ': ' || f."from" || ' to ' || f."table" || ' ' || ${link} AS what FROM sqlite_master m
+  JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND (lower(m.name) = lower(${name}) OR lower(f."table") = lower(${name}))
+UNION ALL SELECT 'index of ' || ${name} || ': ' || CASE l.origin WHEN 'c' THEN l.name ELSE '' END || ' ' || l."unique" || l.partial || ' ' ||
+  (SELECT group_concat(COALESCE(x.name, '') || x."desc" || x.coll) FROM pragma_index_xinfo(l.name) x WHERE x."key") FROM pragma_index_list(${name}) l WHERE l.origin <> 'pk'
+UNION ALL SELECT type || ' ' || name || ' of ' || ${name} || ': ' || sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ${name} AND sql IS NOT NULL
+UNION ALL SELECT 'column ' || ${name} || '.' || name || ': ' || pk || hidden || CASE WHEN pk THEN '' ELSE "notnull" END || COALESCE(dflt_value, '') FROM pragma_table_xinfo(${name})
+UNION ALL SELECT 'checks of ' || ${name} || ': ' || (length(sql) - length(replace(upper(sql), 'CHECK', ''))) / 5 FROM sqlite_master WHERE type = 'table' AND name = ${name}
+UNION ALL SELECT 'rows of ' || ${name} || ': ' || COUNT(*) FROM "${table.replaceAll('"', '""')}"
+UNION ALL SELECT 'rows of ' || ${name} || ' without their parents: ' || COUNT(*) FROM pragma_foreign_key_check(${name})`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

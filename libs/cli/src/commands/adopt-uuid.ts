@@ -9,10 +9,10 @@ import { openProject } from '../project/open-project.js';
 import { synchronizeSettings, uuidCode } from '../project/uuid-code.js';
 import type { TypedColumn } from '../adopt/old-key.js';
 import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js';
-import { writeNew } from '../adopt/write-new.js';
+import { writeNew } from '../adopt/migration-text.js';
 import { CommandFailedError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
-import { showNumber } from '../io/show-number.js';
+import { showNumber } from '../io/text.js';
 import type { FlagValues } from '../options/module-options.js';
 
 /** So many rows may come before the migration runs, beside as many as there are. */

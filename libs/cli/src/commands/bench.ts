@@ -4,8 +4,7 @@ import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
-import { showDuration, showNumber } from '../io/show-number.js';
-import { textTable } from '../io/text-table.js';
+import { showDuration, showNumber, textTable } from '../io/text.js';
 import { moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 import { withIdService } from '../service/with-id-service.js';
 

@@ -3,7 +3,7 @@ import { layoutReader, recognizingReader, type Reader } from '../decoding/reader
 import { describeId, linesOfId, type DecodedId } from '../decoding/decoded-id.js';
 import { InputError } from '../input-error.js';
 import { toJson, type CliOutput } from '../io/cli-output.js';
-import { linesOf } from '../io/read-lines.js';
+import { linesOf } from '../io/text.js';
 import { layoutToRead, moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 
 /** So many are read, written and forgotten at a time. */

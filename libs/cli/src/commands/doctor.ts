@@ -1,11 +1,10 @@
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { examine } from '../doctor/examine.js';
-import type { Finding } from '../doctor/finding.js';
-import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
+import type { Finding } from '../doctor/checks.js';
+import { EXIT_CODES, type ExitCode } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { layoutToRead, moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
-import { requireRows } from '../service/assigners.js';
-import { onExistingFile, resolveWorkers, withWorkers } from '../service/open-workers.js';
+import { onExistingFile, requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 

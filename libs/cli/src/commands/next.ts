@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
 import { codecs, type CodecName } from '@raindrop/core';
 import { isCodecName } from '@raindrop/core/internal';
-import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
-import { databaseSettingsOf } from '@raindrop/node';
+import { databaseSettingsOf, type IdService, type SnowflakeModuleOptions } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
-import { showNumber } from '../io/show-number.js';
+import { showNumber } from '../io/text.js';
 import { InputError } from '../input-error.js';
 import { moduleOptions, type FlagValues } from '../options/module-options.js';
-import { mayRepeat, refuseUnreserved } from '../service/assigners.js';
-import { requireReachable, resolveWorkers } from '../service/open-workers.js';
+import { mayRepeat, refuseUnreserved, requireReachable, resolveWorkers } from '../service/open-workers.js';
 import { withIdService } from '../service/with-id-service.js';
-import { unknownFormat } from '../decoding/formats.js';
+import { unknownFormat } from '../decoding/readers.js';
 
 const MOST = 1_000_000_000;
 

@@ -1,17 +1,24 @@
-import { planLayout, type LayoutPlan } from '@raindrop/core';
+import {
+  adviseLayout,
+  ConfigurationError,
+  type LayoutAdvice,
+  type LayoutNeeds,
+  type LayoutPlan,
+  planLayout,
+} from '@raindrop/core';
 import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import type { CliOutput } from '../io/cli-output.js';
-import { showNumber } from '../io/show-number.js';
+import { showNumber } from '../io/text.js';
 import {
+  type FlagValues,
   layoutOptionsOf,
   moduleOptions,
   namesLayout,
   refuseUnknown,
-  type FlagValues,
 } from '../options/module-options.js';
 import { numberOf } from '../options/option-flags.js';
-import { advise, asksForAdvice } from './advise.js';
-import { bitPicture } from '../decoding/bit-picture.js';
+import { bitPicture } from '../decoding/decoded-id.js';
+import { InputError } from '../input-error.js';
 
 /**
  * `raindrop plan`: what a layout comes to, before anything is issued with it (without one, the default); or which one to
@@ -55,4 +62,67 @@ function linesOf(plan: LayoutPlan, output: CliOutput): string[] {
 
 function until(moment: string | null): string {
   return moment === null ? 'beyond the year 275760' : `until ${moment}`;
+}
+
+/** The flags of the needs, and what stands in for one that is not given. */
+const NEEDS = {
+  processes: { need: 'processes', usual: 10 },
+  rate: { need: 'idsPerSecond', usual: 1_000 },
+  years: { need: 'years', usual: 30 },
+} as const;
+
+/** Whether `raindrop plan` is asked which layout to take, not what one comes to. */
+export function asksForAdvice(flags: FlagValues): boolean {
+  return [...Object.keys(NEEDS), 'numbers'].some((name) => flags[name] !== undefined);
+}
+
+/** `raindrop plan --processes ...`: the layouts that bear what is asked, the best one first; one that is set is not looked at. */
+export async function advise(flags: FlagValues, output: CliOutput): Promise<void> {
+  const needs = Object.entries(NEEDS).map(([flag, { need, usual }]) => {
+    const given = flags[flag] as string | undefined;
+    return [need, given === undefined ? usual : numberOf(given)];
+  });
+  const advice = adviceOn({ ...(Object.fromEntries(needs) as LayoutNeeds), numbers: flags['numbers'] === true });
+  await output.result(advice, () =>
+    advice.flatMap((each, index) => [...(index > 0 ? [''] : []), ...adviceLines(each)]),
+  );
+}
+
+/** The problems name the flags. */
+function adviceOn(needs: LayoutNeeds): readonly LayoutAdvice[] {
+  try {
+    return adviseLayout(needs);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const lines = error.problems.map(
+      ({ option, given, message }) => `${flagFor(option)} ${given}: ${message.replace(': use Number(...)', '')}`,
+    );
+    throw new InputError('for these needs there is no advice:', lines);
+  }
+}
+
+function flagFor(option: string): string {
+  const flag = Object.entries(NEEDS).find(([, { need }]) => need === option)?.[0];
+  return flag === undefined ? option : `--${flag}`;
+}
+
+function adviceLines({ name, options, plan, reasons, misses }: LayoutAdvice): string[] {
+  const { workers, idsPerSecond, expiresAt, safeUntil } = plan;
+  const { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength } = options;
+  const isNamed = name === 'number';
+  const bits =
+    `--time-unit ${timeUnit} --start ${String(startTimeStamp)} --timestamp-bits ${timeStampLength} ` +
+    `--worker-bits ${workIdLength} --end-bits ${endBitsLength}`;
+  const exact = `exact numbers ${untilYear(safeUntil)}`;
+  return [
+    `${name}${misses.length > 0 ? ', which does not meet all needs' : ''}`,
+    `  ${isNamed ? '--layout number' : bits}`,
+    `  ${showNumber(workers.count)} workers, ${showNumber(idsPerSecond)} IDs a second of each; ${isNamed ? `${exact}, then it refuses` : `${untilYear(expiresAt)}, ${exact}`}`,
+    ...reasons.map((reason) => `  + ${reason}`),
+    ...misses.map((miss) => `  - ${miss}`),
+  ];
+}
+
+function untilYear(moment: string | null): string {
+  return moment === null ? 'beyond the year 275760' : `until ${moment.split('T')[0]!.replace('+0', '')}`;
 }

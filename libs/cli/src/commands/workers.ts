@@ -1,12 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import type { WorkerState, WorkerView } from '@raindrop/node';
+import { fenceWorkers, type WorkerState, type WorkerView } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
-import { showDuration } from '../io/show-number.js';
-import { textTable } from '../io/text-table.js';
-import { moduleOptions, type FlagValues } from '../options/module-options.js';
-import { resolveWorkers, viewWorkers } from '../service/open-workers.js';
-import { countsOf } from './worker-counts.js';
+import { showDuration, textTable } from '../io/text.js';
+import { type FlagValues, moduleOptions } from '../options/module-options.js';
+import { explained, onExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<WorkerState, Style>> = {
   ...{ held: 'green', free: 'dim', expired: 'yellow', foreign: 'magenta', 'used-up': 'red', deleted: 'dim' },
@@ -70,4 +68,38 @@ function summaryOf(counts: Readonly<Record<WorkerState, number>>, hidden: number
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   const text = parts.map(([state, count]) => `${count} ${state}`).join(', ') || 'no rows: run raindrop init';
   return hidden > 0 ? `${text} (${hidden} never used, not shown: --all)` : text;
+}
+
+/** How many rows there are in each state. */
+export function countsOf(workers: readonly WorkerView[]): Record<WorkerState, number> {
+  const counts = { held: 0, free: 0, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 };
+  for (const { state } of workers) counts[state]++;
+  return counts;
+}
+
+/** `raindrop fence`: makes a table safe that was restored from a backup. Refuses without `--yes`. */
+export async function fence(flags: FlagValues, output: CliOutput): Promise<void> {
+  const given = moduleOptions(flags);
+  const options = resolveWorkers(given);
+  const { maxClockSkewMs, horizonMs } = options.lease;
+  if (flags['yes'] !== true) {
+    const { workers } = await viewWorkers(given, options);
+    const { held, foreign } = countsOf(workers);
+    throw new InputError(
+      `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and bar them ` +
+        `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. ${othersOf(foreign)}Say --yes to do it`,
+    );
+  }
+  const { rows, foreign, barredMs } = await explained(options, fenceWorkers(onExistingFile(given)));
+  if (foreign !== 0 && !output.isJson) output.note(othersOf(foreign).trim());
+  await output.result({ table: options.tableName, rows, foreign, barredMs }, () => [
+    `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,
+  ]);
+}
+
+/** What no fence reaches. */
+function othersOf(foreign: number | null): string {
+  if (foreign === 0) return '';
+  const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;
+  return `${rows} may belong to programs other than Raindrop, which no fence stops: end those first. `;
 }

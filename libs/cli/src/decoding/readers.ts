@@ -1,18 +1,17 @@
 import {
   codecs,
+  type IdReading,
+  type Layout,
+  type ParsedId,
   parseId,
   parseKeyWorkerId,
   presets,
   RaindropError,
   recognizeId,
   showValue,
-  type IdReading,
-  type Layout,
-  type ParsedId,
 } from '@raindrop/core';
 import { isCodecName } from '@raindrop/core/internal';
 import { InputError } from '../input-error.js';
-import { unknownFormat } from './formats.js';
 
 /** An ID that was read, and how. */
 export interface ReadId {
@@ -28,7 +27,7 @@ export interface ReadId {
 export type Reader = (text: string) => ReadId | string;
 
 /** How the IDs of a given layout are written. */
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly format: string | undefined;
   /** Whether the IDs are of KeyWorker's own epoch. */
   readonly isOriginal: boolean;
@@ -83,4 +82,9 @@ function said(read: () => ReadId): ReadId | string {
     if (error instanceof RaindropError) return error.message;
     throw error;
   }
+}
+
+/** The error of a `--format` that there is not. */
+export function unknownFormat(format: string): InputError {
+  return new InputError(`--format ${format} is not one; there are ${Object.keys(codecs).join(', ')}`);
 }

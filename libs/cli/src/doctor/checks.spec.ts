@@ -1,8 +1,6 @@
 import { resolveLayout } from '@raindrop/core/internal';
 import type { WorkerRow } from '@raindrop/core';
-import { checkClock } from './check-clock.js';
-import { checkLayout } from './check-layout.js';
-import { checkTable } from './check-table.js';
+import { checkClock, checkLayout, checkTable } from './checks.js';
 
 const now = Date.parse('2026-11-21');
 const rowOf = (id: number, changes: Partial<WorkerRow> = {}): WorkerRow => ({

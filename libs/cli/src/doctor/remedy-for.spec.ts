@@ -1,5 +1,5 @@
 import { DatabaseCallError, DriverNotInstalledError, StoreUnavailableError } from '@raindrop/node';
-import { remedyFor } from './remedy-for.js';
+import { remedyFor } from './examine.js';
 
 it.each([
   [new DatabaseCallError('connect', 'ECONNREFUSED'), 'start the database'],

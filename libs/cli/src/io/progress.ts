@@ -1,5 +1,5 @@
 import type { CliOutput } from './cli-output.js';
-import { showDuration, showNumber } from './show-number.js';
+import { showDuration, showNumber } from './text.js';
 
 const REDRAW_MS = 200;
 const WIDTH = 24;

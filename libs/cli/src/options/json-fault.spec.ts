@@ -1,4 +1,4 @@
-import { jsonFault } from './json-fault.js';
+import { jsonFault } from './config-file.js';
 
 it.each([
   ['{"a": 1}', undefined],

@@ -1,12 +1,10 @@
-import type { Layout, LayoutOptions } from '@raindrop/core';
-import { BIT_OPTIONS, layoutOfAnyCopy, OptionReader } from '@raindrop/core/internal';
+import { type Layout, type LayoutOptions, presets, type ReadyLayoutOptions } from '@raindrop/core';
+import { BIT_OPTIONS, layoutOfAnyCopy, OptionReader, readAnyLayout } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { LAYOUT_OPTIONS, OPTION_TABLE } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
-import { layoutOfAnyLife } from './layout-of-any-life.js';
-import { optionsOfFlags } from './option-flags.js';
-import { presetOf, presetOptionsOf } from './preset-choice.js';
+import { numberOf, optionsOfFlags } from './option-flags.js';
 
 /** What the flags of a command came to. */
 export type FlagValues = Readonly<Record<string, unknown>>;
@@ -77,4 +75,40 @@ const NO_LAYOUT =
 
 function without(options: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}
+
+/** `twitter`, or in a file also `{ name: 'tsid', nodeBits: 8 }`. */
+
+/** @throws InputError for a name that is no preset; ConfigurationError for its options */
+function presetOf(choice: unknown, more: Readonly<Record<string, unknown>>): Layout {
+  const { name, ...options } =
+    typeof choice === 'object' && choice !== null ? (choice as Record<string, unknown>) : { name: choice };
+  const names = Object.keys(presets);
+  const found = names.find((each) => each.toLowerCase() === String(name).toLowerCase()) as
+    keyof typeof presets | undefined;
+  if (found === undefined) throw new InputError(`--preset ${String(name)} is not one; there are ${names.join(', ')}`);
+  const make = presets[found] as (options: object) => Layout;
+  return make({ ...options, ...more });
+}
+
+/** `nodeBits=8` and the like. @throws InputError for what has no name or no value */
+function presetOptionsOf(texts: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const match = /^(\w+)=(.+)$/.exec(text);
+      if (match === null) throw new InputError(`--preset-option ${text} must be name=value, such as nodeBits=8`);
+      return [match[1]!, numberOf(match[2]!)];
+    }),
+  );
+}
+
+/**
+ * The layout of these options, also one that has expired: for reading IDs, and for judging how long it lasts.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function layoutOfAnyLife(options: LayoutOptions | ReadyLayoutOptions, nowMs: number): Layout {
+  const reader = new OptionReader(options);
+  const resolved = readAnyLayout(reader, nowMs);
+  reader.finish();
+  return resolved!.layout;
 }

@@ -1,9 +1,6 @@
 import { relative } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { breakingDeclaration } from './breaking-declaration.js';
-import { breakingExpression } from './breaking-expression.js';
-import { KeyReader } from './key-reader.js';
-import type { KeyNames } from './key-names.js';
+import { type KeyNames, KeyReader } from './key-reader.js';
 import type { Project } from './open-project.js';
 
 /** A place in an application that does not work with keys that are texts. */
@@ -38,4 +35,111 @@ export function breakingCode(project: Project, names: KeyNames): BreakingCode[] 
     visit(file);
   }
   return found.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column));
+}
+
+const PIPES = /\b(?:ParseIntPipe|ParseFloatPipe)\b/;
+const VALIDATORS = /^(?:IsInt|IsNumber|IsPositive|IsNegative|Min|Max|IsDivisibleBy)$/;
+const NUMBERS = /\b(?:Number|Int|Float)\b/;
+const COUNTED = /^Primary(?:Generated)?Column$/;
+
+/** Says why a declaration, or a decorator of one, does not do for keys that are texts; undefined where it does. */
+function breakingDeclaration(node: TypeScript.Node, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  if (ts.isDecorator(node)) return ofDecorator(node, reader);
+  const isDeclared =
+    ts.isPropertyDeclaration(node) ||
+    ts.isPropertySignature(node) ||
+    ts.isParameter(node) ||
+    ts.isVariableDeclaration(node);
+  if (!isDeclared || node.type === undefined || !isKeyName(node.name, reader)) return undefined;
+  if (ts.isClassLike(node.parent) && reader.isOtherEntity(node.parent, node.name.getText())) return undefined;
+  const parts = ts.isUnionTypeNode(node.type) ? node.type.types : [node.type];
+  const isNumber = parts.some(({ kind }) => kind === ts.SyntaxKind.NumberKeyword);
+  // A union with string takes both already.
+  const isText = parts.some(({ kind }) => kind === ts.SyntaxKind.StringKeyword);
+  return isNumber && !isText ? 'is declared a number: make it a string' : undefined;
+}
+
+function ofDecorator({ expression, parent }: TypeScript.Decorator, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  if (!ts.isCallExpression(expression)) return undefined;
+  const called = expression.expression.getText();
+  const [first, ...others] = expression.arguments;
+  const isOfKey = first !== undefined && ts.isStringLiteralLike(first) && reader.names.isKey(first.text);
+  if (isOfKey && others.some((each) => PIPES.test(each.getText()) || NUMBERS.test(each.getText()))) {
+    return 'reads a key as a number: take ParseIdPipe, or a text';
+  }
+  if (!ts.isPropertyDeclaration(parent) || !isKeyName(parent.name, reader)) return undefined;
+  if (ts.isClassLike(parent.parent) && reader.isOtherEntity(parent.parent, parent.name.getText())) return undefined;
+  if (COUNTED.test(called)) return 'makes the key by the database: take @GeneratedSnowflake()';
+  if (VALIDATORS.test(called)) return 'wants a key to be a number: take @IsSnowflake(), or @IsNumberString()';
+  const isTold = expression.arguments.some((each) => NUMBERS.test(each.getText()));
+  return isTold ? 'says that a key is a number' : undefined;
+}
+
+function isKeyName(name: TypeScript.Node, reader: KeyReader): boolean {
+  const { ts } = reader;
+  return (ts.isIdentifier(name) || ts.isStringLiteral(name)) && reader.names.isKey(name.text);
+}
+
+const CONVERSIONS = ['Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Number.parseFloat'];
+const TESTS = ['Number.isInteger', 'Number.isSafeInteger', 'Number.isFinite', 'Number.isNaN', 'isNaN', 'isFinite'];
+const EXTREMES = ['Math.max', 'Math.min'];
+
+/** Says why an expression does not work with keys that are texts; undefined where it does. */
+function breakingExpression(node: TypeScript.Node, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  if (ts.isBinaryExpression(node)) return ofOperator(node, reader);
+  if (ts.isCallExpression(node)) return ofCall(node, reader);
+  if (!ts.isPrefixUnaryExpression(node) || !reader.isKey(node.operand)) return undefined;
+  const { PlusToken, MinusToken } = ts.SyntaxKind;
+  return node.operator === PlusToken || node.operator === MinusToken ? ROUNDS : undefined;
+}
+
+const ROUNDS = 'makes a number of a key: past 2^53 - 1 the last digits are lost';
+
+function ofCall(node: TypeScript.CallExpression, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  const called = node.expression.getText();
+  const isOfKey = node.arguments.some((each) => reader.isKey(each));
+  if (CONVERSIONS.includes(called) && isOfKey) return ROUNDS;
+  if (TESTS.includes(called) && isOfKey) return 'asks whether a key is a number: of a text it is told something else';
+  const isOfKeys = node.arguments.some((each) => reader.isKeys(each));
+  if (EXTREMES.includes(called) && (isOfKey || isOfKeys)) return 'reckons with keys as numbers: compare them as BigInt';
+  const isMapped = node.arguments.some((each) => ts.isIdentifier(each) && CONVERSIONS.includes(each.text));
+  const { expression: method } = node;
+  if (!ts.isPropertyAccessExpression(method) || !reader.isKeys(method.expression)) return undefined;
+  if (method.name.text === 'map' && isMapped) return ROUNDS;
+  const isSorting = method.name.text === 'sort' || method.name.text === 'toSorted';
+  return isSorting ? 'sorts keys: texts sort letter by letter, 10 before 9; compare them as BigInt' : undefined;
+}
+
+function ofOperator(node: TypeScript.BinaryExpression, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  const { left, right, operatorToken } = node;
+  const kind = ts.SyntaxKind;
+  const operator = operatorToken.kind;
+  const equality = [
+    ...[kind.EqualsEqualsToken, kind.EqualsEqualsEqualsToken],
+    ...[kind.ExclamationEqualsToken, kind.ExclamationEqualsEqualsToken],
+  ];
+  if (equality.includes(operator)) return ofEquality(left, right, reader) ?? ofEquality(right, left, reader);
+  if (![left, right].some((each) => reader.isNumericKey(each))) return undefined;
+  const order = [...[kind.LessThanToken, kind.LessThanEqualsToken, kind.GreaterThanToken, kind.GreaterThanEqualsToken]];
+  if (order.includes(operator)) {
+    return 'orders keys: texts compare letter by letter, 10 before 9; compare them as BigInt';
+  }
+  const reckoning = [kind.MinusToken, kind.AsteriskToken, kind.SlashToken, kind.PercentToken];
+  if (reckoning.includes(operator)) return 'reckons with a key: texts become numbers, and lose digits';
+  const isSum = operator === kind.PlusToken && [left, right].every((each) => reader.mayBeNumber(each));
+  return isSum ? 'adds to a key: with a text the digits are put side by side' : undefined;
+}
+
+function ofEquality(one: TypeScript.Expression, other: TypeScript.Expression, reader: KeyReader): string | undefined {
+  const { ts } = reader;
+  if (ts.isTypeOfExpression(one) && ts.isStringLiteral(other) && reader.isKey(one.expression)) {
+    return other.text === 'number' ? 'asks whether a key is a number: it is a text then' : undefined;
+  }
+  if (!reader.isNumericKey(one) || reader.isKey(other) || !reader.isNumber(other)) return undefined;
+  return 'compares a key with a number: a text never is one';
 }

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
+import { createRequire } from 'node:module';
 import { InputError } from '../input-error.js';
-import { projectTypescript } from './project-typescript.js';
 
 /** An application's sources, read by its own compiler. */
 export interface Project {
@@ -49,4 +49,23 @@ function configOf(path: string): string {
   const file = existsSync(full) && statSync(full).isDirectory() ? join(full, 'tsconfig.json') : full;
   if (!existsSync(file)) throw new InputError(`--project ${path}: there is no ${file}`);
   return file;
+}
+
+/**
+ * The TypeScript that is installed in an application.
+ * @throws InputError when there is none, or one that answers no questions of other programs
+ */
+export function projectTypescript(folder: string): typeof TypeScript {
+  let found: Partial<typeof TypeScript>;
+  try {
+    found = createRequire(join(folder, 'package.json'))('typescript') as Partial<typeof TypeScript>;
+  } catch {
+    throw new InputError(
+      `--project ${folder} is read with its own TypeScript, which is not installed there: npm install --save-dev typescript`,
+    );
+  }
+  if (typeof found.createProgram === 'function') return found as typeof TypeScript;
+  throw new InputError(
+    `--project ${folder} has TypeScript ${String(found.version)}, which answers no questions of other programs: take 5 or 6`,
+  );
 }

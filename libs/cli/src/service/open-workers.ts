@@ -1,10 +1,13 @@
 import type { WorkerStore } from '@raindrop/core';
-import { readWorkers, type SnowflakeModuleOptions, type WorkersView } from '@raindrop/node';
-import { databaseSettingsOf } from '@raindrop/node';
-import { openWorkerStore, resolveSnowflakeOptions, type ResolvedSnowflakeOptions } from '@raindrop/node/internal';
+import {
+  DatabaseCallError,
+  databaseSettingsOf,
+  readWorkers,
+  type SnowflakeModuleOptions,
+  type WorkersView,
+} from '@raindrop/node';
+import { openWorkerStore, type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
-import { usesDatabase } from './assigners.js';
-import { isMissingTable } from './missing-table.js';
 
 /**
  * Options that name a database, or another place that keeps worker ids.
@@ -75,4 +78,47 @@ export async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work
     if (!isMissingTable(error)) throw error;
     throw new CommandFailedError(`${tableName} is not there, or lacks columns: run raindrop init`);
   }
+}
+
+/** Of these another process may have the same worker id, or have had it a moment ago: nobody reserves. */
+const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
+
+/** The names of what gives out worker ids, in the order in which it is asked. */
+function assignersOf({ assigner }: ResolvedSnowflakeOptions): string[] {
+  return assigner.parts.map(({ use }) => (typeof use === 'string' ? use : use.name));
+}
+
+/** Whether worker ids, or some of them, come from rows of a database. */
+function usesDatabase(options: ResolvedSnowflakeOptions): boolean {
+  return assignersOf(options).includes('database');
+}
+
+/** @throws InputError when worker ids do not come from rows of a database */
+export function requireRows(command: string, options: ResolvedSnowflakeOptions): void {
+  if (usesDatabase(options)) return;
+  const names = assignersOf(options).join(', ');
+  throw new InputError(`${command} is about the rows of workerIdAssigner: 'database', and the options name ${names}`);
+}
+
+/** @throws InputError when the running service, or the next call, could issue the same IDs */
+export function refuseUnreserved(options: ResolvedSnowflakeOptions): void {
+  const name = assignersOf(options).find((each) => UNRESERVED.includes(each));
+  if (name !== undefined) throw mayRepeat(name);
+}
+
+/** @param name of the assigner */
+export function mayRepeat(name: string): InputError {
+  return new InputError(
+    `next takes no worker id from '${name}': nobody reserves it, so a running service or the next call could issue the ` +
+      `same IDs. Give options with workerIdAssigner: 'database' or redisWorkers()`,
+  );
+}
+
+/** No file, no table, no column, in the words of the three databases; for the latter two SQLite has no code. */
+const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P01', '42703'];
+
+/** Whether a statement failed because the worker table is not there, or is one of the Go original without our columns. */
+export function isMissingTable(error: unknown): boolean {
+  if (!(error instanceof DatabaseCallError)) return false;
+  return CODES.includes(error.driverCode) || /no such (table|column)/.test(error.message);
 }

@@ -1,12 +1,8 @@
-import { firstLooks } from './first-looks.js';
+import { firstLooks, keptName, type Numbers, ownName, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
 import { pathSql, quoted } from '../mysql-names.js';
-import { filled, structured } from './mysql-prepared.js';
-import { mysqlForget, mysqlSwap } from './mysql-swap.js';
-import { literal, mysqlTriggers, schemaSql } from './mysql-trigger.js';
-import { firstMysqlNumber, mysqlNumber, mysqlRoom } from './mysql-numbers.js';
-import { numbersAreGone, uuidsAreGone } from './uuid-refusals.js';
-import type { ReferencedKey } from './referenced-keys.js';
-import { keptName, ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
+import { filled, mysqlForget, mysqlSwap, structured } from './mysql-swap.js';
+import { firstMysqlNumber, literal, mysqlNumber, mysqlRoom, mysqlTriggers, schemaSql } from './mysql-numbers.js';
+import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
 
 /** So many rows are rewritten in one transaction. */

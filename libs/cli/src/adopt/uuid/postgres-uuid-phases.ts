@@ -1,11 +1,8 @@
-import { firstLooks } from './first-looks.js';
-import { postgresTrigger } from './postgres-trigger.js';
-import { postgresSwap, prepared, schemaOf, uniqueIndex } from './postgres-swap.js';
-import type { ReferencedKey } from './referenced-keys.js';
+import { firstLooks, keptName, type Numbers, ownName, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
+import { postgresSwap, postgresTrigger, prepared, schemaOf, uniqueIndex } from './postgres-swap.js';
+import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import { literal, quoted } from '../postgres-names.js';
-import { numbersAreGone, uuidsAreGone } from './uuid-refusals.js';
-import { keptName, ownName, type Numbers, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
-import type { PostgresColumn, PostgresUuid } from './postgres-uuid-facts.js';
+import type { PostgresColumn, PostgresUuid } from './postgres-uuid.js';
 
 /** The work on PostgreSQL. No statement of `number` keeps writers out for longer than it takes to name a column. */
 export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[], floor: bigint): UuidPhases {

@@ -1,4 +1,4 @@
-import { referencedKeys } from './referenced-keys.js';
+import { referencedKeys } from './uuid-refusals.js';
 
 interface Place {
   readonly path: string;

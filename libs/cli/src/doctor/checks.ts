@@ -1,0 +1,187 @@
+import { ForeignTimeZoneError, judgeLayouts, LayoutConflictError } from '@raindrop/core/internal';
+import type {
+  Layout,
+  ResolvedLayout,
+  ResolvedLeaseOptions,
+  WorkerRange,
+  WorkerStore,
+  WorkerTable,
+} from '@raindrop/core';
+import { describeWorker, SqlWorkerStore } from '@raindrop/node/internal';
+import { DatabaseRefusedError, type WorkerState } from '@raindrop/node';
+import { showDuration, showNumber } from '../io/text.js';
+
+/** Clocks that are kept by NTP are nearer than this; the way to the database is counted apart. */
+const NEAR_MS = 1_000;
+
+/**
+ * How far this host's clock is from the database's.
+ * @param before this host's clock before the database was asked, @param after afterwards
+ */
+export function checkClock(before: number, databaseMs: number, after: number, maxClockSkewMs: number): Finding {
+  // The database looked at its clock somewhere in between.
+  const offset = databaseMs < before ? before - databaseMs : Math.max(databaseMs - after, 0);
+  const detail = `${showDuration(offset)} from the database's, ${showDuration(maxClockSkewMs)} are allowed`;
+  const remedy = 'let NTP set the clocks of this host and of the database';
+  if (offset > maxClockSkewMs) return fail('clock', detail, remedy);
+  return offset > NEAR_MS ? warn('clock', detail, remedy) : ok('clock', detail);
+}
+
+/** Whether other programs, the Go original's above all, use the table, and whether that was agreed to. */
+export async function checkForeign(
+  store: WorkerStore,
+  { rows, nowMs }: WorkerTable,
+  { adoptForeign, sharedWithOriginal, graceMs }: ResolvedLeaseOptions,
+): Promise<Finding> {
+  const foreign = rows
+    .filter((row) => describeWorker(row, nowMs, graceMs).state === 'foreign')
+    .map(({ id }) => id)
+    .sort((a, b) => a - b);
+  const detail = `workers ${foreign.join(', ')} were last written by another program`;
+  if (foreign.length > 0 && !adoptForeign) {
+    return fail('other programs', `${detail}: no service starts`, WAYS_OUT);
+  }
+  if (foreign.length === 0 && !sharedWithOriginal) return ok('other programs', 'none');
+  try {
+    await store.checkForeignTimes?.();
+  } catch (error) {
+    if (!(error instanceof ForeignTimeZoneError)) throw error;
+    return fail('other programs', error.message, 'see docs/migration.md, From Raindrop in Go');
+  }
+  const consent = sharedWithOriginal ? 'sharedWithOriginal' : 'adoptForeign';
+  return ok('other programs', foreign.length === 0 ? `none now (${consent})` : `${detail} (${consent})`);
+}
+
+const WAYS_OUT =
+  'a --table of its own and another value of the end bits, adoptForeign: true when that program is retired, or ' +
+  'sharedWithOriginal: true while it runs';
+
+const DAY_MS = 86_400_000;
+
+/** How long the layout lasts, and whether others on the table can repeat its IDs. */
+export function checkLayout(resolved: ResolvedLayout, table: WorkerTable, graceMs: number): Finding[] {
+  return [checkLife(resolved, table), checkOthers(resolved.layout, table, graceMs)];
+}
+
+function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts, rows }: WorkerTable): Finding {
+  const { expiresAt } = layout;
+  if (expiresAt === null) return ok('layout life', 'it ends beyond the year 275760');
+  const days = Math.floor((expiresAt.getTime() - nowMs) / DAY_MS);
+  const detail = `${showNumber(days)} days left, until ${expiresAt.toISOString()}`;
+  const remedy = 'plan the next layout: another value of the end bits, or a new table';
+  if (days < 0) return fail('layout life', `it ended at ${expiresAt.toISOString()}: no service starts`, remedy);
+  const wasUsed = layouts.length > 0 || rows.some(({ code }) => code !== '');
+  if (days < minLifetimeDays && !wasUsed) {
+    return fail('layout life', `${detail}: a new table takes no layout of less than ${minLifetimeDays} days`, remedy);
+  }
+  return days < 365 ? warn('layout life', detail, remedy) : ok('layout life', detail);
+}
+
+/** As a start judges them: what it would refuse fails here. */
+function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Finding {
+  try {
+    const floor = judgeLayouts(table, layout, graceMs);
+    if (!Number.isFinite(floor.tick)) return ok('other layouts', 'none on this table that could repeat IDs');
+    const last = new Date(layout.timeline.startOf(floor.tick)).toISOString();
+    return ok('other layouts', `others issued here until ${last}: all new IDs are larger`);
+  } catch (error) {
+    if (!(error instanceof LayoutConflictError)) throw error;
+    const { conflicts, clearsAtMs } = error;
+    const list = conflicts.map(({ layout: other, workerIds }) =>
+      workerIds.length > 0 ? `${other} (held by workers ${workerIds.join(', ')})` : `${other} (past)`,
+    );
+    const detail = `a start is refused: ${layout.fingerprint} could repeat IDs of ${list.join('; ')}`;
+    const wait = clearsAtMs === undefined ? '' : `, or start after ${new Date(clearsAtMs).toISOString()}`;
+    return fail('other layouts', detail, `go back to the layout of before, take another --end-value or --table${wait}`);
+  }
+}
+
+/** No row was ever written so: the statement is executed, and changes nothing. */
+const NOBODY = { version: -1, token: 'raindrop doctor' };
+
+const NOTHING = { ms: 0, sequence: -1 };
+
+/**
+ * Whether the account may do what a start does: in a table tried in a transaction that is rolled back, elsewhere by a write
+ * that finds no row. SELECT is proven by the table that was read.
+ */
+export async function checkRights(store: WorkerStore, { rows }: WorkerTable, layout: string): Promise<Finding> {
+  try {
+    if (store instanceof SqlWorkerStore) {
+      await store.tryStart(layout);
+      return ok('rights', 'the account may SELECT, UPDATE, INSERT');
+    }
+    await store.write({
+      ...{ id: rows[0]?.id ?? 0, expected: NOBODY, token: '', holder: '', layout: '', lane: 0, code: '' },
+      ...{ odometers: [NOTHING, NOTHING], timeUnit: 0, leaseMs: 0 },
+    });
+    return ok('rights', 'the account may SELECT, UPDATE');
+  } catch (error) {
+    if (!(error instanceof DatabaseRefusedError)) throw error;
+    return fail('rights', error.reason, 'grant the account SELECT, INSERT and UPDATE on all three tables');
+  }
+}
+
+/** Whether the range has its rows, and enough of them that a start can take. */
+export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: number, isShared = false): Finding[] {
+  const size = workers.max - workers.min + 1;
+  const isOurs = ({ id }: { readonly id: number }): boolean => id >= workers.min && id <= workers.max;
+  const rows = [
+    ...table.rows.filter(isOurs).map((row) => describeWorker(row, table.nowMs, graceMs)),
+    ...table.deleted.filter(isOurs).map((row) => describeWorker(row, table.nowMs, graceMs, true)),
+  ];
+  const idsIn = (...states: WorkerState[]): number[] =>
+    rows.filter(({ state }) => states.includes(state)).map(({ workerId }) => workerId);
+  const [held, takable, barred] = [idsIn('held'), idsIn('free', 'expired'), idsIn('used-up', 'foreign')];
+  return [
+    judgeRows(rows.length, size, isShared),
+    judgeUse(held.length, takable.length, rows.length),
+    barred.length === 0
+      ? ok('unusable rows', 'none')
+      : warn(
+          'unusable rows',
+          `${barred.length}: workers ${shortList(barred)}`,
+          'look at raindrop workers: used-up rows free themselves, foreign ones two minutes after their programs have ended',
+        ),
+  ];
+}
+
+function judgeRows(present: number, size: number, isShared: boolean): Finding {
+  if (present === size) return ok('rows', `all ${size} of the range`);
+  const missing = `${size - present} of ${size} are missing`;
+  if (isShared) return ok('rows', `${missing}: none is added where the original would take it as well`);
+  return warn('rows', missing, 'run raindrop init; a start adds them too');
+}
+
+function judgeUse(held: number, takable: number, total: number): Finding {
+  const detail = `${held} held, ${takable} to be had, ${total} in all`;
+  const remedy = 'widen the range of worker ids: twice as many as nodes';
+  if (total > 0 && takable === 0) return fail('free workers', detail, remedy);
+  return held * 2 > total ? warn('free workers', detail, remedy) : ok('free workers', detail);
+}
+
+function shortList(ids: readonly number[]): string {
+  return ids.length > 8 ? `${ids.slice(0, 8).join(', ')}, ...` : ids.join(', ');
+}
+
+/** What one check has found. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  /** What is the case. */
+  readonly detail: string;
+  /** What to do about it; undefined when all is well. */
+  readonly remedy?: string | undefined;
+}
+
+export function ok(check: string, detail: string): Finding {
+  return { check, state: 'ok', detail };
+}
+
+export function warn(check: string, detail: string, remedy: string): Finding {
+  return { check, state: 'warn', detail, remedy };
+}
+
+export function fail(check: string, detail: string, remedy: string): Finding {
+  return { check, state: 'fail', detail, remedy };
+}
