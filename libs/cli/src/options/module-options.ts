@@ -77,9 +77,10 @@ function without(options: Readonly<Record<string, unknown>>, names: readonly str
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
 }
 
-/** `twitter`, or in a file also `{ name: 'tsid', nodeBits: 8 }`. */
-
-/** @throws InputError for a name that is no preset; ConfigurationError for its options */
+/**
+ * @param choice `twitter`, or in a file also `{ name: 'tsid', nodeBits: 8 }`
+ * @throws InputError for a name that is no preset; ConfigurationError for its options
+ */
 function presetOf(choice: unknown, more: Readonly<Record<string, unknown>>): Layout {
   const { name, ...options } =
     typeof choice === 'object' && choice !== null ? (choice as Record<string, unknown>) : { name: choice };
