@@ -106,12 +106,7 @@ export const packages = [
   },
   {
     files: ['libs/{core,node,typeorm,nestjs}/src/**/*.ts'],
-    ignores: [
-      '**/*spec.ts',
-      'libs/core/src/testing/**',
-      'libs/core/src/ports.ts',
-      'libs/node/src/system/system-ports.ts',
-    ],
+    ignores: ['**/*spec.ts', 'libs/core/src/ports.ts', 'libs/node/src/system/system-ports.ts'],
     rules: {
       'no-restricted-globals': ['error', ...OF_THE_MOMENT.map((name) => ({ name, message: OF_LOAD_TIME }))],
       'no-restricted-properties': [

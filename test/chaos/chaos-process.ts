@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
 import {
   ASK_CLOCK,
   ORDERS_VARIABLE,

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
 
 /** What can be asked for, each a group of faults. */
 export const FAULT_GROUPS = ['kill', 'pause', 'net', 'clock', 'db', 'redis'] as const;

@@ -3,7 +3,7 @@ import { createLayout, type Layout, type PrefetchOptions, type RaindropError } f
 import { LeaseLostError, NotReadyError, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../tier.js';
-import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { settle, VirtualTime } from '../support/engine/virtual-time.js';
 import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
 import type { SourcedEngine } from '../../libs/node/src/engines/sourced-engine.js';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import type { SeededRandom } from '../support/engine/seeded-random.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PAIR_DATABASE, type ServerPair } from '../servers/server-pair.js';
 import type { FailoverScenario, Outage } from './failover-scenario.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
 import { MariadbPair } from '../servers/mariadb-pair.js';
 import { PostgresPair } from '../servers/postgres-pair.js';
 import type { PairKind, ServerPair } from '../servers/server-pair.js';

@@ -6,7 +6,7 @@ import {
   resolveLayout,
   resolveLeaseOptions,
 } from '@raindrop/core/internal';
-import { caught } from '../../libs/core/src/codec/testing/caught.js';
+import { caught } from '../support/engine/caught.js';
 import { ReplicaError } from '../../libs/node/src/database/server-term.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';

@@ -1,6 +1,6 @@
 import { MemoryWorkerStore, MemoryWorkerTable, SnowflakeGenerator } from '@raindrop/core/internal';
 import type { LeaseEvent } from '@raindrop/core';
-import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { VirtualTime } from '../support/engine/virtual-time.js';
 import { resolveSnowflakeOptions } from '../../libs/node/src/options/snowflake-options.js';
 import { LeasedWorker } from '../../libs/node/src/workers/leased-worker.js';
 

@@ -1,6 +1,6 @@
 import { createLayout, Layout, type PrefetchOptions } from '@raindrop/core';
 import { PrefetchedIds, resolvePrefetchOptions } from '@raindrop/core/internal';
-import { settle, VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { settle, VirtualTime } from '../support/engine/virtual-time.js';
 import {
   type RemoteAnswer,
   RemoteBatchSource,

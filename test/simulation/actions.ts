@@ -1,6 +1,5 @@
-import type { StoreCall } from '../../libs/core/src/testing/fault-store.js';
+import type { Fault, StoreCall } from '../support/engine/fault-store.js';
 import type { Failover } from './simulated-servers.js';
-import type { Fault } from '../../libs/core/src/testing/fault.js';
 
 /** One thing that is done to the processes, their hosts or the database. What is not possible at the moment is skipped. */
 export type Action =

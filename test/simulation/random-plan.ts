@@ -3,7 +3,7 @@ import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
 import { randomSetup } from './random-setup.js';
 import { RandomTrouble } from './random-trouble.js';
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
 import { SERVERS } from './simulated-servers.js';
 import { stories, type StoryName } from './stories.js';
 

@@ -2,7 +2,7 @@ import { resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import { TIME_UNITS, type GeneratorOptions, type LeaseOptions, type TimeUnit } from '@raindrop/core';
 import type { LayoutChoice } from './layout-choice.js';
 import type { Family, Setup } from './plan.js';
-import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import type { SeededRandom } from '../support/engine/seeded-random.js';
 
 /** A fifth of all schedules is about failovers; these are the others. */
 const FAMILIES: Readonly<Record<Exclude<Family, 'failovers'>, number>> = {

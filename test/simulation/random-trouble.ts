@@ -1,6 +1,5 @@
-import type { StoreCall } from '../../libs/core/src/testing/fault-store.js';
-import type { Fault } from '../../libs/core/src/testing/fault.js';
-import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import type { Fault, StoreCall } from '../support/engine/fault-store.js';
+import type { SeededRandom } from '../support/engine/seeded-random.js';
 
 /** A request and what it meets. */
 export interface Trouble {

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
 import { sqliteDialect } from '../../libs/node/src/database/sqlite-dialect.js';
 import { SegmentDatabase } from '../../libs/node/src/segment-table/segment-database.js';
 import type { SqlSegmentStore } from '../../libs/node/src/segment-table/sql-segment-store.js';

@@ -1,5 +1,5 @@
 import { sessionAgesOf, type BelievedServer, type MemoryWorkerTable, type SessionAges } from '@raindrop/core/internal';
-import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import type { VirtualTime } from '../support/engine/virtual-time.js';
 import { type Connection, SessionAge } from '../../libs/node/src/database/database-connection.js';
 import type { Dialect } from '../../libs/node/src/database/dialect.js';
 import type { SimulatedServer, SimulatedServers } from './simulated-servers.js';

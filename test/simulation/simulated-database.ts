@@ -1,6 +1,6 @@
 import type { MemoryWorkerTable } from '@raindrop/core/internal';
-import { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
-import { WorkerDatabase } from '../../libs/core/src/testing/worker-database.js';
+import { VirtualTime } from '../support/engine/virtual-time.js';
+import { WorkerDatabase } from '../support/engine/keeper-bench.js';
 import type { Invariants } from './invariants.js';
 import { SimulatedServers, type Failover } from './simulated-servers.js';
 import type { Setup } from './plan.js';

@@ -1,9 +1,9 @@
 import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
 import { reachOf, resolveLeaseOptions } from '@raindrop/core/internal';
-import { KeeperBench, type KeeperBenchOptions } from '../../libs/core/src/testing/keeper-bench.js';
+import { KeeperBench, type KeeperBenchOptions } from '../support/engine/keeper-bench.js';
 import { TurnClock } from '../../libs/node/src/system/system-ports.js';
-import { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
-import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { SeededRandom } from '../support/engine/seeded-random.js';
+import type { VirtualTime } from '../support/engine/virtual-time.js';
 import type { Asking, Notice } from './actions.js';
 import type { Invariants, Issuer } from './invariants.js';
 import { ServerSessions, SESSION_AGES } from './server-sessions.js';

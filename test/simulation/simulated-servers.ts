@@ -1,5 +1,5 @@
 import { MemoryWorkerTable } from '@raindrop/core/internal';
-import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import type { VirtualTime } from '../support/engine/virtual-time.js';
 
 /** By what a failover goes. */
 export interface Failover {

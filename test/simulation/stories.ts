@@ -4,7 +4,7 @@ import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Setup } from './plan.js';
 import type { RandomTrouble } from './random-trouble.js';
 import { failoverStories, type FailoverStory } from './failover-stories.js';
-import type { SeededRandom } from '../../libs/core/src/testing/seeded-random.js';
+import type { SeededRandom } from '../support/engine/seeded-random.js';
 
 /** Several actions that mean something together, and hardly ever come about in that order by chance. */
 export type StoryName =

@@ -1,8 +1,7 @@
 import { HELD_TOO, MemoryWorkerStore, type BelievedServer, type MemoryWorkerTable } from '@raindrop/core/internal';
 import type { SampleRequest, WorkerRange, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
-import { passing } from '../../libs/core/src/testing/fault.js';
-import { FaultStore } from '../../libs/core/src/testing/fault-store.js';
-import type { VirtualTime } from '../../libs/core/src/testing/virtual-time.js';
+import { FaultStore, passing } from '../support/engine/fault-store.js';
+import type { VirtualTime } from '../support/engine/virtual-time.js';
 import type { SimulatedServer } from './simulated-servers.js';
 import { ServedTable, type Dispatch, type ServerSessions } from './server-sessions.js';
 

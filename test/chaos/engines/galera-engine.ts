@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GaleraCluster } from '../../servers/galera-cluster.js';
 import { PAIR_ACCOUNTS } from '../../servers/server-pair.js';
-import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../../support/engine/seeded-random.js';
 import type { Engine, Fault, Side, Way } from './engine.js';
 import { WatchedSwitches } from './watched-switch.js';
 

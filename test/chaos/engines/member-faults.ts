@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SeededRandom } from '../../../libs/core/src/testing/seeded-random.js';
+import { SeededRandom } from '../../support/engine/seeded-random.js';
 import type { Child } from '../../processes/child.js';
 import type { NetworkHosts } from '../../servers/network-hosts.js';
 import type { Fault } from './engine.js';

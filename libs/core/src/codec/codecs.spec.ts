@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { codecs, isCodecName, type CodecName } from './codecs.js';
 import { InvalidIdError, MAX_ID } from './id-codec.js';
-import { caught } from './testing/caught.js';
-import { EDGES } from './testing/id-edges.js';
+import { caught, EDGES } from '../../../../test/support/engine/caught.js';
 
 /** IDs of every length, the edges among them often. */
 const anyId = fc.oneof(

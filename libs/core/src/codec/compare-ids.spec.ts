@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compareIds, type IdLike } from './decimal.js';
 import { InvalidIdError, MAX_ID } from './id-codec.js';
-import { EDGES } from './testing/id-edges.js';
+import { EDGES } from '../../../../test/support/engine/caught.js';
 
 const anyId = fc.oneof(fc.constantFrom(...EDGES), fc.bigInt({ min: 0n, max: MAX_ID }));
 

@@ -1,5 +1,5 @@
 import { InvalidIdError, MAX_ID } from './id-codec.js';
-import { caught } from './testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { toId } from './decimal.js';
 
 describe('toId', () => {

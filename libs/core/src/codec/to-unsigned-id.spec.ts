@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { caught } from './testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { InvalidIdError } from './id-codec.js';
 import { toUnsignedId } from './decimal.js';
 

@@ -3,8 +3,7 @@ import { ConfigurationError } from '../config/option-reader.js';
 import { base32Check, base62 } from './radix-codec.js';
 import { codecs, type CodecName } from './codecs.js';
 import { type IdCodec, InvalidIdError, MAX_ID } from './id-codec.js';
-import { caught } from './testing/caught.js';
-import { EDGES } from './testing/id-edges.js';
+import { caught, EDGES } from '../../../../test/support/engine/caught.js';
 import { typedId, type TypedId } from './typed-id.js';
 
 const anyId = fc.oneof(fc.constantFrom(...EDGES), fc.bigInt({ min: 0n, max: MAX_ID }));

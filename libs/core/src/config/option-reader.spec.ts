@@ -1,4 +1,4 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError, OptionReader } from './option-reader.js';
 
 /** What is wrong after `read` has asked for its options. */

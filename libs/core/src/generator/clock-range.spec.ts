@@ -1,5 +1,5 @@
 import { ClockBeforeEpochError, TimestampOverflowError } from '../layout/layout-errors.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 
 describe('a clock past the timestamp bits', () => {
   it.each([1, 1_000, 60_000, 3_600_000, 86_400_000])('is refused for good (%i ms a tick)', async (unitMs) => {

@@ -1,4 +1,4 @@
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { InvalidCodeError } from './generator-errors.js';
 
 describe('codes', () => {

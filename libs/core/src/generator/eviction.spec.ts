@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { GeneratorBench } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import type { BoundIdCalls } from './id-calls.js';
 import { CodeTable } from './code-table.js';
 import { BEFORE_ALL } from './tenure.js';

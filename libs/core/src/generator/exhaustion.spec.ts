@@ -1,8 +1,6 @@
 import { ConfigurationError } from '../config/option-reader.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import { ManualTenure } from '../testing/manual-tenure.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
-import { settle, VirtualTime } from '../testing/virtual-time.js';
+import { GeneratorBench, ManualTenure, thrownBy, tinyLayout } from '../../../../test/support/engine/generator-bench.js';
+import { settle, VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { SequenceExhaustedError, WaitTimeoutError } from './generator-errors.js';
 import { type GeneratorOptions, resolveGeneratorOptions } from './generator-options.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';

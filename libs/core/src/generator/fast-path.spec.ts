@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { GeneratorBench, thrownBy, tinyLayout } from '../../../../test/support/engine/generator-bench.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { UnsafeIntegerError } from './generator-errors.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
 import { StaticTenure } from './tenure.js';

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import { collectGarbage } from '../testing/collect-garbage.js';
-import { GeneratorBench } from '../testing/generator-bench.js';
+import { collectGarbage } from '../../../../test/support/engine/live.js';
+import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
 import { CodeTable } from './code-table.js';
 import type { IssuedByCodeOptions, IssuedCounts } from './issued-counts.js';
 

@@ -1,5 +1,5 @@
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { ClockMovedBackError } from './generator-errors.js';
 import type { GeneratorOptions } from './generator-options.js';
 import type { Lane } from './tenure.js';

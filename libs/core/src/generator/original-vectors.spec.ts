@@ -1,6 +1,6 @@
 import { createLayout, type LayoutOptions } from '../layout/layout-options.js';
-import { vectors, type Vector } from '../testing/original-vectors.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { vectors, type Vector } from '../../../../test/support/engine/original-program.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
 import { StaticTenure } from './tenure.js';
 

@@ -1,7 +1,6 @@
 import { createLayout } from '../layout/layout-options.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import type { KeeperBench } from '../testing/keeper-bench.js';
-import { twins } from '../testing/twins.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { type KeeperBench, twins } from '../../../../test/support/engine/keeper-bench.js';
 import { CallsByCode } from './id-calls.js';
 import { InvalidBatchError, SequenceExhaustedError, UnsafeIntegerError } from './generator-errors.js';
 import { Issuer } from './position-allocator.js';

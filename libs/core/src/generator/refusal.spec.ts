@@ -1,4 +1,4 @@
-import { GeneratorBench } from '../testing/generator-bench.js';
+import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
 
 describe('asking why an ID would be refused', () => {
   it('issues nothing, counts nothing, and says nothing while there is one', () => {

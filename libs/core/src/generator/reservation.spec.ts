@@ -1,6 +1,6 @@
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { ReservationExhaustedError, SequenceExhaustedError } from './generator-errors.js';
 import { AFTER_ALL, BEFORE_ALL, type PerLane, type Position } from './tenure.js';
 

@@ -1,5 +1,5 @@
 import { createLayout } from '../layout/layout-options.js';
-import { GeneratorBench, type BenchOptions, thrownBy } from '../testing/generator-bench.js';
+import { GeneratorBench, type BenchOptions, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 
 type SequenceStart = 'zero' | 'continue' | 'random';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
-import { GeneratorBench } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { Issuer, Placement } from './position-allocator.js';
 import {
   BEFORE_ALL,

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
-import { GeneratorBench } from '../testing/generator-bench.js';
-import { settle, type VirtualTime } from '../testing/virtual-time.js';
+import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
+import { settle, type VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { InvalidBatchError, InvalidTimeoutError, WaitTimeoutError } from './generator-errors.js';
 import type { SnowflakeGenerator } from './snowflake-generator.js';
 import type { WaitOptions } from './waiting.js';

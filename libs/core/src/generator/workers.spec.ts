@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { tinyLayout } from '../../../../test/support/engine/generator-bench.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { SnowflakeGenerator } from './snowflake-generator.js';
 import { StaticTenure } from './tenure.js';
 

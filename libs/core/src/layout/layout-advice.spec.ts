@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { adviseLayout, type LayoutNeeds } from './layout-advice.js';
 import { createLayout } from './layout-options.js';

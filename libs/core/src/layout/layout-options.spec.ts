@@ -1,4 +1,4 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError, type ConfigurationProblem } from '../config/option-reader.js';
 import { createLayout, resolveLayout, type LayoutOptions } from './layout-options.js';
 

@@ -1,4 +1,4 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { type Field, Layout, type LayoutParts } from './layout.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
 import { createLayout, type LayoutOptions } from './layout-options.js';

@@ -1,6 +1,6 @@
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { StaticTenure } from '../generator/tenure.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { createLayout, DEFAULT_LAYOUT, LASTING_LAYOUT, numberLayout } from './layout-options.js';
 import { planLayout } from './layout-advice.js';
 

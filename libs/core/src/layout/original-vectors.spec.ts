@@ -1,4 +1,4 @@
-import { vectors } from '../testing/original-vectors.js';
+import { vectors } from '../../../../test/support/engine/original-program.js';
 import { createLayout } from './layout-options.js';
 
 const UNIT_MS = [0, 1, 1_000, 60_000, 3_600_000, 86_400_000];

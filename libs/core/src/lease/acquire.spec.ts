@@ -1,6 +1,5 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live } from '../../../../test/support/engine/live.js';
 import { NoFreeWorkerError } from './lease-errors.js';
 import type { WorkerRow } from './worker-store.js';
 

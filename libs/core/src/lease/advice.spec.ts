@@ -1,5 +1,4 @@
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 
 function warningsOf({ events }: KeeperBench): string[] {
   return events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));

@@ -1,4 +1,4 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
+import { KeeperBench, type KeeperBenchOptions } from '../../../../test/support/engine/keeper-bench.js';
 
 /** Reserves in blocks of one, so that every ID beyond the first needs a write. */
 const BLOCKS: KeeperBenchOptions = {

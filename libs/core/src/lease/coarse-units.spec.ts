@@ -1,6 +1,5 @@
 import { ReservationExhaustedError, SequenceExhaustedError } from '../generator/generator-errors.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 
 /** One worker; 14 sequence bits: a block is 16 of 16,384. */
 const ONE_ROW = { workIdLength: 3, serviceMaxWorkId: 1 };

@@ -1,5 +1,4 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 
 /** Two layouts with ticks at the same places in the ID: their IDs differ only where they are of different ticks. */
 const OLD: KeeperBenchOptions = { layout: { workIdLength: 4, serviceMaxWorkId: 1 } };

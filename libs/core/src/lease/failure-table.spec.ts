@@ -1,8 +1,11 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { twins } from '../testing/twins.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import {
+  KeeperBench,
+  type KeeperBenchOptions,
+  twins,
+  WorkerDatabase,
+} from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 
 /** The lines of the failure table that no other suite shows from the fault to the last ID. */
 

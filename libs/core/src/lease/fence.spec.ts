@@ -1,7 +1,6 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 
 /** What `fenceWorkers` takes by default: maxClockSkewMs + horizonMs. */
 const BARRED_MS = 95_000;

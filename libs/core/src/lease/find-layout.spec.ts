@@ -1,11 +1,9 @@
 import { runs } from '../../../../test/tier.js';
 import { createLayout } from '../layout/layout-options.js';
 import { Layout } from '../layout/layout.js';
-import type { Fault } from '../testing/fault.js';
-import { FaultStore } from '../testing/fault-store.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { SeededRandom } from '../testing/seeded-random.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { type Fault, FaultStore } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { SeededRandom } from '../../../../test/support/engine/seeded-random.js';
 import { findLayout, withFoundLayout } from './lease-start.js';
 import type { LayoutChoice } from './layout-choice.js';
 import { resolveLeaseOptions } from './lease-options.js';

@@ -1,5 +1,5 @@
-import { thrownBy } from '../testing/generator-bench.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { KeeperBench } from '../../../../test/support/engine/keeper-bench.js';
 
 /** Until a write that was asked for has been made. */
 const WRITTEN = 20;

@@ -1,6 +1,5 @@
 import { comparePositions, type Lane, type Position } from '../generator/tenure.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import type { NoFreeWorkerError } from './lease-errors.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');

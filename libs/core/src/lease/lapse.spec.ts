@@ -1,4 +1,4 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
+import { KeeperBench, type KeeperBenchOptions } from '../../../../test/support/engine/keeper-bench.js';
 
 /** Without grace: a lease that has run out is anybody's. */
 const NO_GRACE: KeeperBenchOptions = { lease: { graceMs: 0 } };

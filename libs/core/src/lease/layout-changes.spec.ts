@@ -3,8 +3,7 @@ import { runs } from '../../../../test/tier.js';
 import type { Lane } from '../generator/tenure.js';
 import { resolveLayout, type LayoutOptions } from '../layout/layout-options.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import type * as Odometers from './odometer.js';
 
 /** What the conversion of odometers gets wrong; 'nothing' leaves the real one alone. */

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { judgeLayouts } from './layout-choice.js';
 import { LayoutConflictError } from './lease-errors.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';

@@ -1,4 +1,4 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 

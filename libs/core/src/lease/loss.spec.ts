@@ -1,5 +1,4 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 
 async function renewed(options: KeeperBenchOptions = {}): Promise<KeeperBench> {
   const bench = await KeeperBench.started(options);

@@ -1,8 +1,7 @@
 import { isFull } from '../../../../test/tier.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 import type { LeaseOptions } from './lease-options.js';
 
 const HOUR = Date.parse('2026-03-01T13:00:00.000Z');

@@ -1,8 +1,7 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { FaultStore } from '../testing/fault-store.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { FaultStore } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 import { reachOf } from './failover-guard.js';

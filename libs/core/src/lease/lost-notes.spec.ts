@@ -1,8 +1,7 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { FaultStore } from '../testing/fault-store.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { live } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { FaultStore } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live } from '../../../../test/support/engine/live.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
 import { reachOf } from './failover-guard.js';

@@ -1,7 +1,6 @@
-import { FaultStore } from '../testing/fault-store.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { FaultStore } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 import type { LeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
 

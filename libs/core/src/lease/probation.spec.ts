@@ -1,6 +1,5 @@
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 
 const ONE_ROW = { serviceMaxWorkId: 1 };
 /** 14 sequence bits: a block is 16 of 16,384. */

@@ -1,7 +1,6 @@
-import { thrownBy } from '../testing/generator-bench.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import type { Fault } from '../testing/fault.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import type { Fault } from '../../../../test/support/engine/fault-store.js';
 
 const ONE_ROW: KeeperBenchOptions = { layout: { serviceMaxWorkId: 1 } };
 const SLOW: Fault = { kind: 'slow', thereMs: 100, backMs: 100 };

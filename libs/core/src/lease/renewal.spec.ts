@@ -1,4 +1,4 @@
-import { KeeperBench } from '../testing/keeper-bench.js';
+import { KeeperBench } from '../../../../test/support/engine/keeper-bench.js';
 
 const writes = (bench: KeeperBench): number => bench.store.writes.length;
 

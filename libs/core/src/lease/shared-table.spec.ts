@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../config/option-reader.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { OriginalProgram, type OriginalOptions } from '../testing/original-program.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { OriginalProgram, type OriginalOptions } from '../../../../test/support/engine/original-program.js';
 import { ForeignRowsError, ForeignTimeZoneError } from './lease-errors.js';
 import type { LeaseOptions } from './lease-options.js';
 

@@ -1,6 +1,5 @@
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { live, repeats } from '../testing/live.js';
-import { twins } from '../testing/twins.js';
+import { KeeperBench, twins } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
 
 const HOUR = 3_600_000;
 const TEN_YEARS = 10 * 365 * 24 * HOUR;

@@ -1,7 +1,6 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
-import type { FaultStore, StoreCall } from '../testing/fault-store.js';
-import { KeeperBench, type KeeperBenchOptions } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import type { FaultStore, StoreCall } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { HELD_TOO, type WorkerRow } from './worker-store.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/tenure.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
+import { tinyLayout } from '../../../../test/support/engine/generator-bench.js';
 import { isCoarse, softOf, targetOf, type TargetBasis } from './reservation.js';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];

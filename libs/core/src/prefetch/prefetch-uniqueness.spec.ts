@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { Fetcher } from '../supply/fetcher.js';
-import type { Fault } from '../testing/fault.js';
+import type { Fault } from '../../../../test/support/engine/fault-store.js';
 import { IdQueue } from './id-queue.js';
 import { IdSupply } from './id-supply.js';
-import { simulate, type Step } from './testing/prefetch-simulation.js';
+import { simulate, type Step } from '../../../../test/support/engine/prefetch-simulation.js';
 
 const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(300));
 

@@ -1,13 +1,13 @@
 import { UnsafeIntegerError } from '../generator/generator-errors.js';
 import { RaindropError } from '../raindrop-error.js';
-import { range } from '../segment/testing/segment-bench.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { range } from '../../../../test/support/engine/segment-bench.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { IdSourceUnavailableError, IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions } from './prefetch-options.js';
 import { PrefetchedIds } from './prefetched-ids.js';
-import { PrefetchBench } from './testing/prefetch-bench.js';
-import { expectGrowingPauses } from '../testing/growing-pauses.js';
+import { PrefetchBench } from '../../../../test/support/engine/prefetch-bench.js';
+import { expectGrowingPauses } from '../../../../test/support/engine/live.js';
 
 class Refusal extends RaindropError {
   readonly errorCode = 'REFUSAL';

@@ -1,8 +1,7 @@
 import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
 import { LayoutConflictError } from '../lease/lease-errors.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { presets } from './presets.js';
 
 const startTimeStamp = '2026-01-01';

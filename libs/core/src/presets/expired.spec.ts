@@ -1,11 +1,10 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError, type ConfigurationProblem, OptionReader } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
 import { type Layout, refuseOutsideLife } from '../layout/layout.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { presets } from './presets.js';
 
 const NOW = '2026-03-01T12:00:00.000Z';

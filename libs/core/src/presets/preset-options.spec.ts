@@ -1,7 +1,7 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
-import { GeneratorBench, thrownBy } from '../testing/generator-bench.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { presets } from './presets.js';
 
 /** What is wrong, an option a line. */

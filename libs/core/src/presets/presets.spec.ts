@@ -5,10 +5,9 @@ import { InvalidIdError } from '../codec/id-codec.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
 import { Layout, parseId, shapeOfFingerprint } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { VirtualTime } from '../testing/virtual-time.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { presets } from './presets.js';
 
 const startTimeStamp = '2026-01-01';

@@ -1,4 +1,4 @@
-import { caught } from '../codec/testing/caught.js';
+import { caught } from '../../../../test/support/engine/caught.js';
 import { InvalidIdError } from '../codec/id-codec.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';

@@ -1,7 +1,7 @@
 import type { LeaseEvent } from '../lease/worker-keeper.js';
 import { LeaseSuspectError } from '../lease/lease-errors.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { ManualChanges } from './testing/manual-changes.js';
+import { KeeperBench } from '../../../../test/support/engine/keeper-bench.js';
+import { ManualChanges } from '../../../../test/support/engine/ring-bench.js';
 import type { RingPorts } from './ring-options.js';
 import { SharedIdRing } from './shared-id-ring.js';
 import { SharedIds } from './shared-ids.js';

@@ -1,7 +1,6 @@
 import { Freshness, RingMemory } from './ring-memory.js';
 import { RingCursor } from './ring-cursor.js';
-import { LateCursor } from './testing/late-cursor.js';
-import { RingBench } from './testing/ring-bench.js';
+import { LateCursor, RingBench } from '../../../../test/support/engine/ring-bench.js';
 
 /** A thread that is put to sleep around the moment in which it moves the head, while others go on. */
 class SleepyMemory extends RingMemory {

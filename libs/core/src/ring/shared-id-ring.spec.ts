@@ -1,14 +1,11 @@
 import { ClosedError, LeaseLostError, LeaseSuspectError } from '../lease/lease-errors.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { PrefetchBench } from '../prefetch/testing/prefetch-bench.js';
-import { ManualTenure } from '../testing/manual-tenure.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
-import { settle } from '../testing/virtual-time.js';
+import { ManualTenure, thrownBy, tinyLayout } from '../../../../test/support/engine/generator-bench.js';
+import { PrefetchBench } from '../../../../test/support/engine/prefetch-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { Freshness, RingMemory } from './ring-memory.js';
 import { RingCursor } from './ring-cursor.js';
 import { SharedIdRing } from './shared-id-ring.js';
-import { ManualChanges } from './testing/manual-changes.js';
-import { RingBench } from './testing/ring-bench.js';
+import { ManualChanges, RingBench } from '../../../../test/support/engine/ring-bench.js';
 
 const SMALL = { boostPower: 0 };
 const SLOTS = 8_192;

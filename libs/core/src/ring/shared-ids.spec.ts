@@ -1,10 +1,9 @@
 import { LeaseLostError, LeaseSuspectError } from '../lease/lease-errors.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
-import { ManualTenure } from '../testing/manual-tenure.js';
+import { ManualTenure, thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { RingBatch } from './ring-cursor.js';
 import { SharedIds } from './shared-ids.js';
-import { RingBench } from './testing/ring-bench.js';
+import { RingBench } from '../../../../test/support/engine/ring-bench.js';
 
 /** A ring with 100 IDs, and a way to grant as many as it holds. */
 function scarce(): { bench: RingBench; grant: () => void } {

@@ -1,6 +1,6 @@
 import { ClosedError } from '../lease/lease-errors.js';
-import { settle } from '../testing/virtual-time.js';
-import { range, SegmentBench } from './testing/segment-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
+import { range, SegmentBench } from '../../../../test/support/engine/segment-bench.js';
 
 describe('A clean shutdown', () => {
   it('gives back what was not used, so that the next process goes on without a gap', async () => {

@@ -1,8 +1,8 @@
 import { SegmentNotReadyError, SegmentRegressionError, SegmentStoreUnavailableError } from './segment-errors.js';
-import { range, SegmentBench } from './testing/segment-bench.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
-import { expectGrowingPauses } from '../testing/growing-pauses.js';
+import { range, SegmentBench } from '../../../../test/support/engine/segment-bench.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
+import { expectGrowingPauses } from '../../../../test/support/engine/live.js';
 
 describe('The next segment', () => {
   it('is fetched when less than prefetchBelow of the step is left, in the background, and only once', async () => {

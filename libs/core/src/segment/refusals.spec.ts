@@ -1,9 +1,9 @@
 import { ClosedError } from '../lease/lease-errors.js';
 import { RaindropError } from '../raindrop-error.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { SegmentExhaustedError, SegmentNotReadyError, UnknownCodeError } from './segment-errors.js';
-import { range, SegmentBench } from './testing/segment-bench.js';
+import { range, SegmentBench } from '../../../../test/support/engine/segment-bench.js';
 
 describe('At the row’s limit', () => {
   const row = { maxLimitId: 1_500n };

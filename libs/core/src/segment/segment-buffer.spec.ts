@@ -3,7 +3,7 @@ import { MAX_ID } from '../codec/id-codec.js';
 import { IDS } from '../generator/outputs.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { Segment } from './segment-store.js';
-import { range } from './testing/segment-bench.js';
+import { range } from '../../../../test/support/engine/segment-bench.js';
 
 function take(buffer: SegmentBuffer, count: number): bigint[] {
   const batch: bigint[] = [];

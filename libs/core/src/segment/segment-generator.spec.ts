@@ -3,11 +3,11 @@ import { CallsByCode } from '../generator/id-calls.js';
 import { InvalidCodeError, UnsafeIntegerError } from '../generator/generator-errors.js';
 import type { IssuedCounts } from '../generator/issued-counts.js';
 import { TooManyCodesError } from '../supply/supplied-codes.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { settle } from '../testing/virtual-time.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
 import { MemorySegmentTable } from './memory-segment-store.js';
-import { range, SegmentBench } from './testing/segment-bench.js';
+import { range, SegmentBench } from '../../../../test/support/engine/segment-bench.js';
 
 const shown = ({ plain, byCode, others }: IssuedCounts): object => ({
   plain,

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../config/option-reader.js';
-import { thrownBy } from '../testing/generator-bench.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 
 describe('The segment options', () => {

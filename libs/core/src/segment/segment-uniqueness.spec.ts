@@ -3,8 +3,13 @@ import { Fetcher } from '../supply/fetcher.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { ReservedSegment } from './segment-store.js';
 import { SegmentSupply } from './segment-supply.js';
-import { aboveIgnored, repeatedGiveBack, unguardedGiveBack, type BreakSource } from './testing/broken-sources.js';
-import { simulate, type Outcome, type Scenario } from './testing/segment-simulation.js';
+import {
+  aboveIgnored,
+  repeatedGiveBack,
+  unguardedGiveBack,
+  type BreakSource,
+} from '../../../../test/support/engine/segment-bench.js';
+import { simulate, type Outcome, type Scenario } from '../../../../test/support/engine/segment-simulation.js';
 
 const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(300));
 

@@ -1,5 +1,5 @@
-import { settle } from '../testing/virtual-time.js';
-import { range, SegmentBench } from './testing/segment-bench.js';
+import { settle } from '../../../../test/support/engine/virtual-time.js';
+import { range, SegmentBench } from '../../../../test/support/engine/segment-bench.js';
 
 describe('Callers who wait', () => {
   it('keep their place before those who come later, whatever is at hand', async () => {

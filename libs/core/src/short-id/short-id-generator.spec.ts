@@ -3,9 +3,8 @@ import type { GeneratorOptions } from '../generator/generator-options.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { StaticTenure } from '../generator/tenure.js';
 import { InvalidPartError } from '../layout/layout-errors.js';
-import { thrownBy } from '../testing/generator-bench.js';
-import { tinyLayout } from '../testing/tiny-layout.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { thrownBy, tinyLayout } from '../../../../test/support/engine/generator-bench.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { SHORT_ID_CYCLE_MS, shortIdLayout, type ShortIdOptions } from './short-id.js';
 import { ShortIdGenerator, ShortIdRepeatError } from './short-id-generator.js';
 

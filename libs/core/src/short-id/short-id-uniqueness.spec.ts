@@ -4,12 +4,11 @@ import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { StaticTenure } from '../generator/tenure.js';
 import { resolvedFor } from '../layout/layout-usage.js';
 import { RaindropError } from '../raindrop-error.js';
-import { KeeperBench } from '../testing/keeper-bench.js';
-import { VirtualTime } from '../testing/virtual-time.js';
-import { WorkerDatabase } from '../testing/worker-database.js';
+import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { DEFAULT_EXPIRE_SECONDS, foldId, MAX_EXPIRE_SECONDS, SHORT_ID_CYCLE_MS, shortIdLayout } from './short-id.js';
 import { ShortIdGenerator } from './short-id-generator.js';
-import { RepeatLog } from './testing/repeat-log.js';
+import { RepeatLog } from '../../../../test/support/engine/repeat-log.js';
 
 /** A cycle is a multiple of it: clocks that move by it meet the numbers of the last cycle again. */
 const STEP_MS = 512;

@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events';
 import { InvalidBatchError, InvalidTimeoutError, WaitTimeoutError } from '../generator/generator-errors.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { ClosedError } from '../lease/lease-errors.js';
-import { PrefetchBench } from '../prefetch/testing/prefetch-bench.js';
-import { SegmentBench } from '../segment/testing/segment-bench.js';
-import type { Fault } from '../testing/fault.js';
-import type { VirtualTime } from '../testing/virtual-time.js';
+import { PrefetchBench } from '../../../../test/support/engine/prefetch-bench.js';
+import { SegmentBench } from '../../../../test/support/engine/segment-bench.js';
+import type { Fault } from '../../../../test/support/engine/fault-store.js';
+import type { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import type { SuppliedIds } from './supplied-ids.js';
 import type { Supply } from './supply.js';
 

@@ -2,7 +2,7 @@ import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { createLayout } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { LeaseEvent } from '../lease/worker-keeper.js';
-import { settle, VirtualTime } from '../testing/virtual-time.js';
+import { settle, VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { AssignedIdKeeper } from './assigned-id-keeper.js';
 import type { AssignedWorkerId, WorkerIdAssigner } from './worker-id-assigner.js';
 

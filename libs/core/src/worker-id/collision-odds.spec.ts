@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../config/option-reader.js';
-import { VirtualTime } from '../testing/virtual-time.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
 import { collisionOdds } from './machine-process-id.js';
 
 describe('the odds of a collision', () => {

@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { ConfigurationError } from '../config/option-reader.js';
 import { ClockMovedBackError } from '../generator/generator-errors.js';
-import { thrownBy } from '../testing/generator-bench.js';
+import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { wallClock } from '../ports.js';
 import { machineProcessWorkerId, machineText } from '../worker-id/machine-process-id.js';
 import { createGenerator, type CreateGeneratorOptions } from './create-generator.js';

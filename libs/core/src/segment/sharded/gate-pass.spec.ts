@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { SeededRandom } from '../../testing/seeded-random.js';
-import { caught } from '../../codec/testing/caught.js';
+import { SeededRandom } from '../../../../../test/support/engine/seeded-random.js';
+import { caught } from '../../../../../test/support/engine/caught.js';
 import { SHARDS, shardOf } from './sharded-id.js';
 import { InvalidGatePassError } from './sharded-errors.js';
 

@@ -1,5 +1,5 @@
-import { caught } from '../../codec/testing/caught.js';
-import { settle, VirtualTime } from '../../testing/virtual-time.js';
+import { caught } from '../../../../../test/support/engine/caught.js';
+import { settle, VirtualTime } from '../../../../../test/support/engine/virtual-time.js';
 import { ClosedError } from '../../lease/lease-errors.js';
 import type { AppSegmentStore } from '../segment-store.js';
 import { SegmentExhaustedError, SegmentStoreUnavailableError } from '../segment-errors.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InvalidIdError, MAX_ID } from '../../codec/id-codec.js';
-import { caught } from '../../codec/testing/caught.js';
+import { caught } from '../../../../../test/support/engine/caught.js';
 import { InvalidAppError } from './sharded-errors.js';
 import {
   composeShardedId,

@@ -1,10 +1,10 @@
-import type { Fault } from '../../testing/fault.js';
-import { settle, VirtualTime } from '../../testing/virtual-time.js';
-import { PrefetchedIds } from '../prefetched-ids.js';
-import { FaultIdSource, type Request } from './fault-id-source.js';
+import { PrefetchedIds } from '../../../libs/core/src/prefetch/prefetched-ids.js';
+import type { Fault } from './fault-store.js';
+import { settle, VirtualTime } from './virtual-time.js';
+import { FaultIdSource, type Request } from './prefetch-bench.js';
 
-export const MAX_AGE_MS = 1_000;
-export const OP_TIMEOUT_MS = 200;
+const MAX_AGE_MS = 1_000;
+const OP_TIMEOUT_MS = 200;
 
 /** What happens next: to a caller, to the process, or on the network. */
 export type Step =
@@ -15,7 +15,7 @@ export type Step =
   | { readonly do: 'close' };
 
 /** What a run came to. */
-export interface Outcome {
+interface Outcome {
   readonly violations: readonly string[];
   readonly issued: number;
   readonly happened: ReadonlySet<string>;

@@ -1,6 +1,8 @@
-import { meet, type Fault } from '../../testing/fault.js';
-import type { VirtualTime } from '../../testing/virtual-time.js';
-import type { IdBatchSource } from '../id-supply.js';
+import type { IdBatchSource } from '../../../libs/core/src/prefetch/id-supply.js';
+import type { PrefetchOptions } from '../../../libs/core/src/prefetch/prefetch-options.js';
+import { PrefetchedIds } from '../../../libs/core/src/prefetch/prefetched-ids.js';
+import { type Fault, meet } from './fault-store.js';
+import { VirtualTime } from './virtual-time.js';
 
 /** One call of the source. */
 export interface Request {
@@ -53,5 +55,28 @@ export class FaultIdSource implements IdBatchSource {
     const length = Math.min(request.count, this.most);
     this.highest.set(request.code, from + BigInt(length));
     return (request.ids = Array.from({ length }, (_, index) => from + 1n + BigInt(index)));
+  }
+}
+
+/** A process that prefetches IDs from a source with faults. */
+export class PrefetchBench {
+  readonly time = new VirtualTime(0);
+  readonly source = new FaultIdSource(this.time.another());
+  readonly ids: PrefetchedIds;
+
+  constructor(options?: PrefetchOptions) {
+    this.ids = new PrefetchedIds(this.source, this.time, options);
+  }
+
+  /** One that has IDs at hand. */
+  static async started(options?: PrefetchOptions): Promise<PrefetchBench> {
+    const bench = new PrefetchBench(options);
+    await bench.ids.start();
+    return bench;
+  }
+
+  /** So many IDs, taken one by one. */
+  take(count: number): bigint[] {
+    return Array.from({ length: count }, () => this.ids.nextId());
   }
 }

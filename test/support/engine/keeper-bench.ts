@@ -1,15 +1,70 @@
-import type { GeneratorOptions } from '../generator/generator-options.js';
-import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
-import { resolveLayout, type LayoutOptions } from '../layout/layout-options.js';
-import type { ResolvedLayout } from '../layout/layout-usage.js';
-import type { LeaseEvent } from '../lease/worker-keeper.js';
-import { LeaseKeeper } from '../lease/lease-keeper.js';
-import { resolveLeaseOptions, type LeaseOptions } from '../lease/lease-options.js';
-import { StoreSession } from '../lease/store-session.js';
+import type { ResolvedLayout, WorkerRange } from '../../../libs/core/src/layout/layout-usage.js';
+import { MemoryWorkerStore, MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
+import type { WorkerRow } from '../../../libs/core/src/lease/worker-store.js';
+import type { GeneratorOptions } from '../../../libs/core/src/generator/generator-options.js';
+import { SnowflakeGenerator } from '../../../libs/core/src/generator/snowflake-generator.js';
+import { type LayoutOptions, resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
+import type { LeaseEvent } from '../../../libs/core/src/lease/worker-keeper.js';
+import { LeaseKeeper } from '../../../libs/core/src/lease/lease-keeper.js';
+import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
+import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
+import type { Clock } from '../../../libs/core/src/ports.js';
+import { VirtualTime } from './virtual-time.js';
 import { FaultStore } from './fault-store.js';
-import type { Clock } from '../ports.js';
-import type { VirtualTime } from './virtual-time.js';
-import { WorkerDatabase } from './worker-database.js';
+
+/** A database with a worker table in it, its clock, and what an operator or a failover may do to it. */
+export class WorkerDatabase {
+  readonly table = new MemoryWorkerTable();
+  readonly time: VirtualTime;
+
+  /** @param time its clock; a wall clock's value makes a new one */
+  constructor(time: VirtualTime | number | string = '2026-03-01T12:00:00.000Z') {
+    this.time = time instanceof VirtualTime ? time : new VirtualTime(time);
+  }
+
+  /** A database whose rows exist. */
+  static async withRows(workers: WorkerRange, wall?: number | string): Promise<WorkerDatabase> {
+    const database = new WorkerDatabase(wall);
+    await new MemoryWorkerStore(database.table, () => database.time.wall).prepare(workers);
+    return database;
+  }
+
+  /** What is in the table now, to go back to. */
+  snapshot(): MemoryWorkerTable {
+    const copy = new MemoryWorkerTable();
+    this.restore(this.table, copy);
+    return copy;
+  }
+
+  /** The database loses everything since `from` was taken, acknowledged or not. */
+  restore(from: MemoryWorkerTable, to = this.table): void {
+    to.rows.clear();
+    from.rows.forEach((row, id) => to.rows.set(id, row));
+    to.layouts.clear();
+    to.deleted.clear();
+    from.deleted.forEach((row, id) => to.deleted.set(id, row));
+    from.layouts.forEach((layout) => to.layouts.add(layout));
+    to.state = from.state;
+  }
+
+  row(id: number): WorkerRow {
+    return this.table.rows.get(id)!;
+  }
+
+  /** Changes a row from outside, version or not as given. */
+  change(id: number, change: Partial<WorkerRow>): void {
+    this.table.rows.set(id, { ...this.row(id), ...change });
+  }
+
+  /** As the original's programs write: the version goes up, of ours nothing is known. */
+  writeAsForeigner(id: number, code = '10.0.0.9#0#2#00:00'): void {
+    this.change(id, { code, version: this.row(id).version + 1, heartbeatMs: this.time.wall });
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.time.advance(ms);
+  }
+}
 
 export interface KeeperBenchOptions {
   /** A database of its own by default. */
@@ -144,4 +199,24 @@ export class KeeperBench {
   resume(): void {
     this.time.wake();
   }
+}
+
+/**
+ * A process and a copy of its memory. Until they part the copy does the same, by the same random choices, on a table of
+ * its own; then it goes on with the table of the first. Both hold one token of one row and know nothing of each other.
+ * @param begin what each of them does; both are awaited
+ * @param ageMs how long they live before they part
+ */
+export async function twins(
+  options: KeeperBenchOptions = {},
+  ageMs = 0,
+  begin: (bench: KeeperBench, isCopy: boolean) => Promise<void> = (bench) => bench.keeper.start(),
+): Promise<[KeeperBench, KeeperBench]> {
+  const database = new WorkerDatabase();
+  const original = new KeeperBench({ seed: 7, ...options, database });
+  const copy = new KeeperBench({ seed: 7, ...options, database: new WorkerDatabase(database.time) });
+  await Promise.all([begin(original, false), begin(copy, true)]);
+  await database.advance(ageMs);
+  copy.store.attach(database.table);
+  return [original, copy];
 }

@@ -1,4 +1,15 @@
-import { MAX_ID } from '../id-codec.js';
+import { MAX_ID } from '../../../libs/core/src/codec/id-codec.js';
+
+/** The error that `act` throws; fails when it is of another class or there is none. */
+export function caught<E extends Error>(type: new (...args: never[]) => E, act: () => unknown): E {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof type) return error;
+    throw error;
+  }
+  throw new Error(`expected ${type.name}, but nothing was thrown`);
+}
 
 const RADICES = [2n, 10n, 16n, 32n, 36n, 58n, 62n, 64n];
 
