@@ -24,7 +24,6 @@ export async function openDemo(
   const app = await createDemo({ ...config, database: database.options as DemoDatabase });
   // As main.ts does: without them a service warns ten seconds after its start, in the middle of a slow test.
   app.enableShutdownHooks(['SIGTERM']);
-  await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const close = async (): Promise<void> => {

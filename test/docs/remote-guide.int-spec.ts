@@ -3,18 +3,12 @@ import { Controller, Headers, Module, Post, Query, Res, type Type } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import {
-  remoteIds,
-  remoteIdsHeaders,
-  remoteIdsTcp,
-  type RemoteIdsOptions,
-  type RemoteIdsTcpOptions,
-} from '@raindrop/nestjs/remote';
+import { remoteIds, remoteIdsHeaders, type RemoteIdsOptions } from '@raindrop/nestjs/remote';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openIdService } from '@raindrop/node';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
-const [overHttp, overTcp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/service.md#the-remote-client'));
+const [overHttp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/service.md#the-remote-client'));
 
 let service: NestFastifyApplication;
 let url: string;
@@ -41,16 +35,6 @@ describe('docs/service.md#the-remote-client', () => {
     expect(ids.layout.fingerprint).toBe(service.get(IdService).layout.fingerprint);
     expect(ids.parse(ids.nextId()).workerId).toBe(service.get(IdService).workerId);
     await app.close();
-  });
-
-  it('has one that goes by TCP', () => {
-    const given: RemoteIdsTcpOptions[] = [];
-    const here = (options: RemoteIdsTcpOptions): unknown => {
-      given.push(options);
-      return remoteIdsTcp(options);
-    };
-    runBlock(overTcp!, { Module, RaindropModule, remoteIdsTcp: here });
-    expect(given).toEqual([{ host: 'ids', port: 3001 }]);
   });
 
   it('has one without the module', async () => {

@@ -7,7 +7,7 @@ import { openIdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
 import { HttpTransport, remoteIdsHeaders } from '../../libs/node/src/remote/http/http-transport.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
-import { freePorts } from './service-process.js';
+import { freePort } from '../servers/free-port.js';
 
 const KEY = 'a-key-that-nobody-may-see';
 const LAYOUT = createLayout(
@@ -232,8 +232,8 @@ describe('Of an answer nothing is used that', () => {
     ],
     [
       'names the pause in its body only',
-      (_, response) => response.writeHead(429).end('{"errorCode":"TOO_MANY_MESSAGES","retryAfterSeconds":3}'),
-      { errorCode: 'TOO_MANY_MESSAGES', retryable: true, retryAfterMs: 3_000 },
+      (_, response) => response.writeHead(429).end('{"errorCode":"TOO_MANY_STREAMS","retryAfterSeconds":3}'),
+      { errorCode: 'TOO_MANY_STREAMS', retryable: true, retryAfterMs: 3_000 },
       'refused (429)',
     ],
   ])('%s', async (_, says, error, message) => {
@@ -253,8 +253,8 @@ describe('Of an answer nothing is used that', () => {
 });
 
 it('A service that is not there is one that cannot be reached', async () => {
-  const { http } = await freePorts();
-  const nowhere = new HttpTransport(new URL(`http://127.0.0.1:${http}`), undefined, systemPorts('exact').randomness);
+  const port = await freePort();
+  const nowhere = new HttpTransport(new URL(`http://127.0.0.1:${port}`), undefined, systemPorts('exact').randomness);
   const failure = nowhere.take(1, undefined, new AbortController().signal);
   await expect(failure).rejects.toThrow('ECONNREFUSED');
 });
@@ -319,7 +319,7 @@ describe('Options are refused before anything is asked:', () => {
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       message: expect.stringMatching(
-        /^(?!.*nobody).*must be what clusterPrimary\(\), remoteIds\(\) or remoteIdsTcp\(\) returns/s,
+        /^(?!.*nobody).*must be what clusterPrimary\(\) or remoteIds\(\) returns/s,
       ) as unknown,
     });
   });

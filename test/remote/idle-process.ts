@@ -13,8 +13,8 @@ export interface IdleProcess {
 }
 
 /** @param end when it takes no more: after the first IDs, or when the service has gone */
-export function startIdleProcess(way: string, port: number, end: 'once' | 'outage'): IdleProcess {
-  const command = scriptCommand(resolve(__dirname, 'idle-client.ts'), [way, String(port), end]);
+export function startIdleProcess(port: number, end: 'once' | 'outage'): IdleProcess {
+  const command = scriptCommand(resolve(__dirname, 'idle-client.ts'), [String(port), end]);
   const child = new Child(command, { stdio: ['ignore', 'pipe', 'inherit'] });
   const taken = child.over(DEADLINE_MS).then(({ code }) => {
     if (code !== 0) throw new Error(`the client ended with ${code}; it printed: ${child.stdout}`);

@@ -4,18 +4,18 @@ import { IdService, openIdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
 import { demoLayout } from '../../apps/demo/src/demo-layout.js';
 import { remoteIds, type RemoteIdsOptions } from '../../libs/node/src/remote/http/remote-ids.js';
-import type { RemoteFetchOptions, RemoteIdSource } from '../../libs/node/src/remote/remote-id-source.js';
-import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
+import type { RemoteIdSource } from '../../libs/node/src/remote/remote-id-source.js';
 import type { DemoProcess } from '../demo/demo-process.js';
 import { repeated } from '../issued/repeated.js';
 import { leaseStatus } from '../module/lease-status.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
+import { freePort } from '../servers/free-port.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
 import { codesOf } from './codes-of.js';
 import { startIdleProcess } from './idle-process.js';
 import { ReplayingProxy } from './replaying-proxy.js';
-import { freePorts, startService, type Ports } from './service-process.js';
+import { startService } from './service-process.js';
 import { SlowWay } from './slow-way.js';
 
 jest.setTimeout(240_000);
@@ -29,20 +29,17 @@ class Order {
   note!: string;
 }
 
-const WAYS = ['http', 'tcp'] as const;
-type Way = (typeof WAYS)[number];
-
 const PATIENCE_MS = 60_000;
 
 let database: TestDatabase;
-let ports: Ports;
+let port: number;
 let service: DemoProcess;
 const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   database = await testDatabase('sqlite');
-  ports = await freePorts();
-  service = await startService(database.options, ports);
+  port = await freePort();
+  service = await startService(database.options, port);
 });
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
@@ -53,15 +50,12 @@ afterAll(async () => {
 });
 
 /** Where the service is, or what leads to it. */
-function sourceBy(way: Way, given: RemoteFetchOptions = {}, port = ports[way]): RemoteIdSource {
-  const options = { opTimeoutMs: 20_000, ...given };
-  return way === 'http'
-    ? remoteIds({ url: `http://127.0.0.1:${port}`, ...options })
-    : remoteIdsTcp({ port, ...options });
+function source(given: Partial<RemoteIdsOptions> = {}, at = port): RemoteIdSource {
+  return remoteIds({ url: `http://127.0.0.1:${at}`, opTimeoutMs: 20_000, ...given });
 }
 
-async function client(source: RemoteIdSource): ReturnType<typeof openIdService> {
-  const ids = await openIdService({ idSource: source, asyncTimeoutMs: PATIENCE_MS });
+async function client(idSource: RemoteIdSource): ReturnType<typeof openIdService> {
+  const ids = await openIdService({ idSource, asyncTimeoutMs: PATIENCE_MS });
   open.push(ids);
   return ids;
 }
@@ -75,9 +69,9 @@ async function isAnsweredAtOnce(call: () => Promise<unknown>): Promise<boolean> 
   return !hasTurned;
 }
 
-describe.each(WAYS)('Over %s', (way) => {
+describe('IDs of a service elsewhere', () => {
   it('several clients take IDs of one service: none twice, each one’s own increasing, in every form', async () => {
-    const clients = await Promise.all(Array.from({ length: 6 }, () => client(sourceBy(way))));
+    const clients = await Promise.all(Array.from({ length: 6 }, () => client(source())));
     const taken = await Promise.all(
       clients.map(async (ids) => {
         const mine: bigint[] = [];
@@ -101,7 +95,7 @@ describe.each(WAYS)('Over %s', (way) => {
 
   it('fetches many codes at once, and no copy of the process uses what was fetched before', async () => {
     const codes = Array.from({ length: 100 }, (_, index) => `code ${index}`);
-    const ids = await client(sourceBy(way, { codes }));
+    const ids = await client(source({ codes }));
     const before = await Promise.all(codes.map((code) => ids.nextIdsAsync(10, code)));
     ids.afterRestore();
     const after = await Promise.all(codes.map((code) => ids.nextIdsAsync(10, code)));
@@ -113,7 +107,7 @@ describe.each(WAYS)('Over %s', (way) => {
     const app = await startApp([
       typeorm({ ...database.options, entities: [Order], synchronize: true }),
       TypeOrmModule.forFeature([Order]),
-      RaindropModule.forRoot({ idSource: sourceBy(way), asyncTimeoutMs: PATIENCE_MS }),
+      RaindropModule.forRoot({ idSource: source(), asyncTimeoutMs: PATIENCE_MS }),
     ]);
     open.push(app);
     const ids = app.get(IdService);
@@ -132,7 +126,7 @@ describe.each(WAYS)('Over %s', (way) => {
   });
 
   it('refuses layout options that are not the service’s, and accepts those that are', async () => {
-    const idSource = sourceBy(way);
+    const idSource = source();
     const app = await startApp([RaindropModule.forRoot({ ...demoLayout, idSource })]);
     await app.close();
     const other = { ...demoLayout, startTimeStamp: '2025-01-01' };
@@ -142,14 +136,14 @@ describe.each(WAYS)('Over %s', (way) => {
   });
 
   it('leaves a process that has nothing more to do to its end', async () => {
-    expect(await startIdleProcess(way, ports[way], 'once').taken).toBe(100);
+    expect(await startIdleProcess(port, 'once').taken).toBe(100);
   });
 
   it.each([2, 50])('lets a warm caller wait for no round trip, with the service %i ms away', async (delayMs) => {
-    const slow = await SlowWay.to(ports[way], delayMs / 2);
+    const slow = await SlowWay.to(port, delayMs / 2);
     try {
       const fetched = { minStep: 200, maxStep: 200, maxAgeMs: 3_600_000 };
-      const ids = await client(sourceBy(way, fetched, slow.port));
+      const ids = await client(source(fetched, slow.port));
       expect(await isAnsweredAtOnce(() => ids.nextIdsAsync(2_000))).toBe(false);
       const left = (): number => 200 * leaseStatus(ids).renewals - leaseStatus(ids).counters.issued;
       await until('IDs are at hand', () => left() >= 100);
@@ -171,11 +165,9 @@ describe.each(WAYS)('Over %s', (way) => {
   });
 
   it('goes on from memory when the service is killed, then fails with types, then recovers by itself', async () => {
-    const ids = await client(
-      sourceBy(way, { minStep: 1_000, opTimeoutMs: 2_000, retryMaxMs: 500, maxAgeMs: 3_600_000 }),
-    );
+    const ids = await client(source({ minStep: 1_000, opTimeoutMs: 2_000, retryMaxMs: 500, maxAgeMs: 3_600_000 }));
     const taken = await ids.nextIdsAsync(100);
-    const another = startIdleProcess(way, ports[way], 'outage');
+    const another = startIdleProcess(port, 'outage');
     await another.goesOn;
     await service.stop('SIGKILL');
     taken.push(...(await ids.nextIdsAsync(500)));
@@ -185,7 +177,7 @@ describe.each(WAYS)('Over %s', (way) => {
     expect(ids.status()).toMatchObject({ state: 'lost' });
     expect(await another.taken).toBeGreaterThanOrEqual(200);
     const waiting = ids.nextIdsAsync(5_000);
-    service = await startService(database.options, ports);
+    service = await startService(database.options, port);
     taken.push(...(await waiting));
     expect(ids.status()).toMatchObject({ state: 'held', lastError: undefined });
     expect(repeated(taken)).toBe(0);
@@ -195,7 +187,7 @@ describe.each(WAYS)('Over %s', (way) => {
 describe('Behind a cache that answers POST as before', () => {
   let proxy: ReplayingProxy;
   beforeEach(async () => {
-    proxy = await ReplayingProxy.before(`http://127.0.0.1:${ports.http}`);
+    proxy = await ReplayingProxy.before(`http://127.0.0.1:${port}`);
   });
   afterEach(() => proxy.close());
 

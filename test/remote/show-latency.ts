@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openIdService, type IdService } from '@raindrop/node';
 import { remoteIds } from '../../libs/node/src/remote/http/remote-ids.js';
-import { remoteIdsTcp } from '../../libs/nestjs/src/remote/tcp/remote-ids-tcp.js';
 import { leaseStatus } from '../module/lease-status.js';
+import { freePort } from '../servers/free-port.js';
 import { testDatabase } from '../servers/test-databases.js';
-import { freePorts, startService } from './service-process.js';
+import { startService } from './service-process.js';
 import { SlowWay } from './slow-way.js';
 
 const PAUSE_MS = 5;
@@ -15,19 +15,14 @@ const ROUNDS = 600;
 /** Prints what a warm client waits for an ID, the table in `docs/service.md`: five at a time, every five milliseconds. */
 async function main(): Promise<void> {
   const database = await testDatabase('sqlite');
-  const ports = await freePorts();
-  const service = await startService(database.options, ports);
+  const port = await freePort();
+  const service = await startService(database.options, port);
   for (const delayMs of [2, 50]) {
-    for (const way of ['http', 'tcp'] as const) {
-      const slow = await SlowWay.to(ports[way], delayMs / 2);
-      const url = `http://127.0.0.1:${slow.port}`;
-      const ids = await openIdService({
-        idSource: way === 'http' ? remoteIds({ url }) : remoteIdsTcp({ port: slow.port }),
-      });
-      console.log(`${way}, ${delayMs} ms away: ${await measure(ids)}`);
-      await ids.close();
-      await slow.stop();
-    }
+    const slow = await SlowWay.to(port, delayMs / 2);
+    const ids = await openIdService({ idSource: remoteIds({ url: `http://127.0.0.1:${slow.port}` }) });
+    console.log(`${delayMs} ms away: ${await measure(ids)}`);
+    await ids.close();
+    await slow.stop();
   }
   await service.stop('SIGKILL');
   await database.drop();

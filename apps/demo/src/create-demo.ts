@@ -21,7 +21,6 @@ import { demandStrictRequests } from './http/strict-requests.js';
 import { issueAtOnce } from './ids/issue-at-once.js';
 import { measureRequests } from './metrics/measure-requests.js';
 import { servePage } from './page/serve-page.js';
-import { connectTcp } from './tcp/connect-tcp.js';
 
 /** Long rubbish in place of an ID shall be answered with a 400 like short rubbish, not with a 404. */
 const MAX_PARAMETER_LENGTH = 16_384;
@@ -77,6 +76,5 @@ export async function createDemo(config: DemoConfig): Promise<NestFastifyApplica
   issueAtOnce(app);
   serveOpenApi(app);
   await servePage(adapter);
-  connectTcp(app, config);
   return app;
 }

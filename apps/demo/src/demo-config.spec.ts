@@ -3,7 +3,6 @@ import { readDemoConfig } from './demo-config.js';
 
 const DEFAULTS = {
   ...{
-    tcpPort: undefined,
     leaseMs: 60_000,
     apiKeys: [],
     workersApiKeys: [],
@@ -40,7 +39,6 @@ describe('readDemoConfig', () => {
         RATE_LIMIT: '600',
         BODY_LIMIT_KB: '16',
         TRUST_PROXY: '1',
-        TCP_PORT: '3001',
         DRAIN_MS: '5000',
         ALLOWED_HOSTS: 'ids.example, ids',
         KNOWN_CODES: 'order,invoice 2',
@@ -55,7 +53,7 @@ describe('readDemoConfig', () => {
       leaseMs: 30_000,
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
       workersApiKeys: ['workers-key-0123456789'],
-      ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1, tcpPort: 3_001 },
+      ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1 },
       ...{ allowedHosts: ['ids.example', 'ids'], knownCodes: ['order', 'invoice 2'] },
       ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
     });
@@ -84,7 +82,6 @@ describe('readDemoConfig', () => {
     [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 32'],
     [{ BODY_LIMIT_KB: '33' }, 'BODY_LIMIT_KB', '1 to 32'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
-    [{ TCP_PORT: '0' }, 'TCP_PORT', '1 to 65535'],
     [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],
     [{ ALLOWED_HOSTS: 'ids.example:3000' }, 'ALLOWED_HOSTS', 'without port'],
     [{ ALLOWED_HOSTS: 'IDS' }, 'ALLOWED_HOSTS', 'lower case'],

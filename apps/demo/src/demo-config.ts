@@ -7,8 +7,6 @@ import { EnvironmentReader } from './environment-reader.js';
 export interface DemoConfig {
   readonly host: string;
   readonly port: number;
-  /** Where the TCP transport listens, on the same host; undefined: nowhere. */
-  readonly tcpPort: number | undefined;
   readonly database: DemoDatabase;
   /** The worker ids of this process and its siblings. */
   readonly workers: { readonly min: number; readonly max: number };
@@ -54,7 +52,6 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
   const reader = new EnvironmentReader(environment);
   const maxWorkerId = 2 ** demoLayout.workIdLength - 1;
   const port = reader.integer('PORT', 3_000, [0, 65_535], 'where to listen; 0 takes any free port');
-  const tcpPort = reader.integer('TCP_PORT', 0, [1, 65_535], 'where the TCP transport listens');
   const min = reader.integer('RAINDROP_MIN_WORKER_ID', 1, [0, maxWorkerId], 'the first worker id of this service');
   const max = reader.integer(
     'RAINDROP_MAX_WORKER_ID',
@@ -68,7 +65,6 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv): DemoConfig {
   const config = {
     host: reader.text('HOST') ?? '127.0.0.1',
     port,
-    tcpPort: tcpPort === 0 ? undefined : tcpPort,
     workers: { min, max },
     leaseMs: reader.integer('RAINDROP_LEASE_MS', LEASE_MS, [4_000, 86_400_000], 'how long a lease lasts unrenewed, ms'),
     apiKeys: reader.secrets('API_KEYS'),

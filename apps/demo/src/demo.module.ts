@@ -29,8 +29,6 @@ import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';
 import { LeaseTimeline } from './status/lease-timeline.js';
 import { StatusController } from './status/status.controller.js';
-import { IdsTcpController } from './tcp/ids.tcp-controller.js';
-import { TcpProblemFilter } from './tcp/tcp-problem.filter.js';
 import { WorkersController } from './workers/workers.controller.js';
 import { WorkersService } from './workers/workers.service.js';
 
@@ -58,7 +56,7 @@ export class DemoModule {
       ],
       controllers: [
         ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],
-        ...[OrdersController, HealthController, MetricsController, IdsTcpController],
+        ...[OrdersController, HealthController, MetricsController],
       ],
       providers: [
         { provide: DEMO_CONFIG, useValue: config },
@@ -76,7 +74,7 @@ export class DemoModule {
           OrdersService,
           BusinessNumbersService,
         ],
-        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator, TcpProblemFilter],
+        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
       ],
     };
   }

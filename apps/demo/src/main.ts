@@ -29,7 +29,6 @@ async function start(config: DemoConfig): Promise<void> {
   for (const signal of SIGNALS) process.off(signal, keep);
   try {
     if (giveUp !== undefined) return await app.close();
-    await app.startAllMicroservices();
     await app.listen(config.port, config.host);
   } catch (error) {
     await app.close();

@@ -37,7 +37,6 @@ function service(y: number): string[] {
     box(14, y + 40, 96, 44, ['your', 'application']),
     arrow(110, y + 62, 178, y + 62),
     label(144, y + 54, 'HTTP'),
-    label(144, y + 78, 'or TCP'),
     box(180, y + 34, 96, 56, ['ID service:', 'worker 1, 2'], 'take'),
     arrow(276, y + 62, 312, y + 62),
     box(314, y + 40, 72, 44, ['its', 'database']),

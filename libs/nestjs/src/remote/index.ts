@@ -1,8 +1,7 @@
 /**
- * IDs from a service elsewhere, over HTTP or TCP.
+ * IDs from a service elsewhere, over HTTP.
  *
  * @module @raindrop/nestjs/remote
  */
 
 export * from '@raindrop/node/remote';
-export { remoteIdsTcp, type RemoteIdsTcpOptions } from './tcp/remote-ids-tcp.js';

@@ -78,7 +78,7 @@ export interface SnowflakeModuleOptions
   /**
    * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/service.md). The layout
    * is that process's.
-   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`, `remoteIdsTcp({ host, port })`
+   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`
    * @defaultValue none
    */
   idSource?: IdSource;
@@ -163,7 +163,7 @@ function readIdSource(reader: OptionReader): IdSource | undefined {
   const given = reader.value('idSource') as Partial<IdSource> | null | undefined;
   if (given === undefined || typeof given?.open === 'function') return given as IdSource | undefined;
   // It may hold a password.
-  const legal = 'must be what clusterPrimary(), remoteIds() or remoteIdsTcp() returns';
+  const legal = 'must be what clusterPrimary() or remoteIds() returns';
   reader.problem('idSource', `(${typeof given})`, legal);
   return undefined;
 }

@@ -103,7 +103,7 @@ interface RefusalFrame {
   readonly source: string;
   /** What the service was asked: `POST http://ids:3000/v1/ids`. */
   readonly question: string;
-  /** The HTTP status; undefined over TCP, where the refusal may name one. */
+  /** The HTTP status. */
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   /** What must not be repeated, should the service do so. */
