@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { createLayout, type Layout, type PrefetchOptions, type RaindropError } from '@raindrop/core';
+import { createLayout, type Layout, type RaindropError } from '@raindrop/core';
 import { LeaseLostError, NotReadyError, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../tier.js';
@@ -8,7 +8,7 @@ import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
 import type { SourcedEngine } from '../../libs/node/src/engines/sourced-engine.js';
 import { ClusterIdBroker, type BrokeredIds } from '../../libs/node/src/cluster/cluster-id-broker.js';
-import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
+import { clusterPrimaryOver, MARK, type ClusterPrimaryOptions } from '../../libs/node/src/cluster/cluster-primary.js';
 import { ClusterPair } from './cluster-pair.js';
 
 const LAYOUT = createLayout(
@@ -28,10 +28,9 @@ class Bench {
   readonly ids: BrokeredIds = {
     name: 'default',
     layout: LAYOUT,
-    workerId: 5,
     status: () => ({ idMode: 'snowflake', guarantee: 'reserved' }) as IdServiceStatus,
-    nextIdsAsync: (...call) =>
-      this.trouble === undefined ? this.generator.nextIdsAsync(...call) : Promise.reject(this.trouble),
+    nextStringsAsync: (...call) =>
+      this.trouble === undefined ? this.generator.nextStringsAsync(...call) : Promise.reject(this.trouble),
   };
   readonly broker = new ClusterIdBroker(this.ids);
   readonly pairs: ClusterPair[] = [];
@@ -43,14 +42,13 @@ class Bench {
     return pair;
   }
 
-  open(pair: ClusterPair, prefetch?: PrefetchOptions, layout: Layout = LAYOUT): Promise<SourcedEngine> {
-    return openClusterEngine({
-      service: 'default',
-      layout,
-      channel: pair.process,
-      ports: this.time,
-      ...(prefetch && { prefetch }),
-    });
+  /** @param layout null for the primary’s */
+  open(
+    pair: ClusterPair,
+    options?: ClusterPrimaryOptions,
+    layout: Layout | null = LAYOUT,
+  ): Promise<SourcedEngine> {
+    return clusterPrimaryOver(pair.process, options, this.time).open({ layout: layout ?? undefined });
   }
 }
 
@@ -76,7 +74,7 @@ describe('A worker of a cluster', () => {
         service: 'default',
         idMode: 'snowflake',
         assigner: 'cluster',
-        guarantee: 'reserved',
+        guarantee: 'declared',
         state: 'held',
         workerId: 5,
       },
@@ -88,24 +86,14 @@ describe('A worker of a cluster', () => {
     expect(ids.refusal()).toMatchObject({ errorCode: 'CLOSED' });
   });
 
-  it('asks in few and short messages, one for a batch', async () => {
+  it('asks in few messages, one for a batch', async () => {
     const pair = bench.fork();
     const engine = await bench.open(pair);
     expect(pair.sent).toEqual([
+      { raindrop: MARK, service: 'default', count: 64, request: expect.stringMatching(/^[\w-]{16}\.0$/) as unknown },
       {
-        ...{ raindrop: 'raindrop/ids/2', kind: 'take', service: 'default', layout: LAYOUT.fingerprint, count: 64 },
-        ...{ request: expect.stringMatching(/^[\w-]{16}\.0$/) as unknown, waitMs: 2_400 },
-      },
-      {
-        ...{
-          raindrop: 'raindrop/ids/2',
-          kind: 'taken',
-          workerId: 5,
-          guarantee: 'reserved',
-          layout: LAYOUT.fingerprint,
-          request: expect.any(String) as unknown,
-        },
-        runs: [[expect.stringMatching(/^\d+$/) as unknown, 64, '2']],
+        ...{ raindrop: MARK, layout: LAYOUT.fingerprint, answers: expect.any(String) as unknown },
+        ids: Array.from({ length: 64 }, () => expect.stringMatching(/^\d+$/) as unknown),
       },
     ]);
     await engine.calls.nextIdAsync('orders');
@@ -164,8 +152,10 @@ describe('A worker of a cluster', () => {
     bench.trouble = new LeaseLostError(5, 'it ran out');
     for (let left = 64; left > 0; left--) engine.calls.nextId();
     await settle();
-    expect(() => engine.calls.nextId()).toThrow('The primary refused: Worker 5 may not issue IDs: it ran out');
-    expect(engine.status('default')).toMatchObject({ state: 'held', lastError: { errorCode: 'LEASE_LOST' } });
+    expect(() => engine.calls.nextId()).toThrow(
+      "The ClusterIdBroker of the service 'default' in the primary refused: Worker 5 may not issue IDs: it ran out",
+    );
+    expect(engine.status('default')).toMatchObject({ state: 'lost', lastError: { errorCode: 'LEASE_LOST' } });
     const waiting = engine.calls.nextIdAsync();
     await bench.time.advance(1_000);
     bench.trouble = undefined;
@@ -180,7 +170,7 @@ describe('A worker of a cluster', () => {
     const waiting = expect(engine.calls.nextIdsAsync(1_000)).rejects.toMatchObject({ errorCode: 'PRIMARY_GONE' });
     pair.disconnect();
     await waiting;
-    expect(engine.status('default')).toMatchObject({ state: 'lost', workerId: undefined, leaseLeftMs: 0 });
+    expect(engine.status('default')).toMatchObject({ state: 'lost', leaseLeftMs: 0 });
     // What was taken is nobody else's.
     for (let left = 64; left > 0; left--) engine.calls.nextId();
     expect(engine.calls.refusal()).toMatchObject({ errorCode: 'PRIMARY_GONE', retryable: false });
@@ -220,35 +210,35 @@ describe('A worker of a cluster', () => {
 
   it('does not start with another layout than the primary’s, nor without a broker, nor in a process nobody forked', async () => {
     await expect(bench.open(bench.fork(), {}, OTHER)).rejects.toMatchObject({
-      errorCode: 'CLUSTER_LAYOUT',
+      errorCode: 'REMOTE_LAYOUT',
       message: expect.stringContaining(LAYOUT.fingerprint) as unknown,
     });
     const alone = expect(bench.open(new ClusterPair())).rejects.toMatchObject({
       errorCode: 'WAIT_TIMEOUT',
-      message: expect.stringContaining(`which needs a ClusterIdBroker of the service 'default'`) as unknown,
+      message: expect.stringContaining(`the ClusterIdBroker of the service 'default' in the primary`) as unknown,
     });
     await bench.time.advance(30_000);
     await alone;
     const channel = { on: () => undefined, off: () => undefined };
-    await expect(openClusterEngine({ service: 'default', layout: LAYOUT, channel })).rejects.toThrow(
+    await expect(clusterPrimaryOver(channel).open({ layout: LAYOUT })).rejects.toThrow(
       /idSource = clusterPrimary\(\): needs a process that was forked.* Leave idSource out in the primary/,
     );
   });
 
   it('takes the layout of the primary when it is given none, and no other afterwards', async () => {
     const pair = bench.fork();
-    const engine = await openClusterEngine({ service: 'default', channel: pair.process, ports: bench.time });
+    const engine = await bench.open(pair, {}, null);
     expect(engine.layout.fingerprint).toBe(LAYOUT.fingerprint);
-    expect(pair.sent[0]).not.toHaveProperty('layout');
     await engine.calls.nextIdAsync('orders');
-    expect(pair.sent[2]).toMatchObject({ code: 'orders', layout: LAYOUT.fingerprint });
-    for (const [layout, errorCode] of [
-      [OTHER.fingerprint, 'CLUSTER_LAYOUT'],
-      ['a layout', 'INVALID_CLUSTER_MESSAGE'],
-    ] as const) {
-      pair.down = (message) => ({ becomes: { ...(message as object), layout } });
-      await expect(engine.calls.nextIdAsync(layout.slice(0, 8))).rejects.toMatchObject({ errorCode });
-    }
+    expect(pair.sent[2]).toMatchObject({ code: 'orders' });
+    pair.down = (message) => ({ becomes: { ...(message as object), layout: OTHER.fingerprint } });
+    await expect(engine.calls.nextIdAsync('another')).rejects.toMatchObject({ errorCode: 'REMOTE_LAYOUT' });
+    pair.down = (message) => ({ becomes: { ...(message as object), layout: 'a layout' } });
+    const waiting = expect(engine.calls.nextIdAsync('none', { timeoutMs: 100 })).rejects.toMatchObject({
+      ...{ errorCode: 'WAIT_TIMEOUT', cause: { cause: { errorCode: 'INVALID_REMOTE_ANSWER' } } },
+    });
+    await bench.time.advance(100);
+    await waiting;
   });
 
   it('finds a broker that comes later', async () => {
@@ -263,7 +253,7 @@ describe('A worker of a cluster', () => {
 
 describe('The channel', () => {
   it('may repeat, lose and mangle messages: no ID twice, and everybody is answered', async () => {
-    const rubbish = fc.oneof(fc.anything(), fc.constant({ raindrop: 'raindrop/ids/2', kind: 'taken', request: 'x' }));
+    const rubbish = fc.oneof(fc.anything(), fc.constant({ raindrop: MARK, answers: 'x' }));
     const trouble = fc.oneof(
       { weight: 4, arbitrary: fc.constant(undefined) },
       { weight: 1, arbitrary: fc.constantFrom('lost' as const, 'twice' as const) },
@@ -297,16 +287,7 @@ describe('The channel', () => {
     pair.process.on('message', (message) => heard.push(message));
     pair.child.on('message', (message) => heard.push(message));
     const before = pair.sent.length;
-    const strangers = [
-      null,
-      'text',
-      7,
-      [],
-      {},
-      { raindrop: 1 },
-      { kind: 'take' },
-      { raindrop: 'raindrop/ids/2', kind: 'take' },
-    ];
+    const strangers = [null, 'text', 7, [], {}, { raindrop: 1 }, { service: 'default' }, { raindrop: MARK }];
     for (const stranger of strangers) {
       pair.process.emit('message', stranger);
       pair.child.emit('message', stranger as object, undefined as never);
@@ -317,35 +298,32 @@ describe('The channel', () => {
     expect(engine.calls.refusal()).toBeUndefined();
   });
 
-  const ask = {
-    raindrop: 'raindrop/ids/2',
-    kind: 'take',
-    service: 'default',
-    request: 'r',
-    layout: LAYOUT.fingerprint,
-  };
+  const ask = { raindrop: MARK, service: 'default', request: 'r' };
   it.each([
-    ['a count that is none', { count: '5', waitMs: 1 }],
-    ['a count of nothing', { count: 0, waitMs: 1 }],
-    ['too large a count', { count: 10_001, waitMs: 1 }],
-    ['a code that is none', { count: 1, waitMs: 1, code: 7 }],
-    ['no time', { count: 1 }],
-    ['endless time', { count: 1, waitMs: 1e9 }],
-    ['a layout that is none', { count: 1, waitMs: 1, layout: 7 }],
-  ])('gets a request with %s refused by the primary', async (_, more) => {
+    ['a count that is none', { count: '5' }, 'INVALID_BATCH'],
+    ['a count of nothing', { count: 0 }, 'INVALID_BATCH'],
+    ['no count', {}, 'INVALID_BATCH'],
+    ['a code that is none', { count: 1, code: 7 }, 'INVALID_CODE'],
+  ])('gets a request with %s refused by the primary', async (_, more, errorCode) => {
     const pair = bench.fork();
     pair.child.emit('message', { ...ask, ...more }, undefined as never);
     await settle();
-    expect(pair.sent).toMatchObject([
-      { kind: 'refused', request: 'r', error: { errorCode: 'INVALID_CLUSTER_MESSAGE' } },
-    ]);
+    expect(pair.sent).toMatchObject([{ answers: 'r', problem: { errorCode, retryable: false } }]);
     expect(bench.generator.counters.issued).toBe(0);
+  });
+
+  it('carries 10,000 IDs at most in one answer', async () => {
+    const pair = bench.fork();
+    pair.child.emit('message', { ...ask, count: 1e9 }, undefined as never);
+    await settle();
+    await bench.time.advance(1_000);
+    expect(pair.sent).toMatchObject([{ answers: 'r', ids: { length: 10_000 } }]);
   });
 
   it('gets no answer to a request without a number, or for a service of another name', async () => {
     const pair = bench.fork();
     for (const more of [{ request: undefined }, { request: 7 }, { service: 'orders' }]) {
-      pair.child.emit('message', { ...ask, count: 1, waitMs: 1, ...more }, undefined as never);
+      pair.child.emit('message', { ...ask, count: 1, ...more }, undefined as never);
     }
     await settle();
     expect(pair.sent).toEqual([]);
@@ -355,10 +333,10 @@ describe('The channel', () => {
   it('carries no more of an unexpected error than that there was one', async () => {
     const pair = bench.fork();
     bench.trouble = new Error('password=secret') as RaindropError;
-    pair.child.emit('message', { ...ask, count: 1, waitMs: 1 }, undefined as never);
+    pair.child.emit('message', { ...ask, count: 1 }, undefined as never);
     await settle();
     expect(JSON.stringify(pair.sent)).not.toContain('secret');
-    expect(pair.sent).toMatchObject([{ kind: 'refused', error: { retryable: true } }]);
+    expect(pair.sent).toMatchObject([{ problem: { retryable: true } }]);
   });
 });
 
@@ -368,7 +346,7 @@ describe('A broker', () => {
       { layout: LAYOUT, tenure: new StaticTenure(5, 0), options: { maxBatch: 10 } },
       bench.time,
     );
-    Object.assign(bench.ids, { nextIdsAsync: small.nextIdsAsync.bind(small) });
+    Object.assign(bench.ids, { nextStringsAsync: small.nextStringsAsync.bind(small) });
     const engine = await bench.open(bench.fork());
     expect(engine.calls.status()[0]!.left).toBe(10);
     expect(await engine.calls.nextIdsAsync(100)).toHaveLength(100);
@@ -377,12 +355,12 @@ describe('A broker', () => {
   it('hears the workers of the cluster, until it is closed', async () => {
     const answers: unknown[] = [];
     const worker = { isConnected: () => true, send: (answer: unknown) => answers.push(answer) };
-    const request = { raindrop: 'raindrop/ids/2', kind: 'take', service: 'default', request: 'r', count: 1, waitMs: 1 };
-    cluster.emit('message', worker, { ...request, layout: LAYOUT.fingerprint });
+    const request = { raindrop: MARK, service: 'default', request: 'r', count: 1 };
+    cluster.emit('message', worker, request);
     await settle();
-    expect(answers).toMatchObject([{ kind: 'taken', request: 'r' }]);
+    expect(answers).toMatchObject([{ answers: 'r', ids: [expect.any(String)] }]);
     bench.broker.close();
-    cluster.emit('message', worker, { ...request, layout: LAYOUT.fingerprint });
+    cluster.emit('message', worker, request);
     await settle();
     expect(answers).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import type { PrimaryChannel } from '../../libs/node/src/cluster/cluster-id-source.js';
+import type { PrimaryChannel } from '../../libs/node/src/cluster/cluster-primary.js';
 
 /** What each message may meet on its way; undefined lets it through. */
 export type Trouble = (message: unknown) => 'lost' | 'twice' | { readonly becomes: unknown } | undefined;

@@ -3,7 +3,7 @@ import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
 import { ClusterIdBroker } from '../../libs/node/src/cluster/cluster-id-broker.js';
-import { clusterPrimary, openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
+import { clusterPrimary, clusterPrimaryOver } from '../../libs/node/src/cluster/cluster-primary.js';
 import { startApp } from '../module/module-fixture.js';
 import { testDatabase } from '../servers/test-databases.js';
 import { until } from '../waiting/until.js';
@@ -37,7 +37,7 @@ it('Entities of a worker get the primary’s IDs, also when more are saved at on
     entities: [Order],
     synchronize: true,
   }).initialize();
-  const engine = await openClusterEngine({ service: 'default', layout: LAYOUT, channel: pair.process });
+  const engine = await clusterPrimaryOver(pair.process).open({ layout: LAYOUT });
   const ids = new IdService('default', engine);
   ids.attach(dataSource);
   const orders = dataSource.getRepository(Order);

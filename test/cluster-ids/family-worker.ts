@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLayout, RaindropError, type IdCalls, type LayoutOptions } from '@raindrop/core';
-import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
+import { clusterPrimary } from '../../libs/node/src/cluster/cluster-primary.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilyReport, type FamilySetup } from './family-messages.js';
 
 const { options, directory, patienceMs } = JSON.parse(process.env[SETUP_VARIABLE]!) as FamilySetup;
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     { timeUnit, startTimeStamp, timeStampLength, workIdLength, endBitsLength, minLifetimeDays: 1 },
     Date.now(),
   );
-  const engine = await openClusterEngine({ service: 'default', layout, prefetch: { opTimeoutMs: patienceMs.answer } });
+  const engine = await clusterPrimary({ opTimeoutMs: patienceMs.answer }).open({ layout });
   process.on('message', (command: FamilyCommand) => void obey(engine.calls, command));
   const { workerId } = engine.status('default');
   tell({ kind: 'ready', startMs: performance.now() - begun, workerId, pid: process.pid });

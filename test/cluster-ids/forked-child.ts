@@ -1,5 +1,5 @@
 import type { RaindropError } from '@raindrop/core';
-import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
+import { clusterPrimary } from '../../libs/node/src/cluster/cluster-primary.js';
 
 /** What a child did with the IDs of its parent. */
 export interface ForkedReport {
@@ -12,7 +12,7 @@ const [, , mode] = process.argv as [string, string, 'ends' | 'listens' | 'orphan
 
 /** A child that never closes its service: `ends`, `listens` to its parent, or goes on when its parent is gone. */
 async function main(): Promise<void> {
-  const { calls } = await openClusterEngine({ service: 'default', prefetch: { maxAgeMs: 60_000 } });
+  const { calls } = await clusterPrimary({ maxAgeMs: 60_000 }).open({});
   const ids = [await calls.nextIdAsync(), calls.nextId(), ...(await calls.nextIdsAsync(100))].map(String);
   let refusal: string | undefined;
   if (mode === 'listens') process.on('message', (text) => typeof text === 'string' && process.send!(text));

@@ -1,6 +1,6 @@
 import { clusterPrimary, ClusterIdBroker } from '@raindrop/nestjs/cluster';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { openClusterEngine } from '../../libs/node/src/cluster/cluster-primary.js';
+import { clusterPrimaryOver } from '../../libs/node/src/cluster/cluster-primary.js';
 import { OPTIONS, startApp, useDatabase } from '../module/module-fixture.js';
 import { ClusterPair } from './cluster-pair.js';
 
@@ -15,16 +15,12 @@ describe('A module whose IDs come from the primary', () => {
     const broker = new ClusterIdBroker(primary.get(IdService));
     const pair = new ClusterPair();
     broker.serve(pair.child);
-    const idSource = {
-      ...clusterPrimary(),
-      open: ({ name, layout }: Parameters<ReturnType<typeof clusterPrimary>['open']>[0]) =>
-        openClusterEngine({ service: name, layout, channel: pair.process }),
-    };
+    const idSource = clusterPrimaryOver(pair.process);
     const worker = await startApp([RaindropModule.forRoot({ ...own, idSource })]);
     const ids = worker.get(IdService);
     expect(ids.parse(ids.nextId()).workerId).toBe(primary.get(IdService).workerId);
     expect(ids.layout.fingerprint).toBe(primary.get(IdService).layout.fingerprint);
-    expect(ids.status()).toMatchObject({ assigner: 'cluster', guarantee: 'reserved', state: 'held' });
+    expect(ids.status()).toMatchObject({ assigner: 'cluster', guarantee: 'declared', state: 'held' });
     await worker.close();
     expect(ids.status().state).toBe('closed');
     broker.close();

@@ -9,7 +9,7 @@ export interface UnreadBounds {
   readonly most: number;
 }
 
-/** More than TCP's clients leave unread with all that they may have under way; a process has 512 MiB. */
+/** What clients of the service may leave unread, of one connection and of all; a process has 512 MiB. */
 const BOUNDS: UnreadBounds = { mostOfOne: 32 * 2 ** 20, most: 96 * 2 ** 20 };
 
 interface Reader {

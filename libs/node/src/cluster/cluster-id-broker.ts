@@ -1,35 +1,24 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
-import {
-  ConfigurationError,
-  InvalidBatchError,
-  RaindropError,
-  showValue,
-  WaitTimeoutError,
-  type Layout,
-} from '@raindrop/core';
+import { ConfigurationError, InvalidBatchError, RaindropError, showValue, WaitTimeoutError } from '@raindrop/core';
 import { processWide } from '@raindrop/core/internal';
 import type { IdService } from '../id-service.js';
-import type { WorkerGuarantee } from '../ports/worker.js';
-import { ClusterLayoutError, InvalidClusterMessageError } from './cluster-errors.js';
-import {
-  encodeIds,
-  type IdAnswer,
-  type IdRequest,
-  readRequest,
-  refused,
-  taken,
-  type TravellingError,
-} from './cluster-messages.js';
+import { type IdAnswer, type IdRequest, MARK } from './cluster-primary.js';
 
 /** The part of a service that a broker needs, to give its IDs. */
-export type BrokeredIds = Pick<IdService, 'name' | 'layout' | 'workerId' | 'status' | 'nextIdsAsync'>;
+export type BrokeredIds = Pick<IdService, 'name' | 'layout' | 'status' | 'nextStringsAsync'>;
 
 /** The part of a worker or child that is used. */
 interface Recipient {
   isConnected(): boolean;
   send(answer: IdAnswer, callback: (error: Error | null) => void): unknown;
 }
+
+/** The most IDs that one answer has: reading 10,000 takes a few milliseconds, in slices. */
+const MAX_ANSWER = 10_000;
+
+/** Less than a worker waits: the reason why there are no IDs says more than that none came. */
+const WAIT = { timeoutMs: 1_000 };
 
 /** The open brokers of this process, by the name of their service: a request names that and no more. */
 const open = processWide('cluster brokers', () => new Map<string, ClusterIdBroker>());
@@ -44,8 +33,7 @@ const open = processWide('cluster brokers', () => new Map<string, ClusterIdBroke
  */
 export class ClusterIdBroker {
   private readonly served = new Map<ChildProcess, { message: (message: unknown) => void; exit: () => void }>();
-  private readonly layout: Layout;
-  private readonly guarantee: WorkerGuarantee;
+  private readonly layout: string;
   private readonly onWorker = (worker: Recipient, message: unknown): void => this.hear(message, worker);
 
   /**
@@ -53,9 +41,7 @@ export class ClusterIdBroker {
    * @throws NoLayoutError; ConfigurationError when there is an open broker of a service of that name
    */
   constructor(private readonly ids: BrokeredIds) {
-    this.layout = ids.layout;
-    const status = ids.status();
-    this.guarantee = status.idMode === 'snowflake' ? status.guarantee : 'unsafe';
+    this.layout = ids.layout.fingerprint;
     this.succeed(open.get(ids.name));
     open.set(ids.name, this);
     cluster.on('message', this.onWorker);
@@ -105,50 +91,41 @@ export class ClusterIdBroker {
   }
 
   private hear(message: unknown, from: Recipient): void {
-    const wanted = readRequest(message, this.ids.name);
-    if (wanted === undefined) return;
-    const answer =
-      'malformed' in wanted
-        ? Promise.resolve(refused(wanted.malformed, travelling(new InvalidClusterMessageError('a worker'))))
-        : this.answer(wanted);
-    void answer.then((message) => {
+    const { raindrop, service, request, count, code } = (message ?? {}) as Partial<IdRequest>;
+    if (raindrop !== MARK || service !== this.ids.name || typeof request !== 'string' || request.length > 100) return;
+    void this.answer(count!, code).then((answer) => {
       // With a callback a channel that closes meanwhile is no 'error' event: the IDs are a gap.
-      if (from.isConnected()) from.send(message, () => undefined);
+      if (from.isConnected()) from.send({ raindrop: MARK, answers: request, ...answer }, () => undefined);
     });
   }
 
-  /** Never rejects. */
-  private async answer({ request, count, code, layout, waitMs }: IdRequest): Promise<IdAnswer> {
+  /** Never rejects. The service checks what was asked for. */
+  private async answer(count: number, code: string | undefined): Promise<Pick<IdAnswer, 'ids' | 'layout' | 'problem'>> {
     try {
-      const { fingerprint } = this.layout;
-      if (layout !== undefined && layout !== fingerprint)
-        throw new ClusterLayoutError(this.ids.name, layout, fingerprint);
-      const ids = await this.take(count, code, waitMs);
-      const { workerId } = this.ids;
-      return taken(request, { workerId, guarantee: this.guarantee, layout: fingerprint }, encodeIds(ids));
+      return { ids: await this.take(count > MAX_ANSWER ? MAX_ANSWER : count, code), layout: this.layout };
     } catch (error) {
-      return refused(request, travelling(error));
+      return { problem: problemOf(error) };
     }
   }
 
   /** As many as one batch of the service may have. */
-  private async take(count: number, code: string | undefined, timeoutMs: number): Promise<bigint[]> {
+  private async take(count: number, code: string | undefined): Promise<string[]> {
     try {
-      return await this.ids.nextIdsAsync(count, code, { timeoutMs });
+      return await this.ids.nextStringsAsync(count, code, WAIT);
     } catch (error) {
-      if (!(error instanceof InvalidBatchError) || count <= error.maxBatch) throw error;
-      return this.ids.nextIdsAsync(error.maxBatch, code, { timeoutMs });
+      if (!(error instanceof InvalidBatchError) || !(count > error.maxBatch)) throw error;
+      return this.ids.nextStringsAsync(error.maxBatch, code, WAIT);
     }
   }
 }
 
 /** What the service waited for says more than that it waited. */
-function travelling(error: unknown): TravellingError {
+function problemOf(error: unknown): IdAnswer['problem'] {
   const reason = error instanceof WaitTimeoutError ? error.cause : error;
   if (reason instanceof RaindropError) {
     const { errorCode, message, retryable } = reason;
-    return { errorCode, message, retryable };
+    return { errorCode, detail: message, retryable };
   }
   // What it is stays here: it may hold what belongs into no message.
-  return { errorCode: 'ID_SOURCE_UNAVAILABLE', message: 'an unexpected error of its service', retryable: true };
+  return { errorCode: 'ID_SOURCE_UNAVAILABLE', detail: 'an unexpected error of its service', retryable: true };
 }

@@ -4,11 +4,5 @@
  * @module @raindrop/node/cluster
  */
 
-export { clusterPrimary, type ClusterPrimaryOptions } from './cluster-primary.js';
+export { clusterPrimary, type ClusterPrimaryOptions, PrimaryGoneError } from './cluster-primary.js';
 export { ClusterIdBroker, type BrokeredIds } from './cluster-id-broker.js';
-export {
-  ClusterLayoutError,
-  InvalidClusterMessageError,
-  PrimaryGoneError,
-  PrimaryRefusedError,
-} from './cluster-errors.js';

@@ -19,6 +19,8 @@ export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | '
 
 /** The client that takes the IDs. */
 export interface RemoteClient {
+  /** The service's name. Default `default`. */
+  readonly name?: string;
   /** What the IDs have to have; another one is refused. Default: the service's. */
   readonly layout?: Layout | undefined;
   readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
@@ -30,8 +32,16 @@ export interface RemoteIdSource extends IdSource {
   open(client: RemoteClient): Promise<SourcedEngine>;
 }
 
-/** Makes the way to a service, once its options are found to be right. */
-type RemoteWay = (ports: SegmentPorts) => RemoteTransport | Promise<RemoteTransport>;
+/** Makes the way to a service, once its options are found to be right. @param service the name of the client's service */
+type RemoteWay = (ports: SegmentPorts, service: string) => RemoteTransport | Promise<RemoteTransport>;
+
+/** What differs between the ways. */
+interface RemoteSetup {
+  /** What stands in the status for the assigner's name. Default `remote`. */
+  readonly assigner?: string;
+  /** Default: those of this process. */
+  readonly ports?: PrefetchPorts;
+}
 
 /** Larger answers take more than a millisecond to read. */
 const MAX_STEP = 4_000;
@@ -44,17 +54,18 @@ export function remoteIdSource(
   name: string,
   options: RemoteFetchOptions,
   read: (reader: OptionReader) => RemoteWay,
+  { assigner = 'remote', ports = systemPorts('exact') }: RemoteSetup = {},
 ): RemoteIdSource {
   return {
     name,
-    open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
+    open: async ({ name: service = 'default', layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
       const codes = readCodes(reader) ?? [];
       const prefetch = readPrefetchOptions(reader);
       reader.finish();
-      const ports = systemPorts('exact');
-      return openRemoteEngine({ transport: await way(ports), layout, prefetch, codes, ports });
+      const transport = await way(ports, service);
+      return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
     },
   };
 }
@@ -74,6 +85,7 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
 
 interface RemoteEngineOptions {
   readonly transport: RemoteTransport;
+  readonly assigner: string;
   /** Undefined takes the service's. */
   readonly layout: Layout | undefined;
   readonly prefetch: ResolvedPrefetchOptions;
@@ -88,14 +100,14 @@ interface RemoteEngineOptions {
  * RemoteIdsRefusedError and RemoteLayoutError at once when they cannot pass by themselves; InvalidCodeError
  */
 async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEngine> {
-  const { transport, layout, prefetch, codes, ports } = options;
+  const { transport, assigner, layout, prefetch, codes, ports } = options;
   const source = new RemoteBatchSource(transport, prefetch, ports, layout);
   const calls = new PrefetchedIds(source, ports, prefetch);
   try {
     await calls.start(codes);
     // Nothing starts without an answer, and each one names its layout.
     const origin = (): Origin => ({
-      assigner: 'remote',
+      assigner,
       // What whoever named the service vouches for.
       guarantee: 'declared',
       state: source.isAnswering ? 'held' : 'lost',
