@@ -43,11 +43,7 @@ class Bench {
   }
 
   /** @param layout null for the primary’s */
-  open(
-    pair: ClusterPair,
-    options?: ClusterPrimaryOptions,
-    layout: Layout | null = LAYOUT,
-  ): Promise<SourcedEngine> {
+  open(pair: ClusterPair, options?: ClusterPrimaryOptions, layout: Layout | null = LAYOUT): Promise<SourcedEngine> {
     return clusterPrimaryOver(pair.process, options, this.time).open({ layout: layout ?? undefined });
   }
 }
