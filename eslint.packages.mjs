@@ -56,21 +56,7 @@ const ROOMS = {
     ],
   ],
   typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
-  nestjs: [
-    ...[
-      'orm',
-      'http',
-      'module',
-      'swagger',
-      'graphql',
-      'class-validator',
-      'public-ids',
-      'terminus',
-      'opentelemetry',
-      'threads',
-    ],
-    ...['remote', 'testing'],
-  ],
+  nestjs: ['orm', 'http', 'module', 'testing'],
   cli: ['io', 'options', 'adopt', 'decoding', 'service', 'doctor', 'project', 'project-init', 'commands'],
 };
 
@@ -85,7 +71,7 @@ const zones = Object.entries(ROOMS).flatMap(([name, rooms]) =>
 export const packages = [
   ...Object.entries(FORBIDDEN).map(([name, patterns]) => ({
     files: [`libs/${name}/src/**/*.ts`],
-    ignores: [...TESTS, 'libs/nestjs/src/orm/**', 'libs/nestjs/src/typeorm/**'],
+    ignores: [...TESTS, 'libs/nestjs/src/orm/**', 'libs/nestjs/src/typeorm.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

@@ -7,7 +7,7 @@ const LIBRARIES = ['libs/core', 'libs/node', 'libs/typeorm', 'libs/nestjs', 'lib
 /** All that `npm run release:version` reads and writes. */
 const COPIED = [
   ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/operations.md'],
-  ...['deploy/kubernetes/kustomization.yaml', 'libs/nestjs/src/opentelemetry/observe-id-service.ts'],
+  ...['deploy/kubernetes/kustomization.yaml', 'libs/nestjs/src/opentelemetry.ts'],
   ...[
     'tools/no-scarf/package.json',
     'tools/sqlite-on-node-20/package.json',

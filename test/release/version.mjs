@@ -24,7 +24,7 @@ const places = [
     path,
     new RegExp(`(?<="(?:version|${raindrop.scope}/\\w+)": ")[^"]+`, 'g'),
   ]),
-  ['libs/nestjs/src/opentelemetry/observe-id-service.ts', /(?<=VERSION = ')[^']+/g],
+  ['libs/nestjs/src/opentelemetry.ts', /(?<=VERSION = ')[^']+/g],
   ['deploy/kubernetes/kustomization.yaml', /(?<=newTag: )\S+/g],
   ['docs/operations.md', /(?<=raindrop-demo:)\d\S*/g],
 ];

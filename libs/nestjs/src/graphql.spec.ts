@@ -1,6 +1,6 @@
+import { buildSchema, graphql, type GraphQLScalarType, parseValue, valueFromAST } from 'graphql';
 import { codecs, ConfigurationError, typedId } from '@raindrop/core';
-import { buildSchema, graphql, parseValue, valueFromAST, type GraphQLScalarType } from 'graphql';
-import { SnowflakeScalar, snowflakeScalar, type SnowflakeScalarOptions } from './snowflake.scalar.js';
+import { SnowflakeScalar, snowflakeScalar, type SnowflakeScalarOptions } from './graphql.js';
 
 const id = 30_077_675_337_940_996n;
 const order = typedId('order').encode(id);

@@ -1,8 +1,8 @@
 import { ValidationPipe } from '@nestjs/common';
-import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
 import { Expose, Transform, Type } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { IsSnowflake, type IsSnowflakeOptions } from './is-snowflake.decorator.js';
+import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
+import { IsSnowflake, type IsSnowflakeOptions } from './class-validator.js';
 
 const id = 30_077_675_337_940_996n;
 const LEGAL = '1 to 19 characters of 0-9, none of them a leading 0, up to 9223372036854775807 (2^63 - 1)';
@@ -180,7 +180,7 @@ describe('@IsSnowflake() behind a ValidationPipe', () => {
       jest.doMock('class-transformer', () => {
         throw Object.assign(new Error("Cannot find module 'class-transformer'"), { code: 'MODULE_NOT_FOUND' });
       });
-      const fresh = jest.requireActual<typeof import('./is-snowflake.decorator.js')>('./is-snowflake.decorator.js');
+      const fresh = jest.requireActual<typeof import('./class-validator.js')>('./class-validator.js');
       expect(() => fresh.IsSnowflake()(class {}.prototype, 'id')).not.toThrow();
       jest.dontMock('class-transformer');
     });

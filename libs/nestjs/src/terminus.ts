@@ -1,9 +1,15 @@
+/**
+ * The health indicator; needs `@nestjs/terminus`.
+ *
+ * @module @raindrop/nestjs/terminus
+ */
+
 import { Injectable, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import type { SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import { IdsNotReadyError, wallClock } from '@raindrop/core/internal';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
-import { IdService } from '../id.service.js';
+import { IdService } from './id.service.js';
 
 /** What health says about a service of numbers from segments. */
 type SegmentHealthDetails = {

@@ -1,9 +1,9 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
-import { SharedIds, type SharedIdRing } from '@raindrop/core/internal';
-import { createTestIdService } from '../testing/raindrop-testbed.js';
+import { type SharedIdRing, SharedIds } from '@raindrop/core/internal';
 import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
+import { createTestIdService } from './testing/raindrop-testbed.js';
 import { RaindropThreadModule } from './raindrop-thread.module.js';
 
 const QUIET = { logger: { warn: () => {} } };

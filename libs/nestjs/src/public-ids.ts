@@ -1,6 +1,14 @@
+/**
+ * IDs for the public that tell nothing; needs `@noble/ciphers`.
+ *
+ * @module @raindrop/nestjs/public-ids
+ */
+
 import { ConfigurationError, type IdCodec, type IdLike, InvalidIdError, toId } from '@raindrop/core';
-import { bigIntsToStrings } from '../http/big-int.interceptor.js';
-import { loadClassTransformer } from '../http/load-class-transformer.js';
+import { bigIntsToStrings } from './http/big-int.interceptor.js';
+import { loadClassTransformer } from './http/load-class-transformer.js';
+
+export * from '@raindrop/node/public-ids';
 
 type Json = (this: object, key: string) => unknown;
 
@@ -82,7 +90,7 @@ function requireId(value: unknown, place: string): bigint {
  * Has class-transformer, where it is installed, write `show(object)` for a property. `ClassSerializerInterceptor` makes
  * a plain object before there is JSON, and asks no `toJSON`.
  */
-export function transformToPlain(target: object, property: string | symbol, show: (object: object) => unknown): void {
+function transformToPlain(target: object, property: string | symbol, show: (object: object) => unknown): void {
   const { Transform } = loadClassTransformer() ?? {};
   Transform?.(({ obj }) => show(obj), { toPlainOnly: true })(target, property);
 }

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { metrics } from '@opentelemetry/api';
+import { DataSource } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
 import { getIdServiceToken, IdService, RaindropModule } from '@raindrop/nestjs';
 import { RAINDROP_METRICS_OPTIONS, RaindropMetrics } from '@raindrop/nestjs/opentelemetry';
-import { DataSource } from 'typeorm';
-import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
-import { OPTIONS, startApp, typeorm, useDatabase } from '../../../../test/module/module-fixture.js';
-import { leaseStatus } from '../../../../test/module/lease-status.js';
+import { CollectedMetrics } from '../../../test/module/collected-metrics.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from '../../../test/module/module-fixture.js';
+import { leaseStatus } from '../../../test/module/lease-status.js';
 
 const STATIC = { ...OPTIONS, workerIdAssigner: 'static' as const, workerId: 3 };
 

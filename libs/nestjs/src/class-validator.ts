@@ -1,8 +1,14 @@
+/**
+ * IDs in DTOs; needs class-validator.
+ *
+ * @module @raindrop/nestjs/class-validator
+ */
+
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { type IdCodec, InvalidIdError } from '@raindrop/core';
 import { MAX_ID, OptionReader } from '@raindrop/core/internal';
-import { idText, type IdTextOptions } from '../http/id-text.js';
-import { loadClassTransformer } from '../http/load-class-transformer.js';
+import { idText, type IdTextOptions } from './http/id-text.js';
+import { loadClassTransformer } from './http/load-class-transformer.js';
 
 export interface IsSnowflakeOptions extends IdTextOptions {
   /** What the property holds. `bigint` goes without prefix and codec. Default `text`. */
@@ -71,7 +77,7 @@ function isTextOf(codec: IdCodec, value: unknown): boolean {
  * Has class-transformer, where it is installed, leave a property as it was sent. Its conversion, implicit or by
  * `@Type(() => String)`, makes a text of a number that has lost digits already: nobody could tell it from an ID.
  */
-export function keepAsSent(target: object, property: string | symbol): void {
+function keepAsSent(target: object, property: string | symbol): void {
   const { Type, Transform } = loadClassTransformer() ?? {};
   // A property that has a type of its own is not converted implicitly. This one has none.
   Type?.(() => undefined)(target, property);

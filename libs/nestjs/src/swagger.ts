@@ -1,5 +1,11 @@
+/**
+ * IDs in OpenAPI; needs `@nestjs/swagger`.
+ *
+ * @module @raindrop/nestjs/swagger
+ */
+
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
-import { idText, type IdTextOptions } from '../http/id-text.js';
+import { idText, type IdTextOptions } from './http/id-text.js';
 
 /** `ApiProperty`'s own options, which win over what is filled in here, and which texts are IDs. */
 export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;

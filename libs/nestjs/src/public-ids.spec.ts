@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
-import { BadRequestException, type ArgumentMetadata } from '@nestjs/common';
-import { codecs, ConfigurationError, InvalidIdError, typedId, type IdCodec } from '@raindrop/core';
-import { MAX_ID } from '@raindrop/core/internal';
+import { type ArgumentMetadata, BadRequestException } from '@nestjs/common';
 import fc from 'fast-check';
 import { validateSync } from 'class-validator';
-import { IsSnowflake } from '../class-validator/is-snowflake.decorator.js';
-import { ParseIdPipe } from '../http/parse-id.pipe.js';
-import { publicIds, type PublicIdOptions } from '@raindrop/node/public-ids';
+import { codecs, ConfigurationError, type IdCodec, InvalidIdError, typedId } from '@raindrop/core';
+import { MAX_ID } from '@raindrop/core/internal';
+import { type PublicIdOptions, publicIds } from '@raindrop/node/public-ids';
 import type { PublicIdText } from '@raindrop/node/internal';
+import { IsSnowflake } from './class-validator.js';
+import { ParseIdPipe } from './http/parse-id.pipe.js';
 
 const K1 = '000102030405060708090a0b0c0d0e0f';
 const K2 = 'ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221101';

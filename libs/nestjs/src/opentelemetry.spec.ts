@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { diag, DiagLogLevel, metrics, type DiagLogger } from '@opentelemetry/api';
+import { diag, type DiagLogger, DiagLogLevel, metrics } from '@opentelemetry/api';
+import fc from 'fast-check';
 import { ConfigurationError, createLayout, type GeneratorOptions } from '@raindrop/core';
 import { MemorySegmentStore, MemorySegmentTable, SegmentGenerator, SnowflakeGenerator } from '@raindrop/core/internal';
-import fc from 'fast-check';
-import { CollectedMetrics } from '../../../../test/module/collected-metrics.js';
-import { IdService } from '../id.service.js';
-import { SnowflakeEngine, systemPorts, SegmentEngine } from '@raindrop/node/internal';
-
-import { observeIdService, type IdServiceMetricsOptions } from './observe-id-service.js';
-import { SteeredWorker } from '../testing/steered-worker.js';
-import { leaseStatus } from '../../../../test/module/lease-status.js';
+import { SegmentEngine, SnowflakeEngine, systemPorts } from '@raindrop/node/internal';
+import { CollectedMetrics } from '../../../test/module/collected-metrics.js';
+import { leaseStatus } from '../../../test/module/lease-status.js';
+import { IdService } from './id.service.js';
+import { type IdServiceMetricsOptions, observeIdService } from './opentelemetry.js';
+import { SteeredWorker } from './testing/steered-worker.js';
 
 const root = join(__dirname, '../../../..');
 const START = Date.parse('2026-06-01');

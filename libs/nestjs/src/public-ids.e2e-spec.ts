@@ -4,13 +4,13 @@ import * as nest from '@nestjs/common';
 import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import * as nestTypeorm from '@nestjs/typeorm';
+import * as typeorm from 'typeorm';
 import * as core from '@raindrop/core';
 import * as raindrop from '@raindrop/nestjs';
 import * as raindropTypeorm from '@raindrop/nestjs/typeorm';
-import * as typeorm from 'typeorm';
-import { readDocument, runBlock, typescriptBlocks } from '../../../../test/docs/typescript-blocks.js';
-import { OPTIONS, typeorm as database, useDatabase } from '../../../../test/module/module-fixture.js';
-import * as published from './index.js';
+import { readDocument, runBlock, typescriptBlocks } from '../../../test/docs/typescript-blocks.js';
+import { OPTIONS, typeorm as database, useDatabase } from '../../../test/module/module-fixture.js';
+import * as published from './public-ids.js';
 
 /** What the guide makes, given what its first block makes. */
 interface Shop {

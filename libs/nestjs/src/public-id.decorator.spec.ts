@@ -1,8 +1,8 @@
-import { base62, ConfigurationError, typedId } from '@raindrop/core';
 import { Exclude, Expose, instanceToInstance, instanceToPlain, plainToInstance } from 'class-transformer';
-import { bigIntsToStrings } from '../http/big-int.interceptor.js';
-import { PublicId } from './public-id.decorator.js';
-import { publicIds, type PublicIdCodec } from '@raindrop/node/public-ids';
+import { base62, ConfigurationError, typedId } from '@raindrop/core';
+import { type PublicIdCodec, publicIds } from '@raindrop/node/public-ids';
+import { bigIntsToStrings } from './http/big-int.interceptor.js';
+import { PublicId } from './public-ids.js';
 
 const ids = (purpose: string): PublicIdCodec =>
   publicIds({ keys: { k1: '000102030405060708090a0b0c0d0e0f' }, current: 'k1', purpose });
@@ -223,7 +223,7 @@ describe('@PublicId()', () => {
       jest.doMock('class-transformer', () => {
         throw Object.assign(new Error("Cannot find module 'class-transformer'"), { code: 'MODULE_NOT_FOUND' });
       });
-      const fresh = jest.requireActual<typeof import('./public-id.decorator.js')>('./public-id.decorator.js');
+      const fresh = jest.requireActual<typeof import('./public-ids.js')>('./public-ids.js');
       class Plain {
         @fresh.PublicId(orders)
         id = raw;

@@ -1,3 +1,9 @@
+/**
+ * Metrics of the services; needs `@opentelemetry/api`.
+ *
+ * @module @raindrop/nestjs/opentelemetry
+ */
+
 import {
   type BatchObservableResult,
   diag,
@@ -8,10 +14,11 @@ import {
   type Observable,
   ValueType,
 } from '@opentelemetry/api';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
 import type { IdServiceEvents, IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
 import { hostTimers } from '@raindrop/node/internal';
-import type { IdService } from '../id.service.js';
+import { IdService } from './id.service.js';
 
 /** The events that are counted; renewals and failures the lease counts itself. */
 const COUNTED = ['lease-lost', 'lease-regained', 'lease-suspect', 'clock-back', 'database-regression'] as const;
@@ -286,4 +293,45 @@ const VERSION = '0.1.0';
 /** Raindrop's meter of the SDK that is registered now; one that does nothing while none is. */
 function defaultMeter(): Meter {
   return metrics.getMeter('@raindrop/nestjs', VERSION);
+}
+
+/** Provide {@link IdServiceMetricsOptions} under this token to have {@link RaindropMetrics} use them. */
+export const RAINDROP_METRICS_OPTIONS = Symbol('RAINDROP_METRICS_OPTIONS');
+
+/**
+ * Gives OpenTelemetry the metrics of ID services: list it as a provider, and the service without a name is observed
+ * from the start of its module until the application has shut down. Call {@link observe} for named services.
+ *
+ * The OpenTelemetry SDK must be registered before the application starts; without one nothing happens.
+ */
+@Injectable()
+export class RaindropMetrics implements OnModuleInit, OnApplicationShutdown {
+  private readonly ends: (() => void)[] = [];
+
+  constructor(
+    @Optional() private readonly ids?: IdService,
+    @Optional() @Inject(RAINDROP_METRICS_OPTIONS) private readonly options: IdServiceMetricsOptions = {},
+  ) {}
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  onModuleInit(): void {
+    if (this.ids !== undefined) this.observe(this.ids);
+  }
+
+  /**
+   * Observes a service, like {@link observeIdService}, until the application has shut down.
+   * @param options default those of {@link RAINDROP_METRICS_OPTIONS}
+   * @returns ends it earlier
+   * @throws ConfigurationError naming every option that is wrong
+   */
+  observe(service: IdService, options = this.options): () => void {
+    const end = observeIdService(service, options);
+    this.ends.push(end);
+    return end;
+  }
+
+  /** Called by Nest: ends the observation. */
+  onApplicationShutdown(): void {
+    for (const end of this.ends.splice(0)) end();
+  }
 }

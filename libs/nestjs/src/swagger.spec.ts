@@ -1,15 +1,10 @@
 import { Body, Controller, Get, Module, Post, Query } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { codecs, ConfigurationError, typedId } from '@raindrop/core';
 import { parseDecimal } from '@raindrop/core/internal';
-import {
-  ApiSnowflake,
-  type ApiSnowflakeOptions,
-  ApiSnowflakeParam,
-  ApiSnowflakeQuery,
-} from './api-snowflake.decorator.js';
+import { ApiSnowflake, type ApiSnowflakeOptions, ApiSnowflakeParam, ApiSnowflakeQuery } from './swagger.js';
 
 const described = {
   description: 'A 63-bit ID, as text: a number would be rounded.',

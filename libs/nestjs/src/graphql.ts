@@ -1,7 +1,13 @@
+/**
+ * IDs in GraphQL; needs `graphql`.
+ *
+ * @module @raindrop/nestjs/graphql
+ */
+
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { InvalidIdError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { idText, type IdText, type IdTextOptions } from '../http/id-text.js';
+import { idText, type IdText, type IdTextOptions } from './http/id-text.js';
 
 const FORMS = ['decimal', 'bigint', 'text'] as const;
 

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
 import { OptionReader, SharedIds } from '@raindrop/core/internal';
 import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
