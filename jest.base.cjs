@@ -27,7 +27,9 @@ module.exports = {
   moduleNameMapper: {
     '^@raindrop/(core|node|typeorm|nestjs)$': '<rootDir>/libs/$1/src/index.ts',
     '^@raindrop/(core|node|typeorm)/internal$': '<rootDir>/libs/$1/src/internal.ts',
-    '^@raindrop/(node|nestjs)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2/index.ts',
+    '^@raindrop/(node)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2/index.ts',
+    '^@raindrop/(nestjs)/(testing)$': '<rootDir>/libs/$1/src/$2/index.ts',
+    '^@raindrop/(nestjs)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/[^/]+/dist/'],

@@ -6,7 +6,11 @@ import { OptionDefaults } from 'typedoc';
  */
 export default {
   name: 'Raindrop: API reference',
-  entryPoints: ['libs/{core,node,typeorm,nestjs}/src/index.ts', 'libs/{node,nestjs}/src/*/index.ts'],
+  entryPoints: [
+    'libs/{core,node,typeorm,nestjs}/src/index.ts',
+    'libs/{node,nestjs}/src/*/index.ts',
+    'libs/nestjs/src/{class-validator,cluster,etcd,graphql,nats,opentelemetry,public-ids,redis,remote,swagger,terminus,threads,typeorm}.ts',
+  ],
   tsconfig: 'tsconfig.json',
   // The type check is a step of its own.
   skipErrorChecking: true,

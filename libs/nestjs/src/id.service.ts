@@ -1,11 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { IdService as IssuingService, type IdEngine } from '@raindrop/node';
+import type { AppDataSource, ColumnLint, SnowflakeTarget } from './orm/app-data-source.js';
 import {
-  type AppDataSource,
-  type ColumnLint,
-  type ColumnSource,
-  type SnowflakeColumns,
-  type SnowflakeTarget,
+  asDataSource,
+  type AttachedSnowflakes,
+  type EntityTarget,
+  type SnowflakeSource,
   typeormBridge,
 } from './orm/typeorm-bridge.js';
 
@@ -18,7 +18,7 @@ import {
  */
 @Injectable()
 export class IdService extends IssuingService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private attached: SnowflakeColumns<SnowflakeTarget> | undefined;
+  private attached: AttachedSnowflakes | undefined;
 
   constructor(
     name: string,
@@ -36,7 +36,7 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
     try {
       this.attached?.lintServices();
     } catch (error) {
-      await Promise.all([...this.columns().services()].map((each) => each.close()));
+      await Promise.all([...this.columns().services()].map((each) => each.close?.()));
       throw error;
     }
   }
@@ -59,7 +59,7 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
    * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
    */
   attach(dataSource: AppDataSource): () => void {
-    return this.columns().attach(dataSource);
+    return this.columns().attach(asDataSource(dataSource));
   }
 
   /**
@@ -70,16 +70,16 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
    * @throws UnknownEntityError when no attached DataSource has the entity, or it has no column of this service
    */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
-    return this.columns().assign(entity, target);
+    return this.columns().assign(entity, target as EntityTarget | undefined);
   }
 
-  private columns(): SnowflakeColumns<SnowflakeTarget> {
+  private columns(): AttachedSnowflakes {
     const { AttachedSnowflakes } = typeormBridge();
     this.attached ??= new AttachedSnowflakes(this.asSource(), this.lint);
     return this.attached;
   }
 
-  private asSource(): ColumnSource {
+  private asSource(): SnowflakeSource {
     const { name } = this;
     const { calls, layout } = this.engine;
     return {

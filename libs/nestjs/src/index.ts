@@ -13,7 +13,7 @@ export { RaindropThreadModule, type RaindropThreadOptions } from './raindrop-thr
 export { OptionsFactoryError } from './module/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './module/raindrop.tokens.js';
 export { IdService } from './id.service.js';
-export type { AppDataSource, SnowflakeTarget } from './orm/typeorm-bridge.js';
+export type { AppDataSource, SnowflakeTarget } from './orm/app-data-source.js';
 export {
   ParseIdPipe,
   type ParsedIdForm,

@@ -11,7 +11,7 @@ import { IdService } from './id.service.js';
 import { type IdServiceMetricsOptions, observeIdService } from './opentelemetry.js';
 import { SteeredWorker } from './testing/steered-worker.js';
 
-const root = join(__dirname, '../../../..');
+const root = join(__dirname, '../../..');
 const START = Date.parse('2026-06-01');
 
 /** A real service of a static worker whose clock is in the test's hands. */

@@ -21,7 +21,8 @@ import {
 } from '../raindrop.options.js';
 import { refuseSecondImport } from './services-of-copies.js';
 import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
-import { type AppDataSource, type ColumnLint, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
+import type { AppDataSource, ColumnLint } from '../orm/app-data-source.js';
+import { asDataSource, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
 
 /** What the options come to, inside the module. */
 const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');
@@ -138,18 +139,20 @@ async function openService(
   const initialized = dataSources.filter((each) => each.isInitialized);
   const engine = await openEngine(options, {
     name,
-    database: first && typeormBridge().dataSourceDatabase(first.options),
+    database: first && typeormBridge().dataSourceDatabase(asDataSource(first).options),
     logger: loggerOf(options),
     makeCustom: (assigner) => nest.create(assigner as Type<WorkerIdAssigner>),
     onLayout: (layout) => {
-      for (const each of initialized) typeormBridge().refuseColumns(each, { name, layout }, lint);
+      for (const each of initialized) typeormBridge().refuseColumns(asDataSource(each), { name, layout }, lint);
     },
   });
   const service = new IdService(name, engine, lint);
   try {
     const { layout } = engine;
     for (const each of initialized) service.attach(each);
-    await Promise.all(initialized.map((each) => typeormBridge().lookAtColumns(each, { name, layout }, lint)));
+    await Promise.all(
+      initialized.map((each) => typeormBridge().lookAtColumns(asDataSource(each), { name, layout }, lint)),
+    );
     return service;
   } catch (error) {
     // Nest calls no hooks of an application that does not start.

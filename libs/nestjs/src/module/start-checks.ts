@@ -3,7 +3,8 @@ import { isMainThread } from 'node:worker_threads';
 import type { ModulesContainer } from '@nestjs/core';
 import type { Timer, Timers } from '@raindrop/core';
 import type { IdService } from '../id.service.js';
-import { type AppDataSource, type ColumnLint, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
+import type { AppDataSource, ColumnLint } from '../orm/app-data-source.js';
+import { asDataSource, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
 import { isIdService } from './services-of-copies.js';
 
 /** Late enough for whoever enables the hooks after `app.listen()`, and for most tests and scripts to be over. */
@@ -60,10 +61,10 @@ export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
     const found = dataSourcesIn(modules);
     if (found.length === 0) return;
     const orm = typeormBridge();
-    const unnamed = found.filter((each) => orm.attachedTo(each).length === 0);
+    const unnamed = found.filter((each) => orm.attachedTo(asDataSource(each)).length === 0);
     try {
       orm.report(
-        unnamed.flatMap((each) => orm.lintUnnamed(each, isMine)),
+        unnamed.flatMap((each) => orm.lintUnnamed(asDataSource(each), isMine)),
         this.lint,
       );
     } catch (error) {

@@ -1,34 +1,21 @@
 import type { InjectionToken } from '@nestjs/common';
-import { ConfigurationError, type Layout } from '@raindrop/core';
-import type { SqlDatabase } from '@raindrop/node';
+import { ConfigurationError } from '@raindrop/core';
 import { isMissingPackage } from '@raindrop/node/internal';
+import type * as bridge from '@raindrop/typeorm/internal';
+import type { DataSource } from 'typeorm';
+import type { AppDataSource } from './app-data-source.js';
 
-/** What is used of `@raindrop/typeorm`, in types of our own: whoever has no TypeORM can read them. */
-interface TypeormBridge {
-  dataSourceDatabase(options: AppDataSource['options']): SqlDatabase;
-  readonly AttachedSnowflakes: new (source: ColumnSource, lint?: ColumnLint) => SnowflakeColumns<SnowflakeTarget>;
-  /** The services that fill the columns of a DataSource. */
-  attachedTo(dataSource: AppDataSource): readonly unknown[];
-  /** Throws when entities cannot work with what a service of this name and layout issues. */
-  refuseColumns(dataSource: AppDataSource, service: Pick<ColumnSource, 'name' | 'layout'>, lint: ColumnLint): void;
-  /** Compares entities with the database, in one query. Throws when its columns or its connection cannot hold an ID. */
-  lookAtColumns(
-    dataSource: AppDataSource,
-    service: Pick<ColumnSource, 'name' | 'layout'>,
-    lint: ColumnLint,
-  ): Promise<void>;
-  lintUnnamed(dataSource: AppDataSource, isMine: (service: string) => boolean): readonly object[];
-  report(problems: readonly object[], lint: ColumnLint): void;
-}
+export type { AttachedSnowflakes, SnowflakeSource } from '@raindrop/typeorm/internal';
+export type { SnowflakeTarget as EntityTarget } from '@raindrop/typeorm';
 
 /**
  * What the module needs of TypeORM; an application without TypeORM never gets here.
  * @throws ConfigurationError when it is not installed
  */
-export function typeormBridge(): TypeormBridge {
+export function typeormBridge(): typeof bridge {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
-    return require('@raindrop/typeorm/internal') as TypeormBridge;
+    return require('@raindrop/typeorm/internal') as typeof bridge;
   } catch (error) {
     if (!isMissingPackage(error, 'typeorm')) throw error;
     const message = 'needs the package typeorm, which is not installed: npm install typeorm @nestjs/typeorm';
@@ -48,38 +35,7 @@ export function dataSourceToken(name?: string): InjectionToken | undefined {
   }
 }
 
-/** The part of a service that entities' columns need: straight to its generator, a layer less for each row. */
-export interface ColumnSource {
-  readonly name: string;
-  readonly layout: Layout | undefined;
-  nextId(code?: string): bigint;
-  nextString(code?: string): string;
-  nextIdAsync(code?: string): Promise<bigint>;
-  close(): Promise<void>;
+/** A DataSource, where TypeORM is there. */
+export function asDataSource(given: AppDataSource): DataSource {
+  return given as DataSource;
 }
-
-/** What is done about entities that cannot work, and where the others are logged. */
-export interface ColumnLint {
-  readonly mode: 'error' | 'warn' | 'off';
-  readonly warn: (message: string) => void;
-}
-
-/** The columns that a service fills. */
-export interface SnowflakeColumns<Target> {
-  attach(dataSource: AppDataSource): () => void;
-  assign<Entity extends object>(entity: Entity, target?: Target): Entity;
-  lintServices(): void;
-  services(): Iterable<Pick<ColumnSource, 'close'>>;
-  detachAll(): void;
-}
-
-/** A TypeORM `DataSource`, as far as the module needs it: its types are of no use to who has no TypeORM. */
-export interface AppDataSource {
-  readonly options: { readonly type: string };
-  readonly isInitialized: boolean;
-  readonly entityMetadatas: readonly unknown[];
-}
-
-/** Whose column it is, for a plain object: an entity's class, its `EntitySchema`, or its name. */
-export type SnowflakeTarget =
-  (abstract new (...parameters: never[]) => object) | { readonly options: { readonly name: string } } | string;

@@ -4,7 +4,8 @@ import type { RaindropModuleExtras } from '../raindrop.options.js';
 import { createRaindropProviders } from '../module/raindrop.providers.js';
 import { getIdServiceToken } from '../module/raindrop.tokens.js';
 import { forOtherCopies } from '../module/services-of-copies.js';
-import { type AppDataSource, dataSourceToken } from '../orm/typeorm-bridge.js';
+import type { AppDataSource } from '../orm/app-data-source.js';
+import { dataSourceToken } from '../orm/typeorm-bridge.js';
 import { getTestbedToken, RaindropTestbed } from './raindrop-testbed.js';
 import type { TestIdServiceOptions } from './testing.options.js';
 
