@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Layout } from '../../libs/core/dist/index.js';
 import core from '../../libs/core/dist/internal.js';
 import { systemPorts } from '../../libs/node/dist/system/system-ports.js';
-import { openSharedIds } from '../../libs/node/dist/threads/open-shared-ids.js';
+import { openSharedIds } from '../../libs/node/dist/threads/shared-id-ring.js';
 
 const { way, handle, layout, workerId } = workerData;
 /** Where the IDs go: what nobody keeps is not even made. */

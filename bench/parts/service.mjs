@@ -6,7 +6,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import 'reflect-metadata';
 import nestjs from '../../libs/nestjs/dist/index.js';
-import opentelemetry from '../../libs/nestjs/dist/opentelemetry/index.js';
+import opentelemetry from '../../libs/nestjs/dist/opentelemetry.js';
 import { createFile } from './databases.mjs';
 
 /** Second ticks with 28 sequence bits: room for 268 million IDs a second, so that capacity does not decide. */

@@ -1,5 +1,5 @@
 import { median } from 'simple-statistics';
-import opentelemetry from '../../libs/nestjs/dist/opentelemetry/index.js';
+import opentelemetry from '../../libs/nestjs/dist/opentelemetry.js';
 import { nsPerId } from '../parts/measure.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 

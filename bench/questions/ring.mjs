@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import threads from '../../libs/nestjs/dist/threads/index.js';
+import threads from '../../libs/nestjs/dist/threads.js';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = `How many IDs a second do worker threads get? (${availableParallelism()} cores)`;

@@ -1,5 +1,5 @@
 import { median } from 'simple-statistics';
-import redis from '../../libs/nestjs/dist/redis/index.js';
+import redis from '../../libs/nestjs/dist/redis.js';
 import { openBareRow } from '../parts/bare-updates.mjs';
 import { openDatabases } from '../parts/databases.mjs';
 import { nsPerId } from '../parts/measure.mjs';

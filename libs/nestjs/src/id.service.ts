@@ -36,7 +36,7 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
     try {
       this.attached?.lintServices();
     } catch (error) {
-      await Promise.all([...this.columns().services()].map((each) => each.close?.()));
+      await Promise.all([...this.columns().services()].map(async (each) => each.close?.()));
       throw error;
     }
   }

@@ -1,5 +1,4 @@
 // The library's own, so that the page and `raindrop decode` never differ; the built files, which have no dependency.
 export { recognizeId } from '../../../../libs/core/dist/recognition/recognize-id.js';
 export { codecs } from '../../../../libs/core/dist/codec/codecs.js';
-export { shapeOfFingerprint } from '../../../../libs/core/dist/layout/fingerprint.js';
-export { Layout } from '../../../../libs/core/dist/layout/layout.js';
+export { Layout, shapeOfFingerprint } from '../../../../libs/core/dist/layout/layout.js';
