@@ -1,4 +1,4 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /** The largest ID: 2^63 - 1, the largest signed 64-bit integer. IDs are the bigints 0 to `MAX_ID`. */
@@ -70,7 +70,7 @@ function requireId(codec: string, id: bigint): bigint {
  *
  * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
  */
-export class InvalidIdError extends RaindropError {
+export class InvalidIdError extends PermanentError {
   readonly errorCode = 'INVALID_ID';
 
   /** What was given, shortened and escaped; strings are in double quotes. */
@@ -88,7 +88,7 @@ export class InvalidIdError extends RaindropError {
     const given = showValue(value);
     const where = column === undefined ? '' : `${column}: `;
     const cure = column === undefined ? '' : ' Check IDs where they come in: a route with ParseIdPipe.';
-    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`, { retryable: false });
+    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`);
     this.given = given;
   }
 }

@@ -1,5 +1,5 @@
 import { showValue } from '../show-value.js';
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError } from '../raindrop-error.js';
 
 /** So many unknown names are reported one by one; whoever gives more has not made a slip of the pen. */
 const UNKNOWN_NAMED = 10;
@@ -161,12 +161,12 @@ export interface ConfigurationProblem {
 /**
  * The configuration cannot work. Everything that is wrong is reported together, an option a line.
  */
-export class ConfigurationError extends RaindropError {
+export class ConfigurationError extends PermanentError {
   readonly errorCode = 'CONFIGURATION';
 
   constructor(readonly problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, given, message }) => `  - ${option} = ${given}: ${message}`);
-    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`, { retryable: false });
+    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`);
   }
 }
 
