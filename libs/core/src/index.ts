@@ -32,8 +32,15 @@ export {
   parseId,
   type ParsedId,
 } from './layout/layout.js';
-export { createLayout, type LayoutOptions, type ReadyLayoutOptions } from './layout/layout-options.js';
-export type { ResolvedLayout, WorkerRange, LayoutUse, LayoutWarning } from './layout/layout-usage.js';
+export {
+  createLayout,
+  type LayoutOptions,
+  type LayoutUse,
+  type LayoutWarning,
+  type ReadyLayoutOptions,
+  type ResolvedLayout,
+  type WorkerRange,
+} from './layout/layout-options.js';
 export {
   planLayout,
   type LayoutPlan,

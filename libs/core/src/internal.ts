@@ -16,8 +16,9 @@ export {
   DEFAULT_LAYOUT,
   LASTING_LAYOUT,
   numberLayout,
+  reportOutsideLife,
 } from './layout/layout-options.js';
-export { shapeOfFingerprint, layoutOfAnyCopy, refuseOutsideLife } from './layout/layout.js';
+export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
 export {
   judgeLayouts,
