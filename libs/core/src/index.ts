@@ -90,9 +90,10 @@ export {
 } from './generator/generator-errors.js';
 
 export { InvalidIdError, type IdCodec } from './codec/id-codec.js';
-export { toId, type IdLike, compareIds, decimal } from './codec/decimal.js';
+export { toId, type IdLike, compareIds } from './codec/to-id.js';
 export {
   type RadixCodec,
+  decimal,
   hex,
   base32,
   type CrockfordCodec,
@@ -100,8 +101,9 @@ export {
   base58,
   base62,
   base64url,
-} from './codec/radix-codec.js';
-export { codecs, type CodecName } from './codec/codecs.js';
+  codecs,
+  type CodecName,
+} from './codec/codecs.js';
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {

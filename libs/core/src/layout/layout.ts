@@ -1,6 +1,6 @@
 import { MAX_DATE_MS, Timeline } from '../time/timeline.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import { toId, toUnsignedId } from '../codec/decimal.js';
+import { toId, toUnsignedId } from '../codec/to-id.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
 
 /**

@@ -1,5 +1,5 @@
 import { type Field, Layout, type ParsedId, parseId } from '../layout/layout.js';
-import type { IdLike } from '../codec/decimal.js';
+import type { IdLike } from '../codec/to-id.js';
 import type { OptionReader } from '../config/option-reader.js';
 import { uidGenerator, uidGeneratorGlobal } from './uid-generator.js';
 import { presetLayout, type PresetOptions, sequence, timestamp, worker } from './preset-layout.js';

@@ -1,6 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
 import { type Field, type Layout, parseId } from '../layout/layout.js';
-import type { IdLike } from '../codec/decimal.js';
+import type { IdLike } from '../codec/to-id.js';
 import { presetLayout, type PresetOptions, sequence, timestamp, worker } from './preset-layout.js';
 
 /** The bits may be shared out in another way; the sum stays. */

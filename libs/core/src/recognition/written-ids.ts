@@ -1,5 +1,4 @@
-import { base32, positionalDigits } from '../codec/radix-codec.js';
-import { codecs, type CodecName } from '../codec/codecs.js';
+import { base32, base64Digits, type CodecName, codecs } from '../codec/codecs.js';
 
 /** How a text that was recognised is written: a codec's name, or a form that is only read. */
 export type WrittenForm = CodecName | 'hex-0x' | 'hex-upper' | 'signed' | 'base32-lenient' | 'shortcode';
@@ -17,8 +16,6 @@ export interface WrittenId {
 }
 
 const LARGEST = 2n ** 64n;
-
-const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /** The codecs in the order in which they are tried; where two read the same ID, the first one gives the name. */
 const WEIGHTS: readonly (readonly [CodecName, number])[] = [
@@ -104,7 +101,7 @@ function lettered(text: string): readonly WrittenId[] {
 /** Instagram's: base64url of the number, without leading zeros. */
 function shortcodes(text: string): readonly WrittenId[] {
   if (!/^[B-Za-z0-9_-][\w-]{8,10}$/.test(text)) return [];
-  const id = positionalDigits(BASE64_DIGITS).parse(text)!;
+  const id = base64Digits.parse(text)!;
   return id < LARGEST ? [{ id, form: 'shortcode', weight: 10, system: 'instagram' }] : [];
 }
 
