@@ -62,14 +62,15 @@ export {
 export type { ForeignId } from './recognition/known-systems.js';
 export type { WrittenForm } from './recognition/written-ids.js';
 
-export { presets, type TsidOptions, parseKeyWorkerId } from './presets/presets.js';
-export type { PresetOptions } from './presets/preset-layout.js';
 export {
+  presets,
+  type PresetOptions,
+  type TsidOptions,
   type UidGeneratorGlobalOptions,
   type UidGeneratorOptions,
-  uidJson,
-  type UidJsonOptions,
-} from './presets/uid-generator.js';
+  parseKeyWorkerId,
+} from './presets/presets.js';
+export { uidJson, type UidJsonOptions } from './presets/uid-json.js';
 
 export type { Lane, PerLane, Position, Tenure } from './generator/tenure.js';
 
