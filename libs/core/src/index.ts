@@ -54,12 +54,12 @@ export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from 
 
 export {
   recognizeId,
+  type ForeignId,
   type IdReading,
   type Plausibility,
   type Recognition,
   type RecognitionOptions,
 } from './recognition/recognize-id.js';
-export type { ForeignId } from './recognition/known-systems.js';
 export type { WrittenForm } from './recognition/written-ids.js';
 
 export {
