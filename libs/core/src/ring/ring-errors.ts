@@ -12,11 +12,11 @@ export class RingEmptyError extends RetryableError {
   }
 }
 
-/** Nothing was heard of the producer for longer than it may be silent: its thread ended, or is blocked. */
+/** The producer was silent for longer than `producerTimeoutMs`: its thread ended, or is blocked. */
 export class RingProducerLostError extends RetryableError {
   readonly errorCode = 'RING_PRODUCER_LOST';
 
-  /** @param lateByMs how long ago it should have been heard of at the latest, ms */
+  /** @param lateByMs for how long its deadline has passed, ms */
   constructor(readonly lateByMs: number) {
     super(
       `The producer of the ring should have been heard of ${Math.round(lateByMs)} ms ago: its thread ended or is ` +
@@ -25,12 +25,12 @@ export class RingProducerLostError extends RetryableError {
   }
 }
 
-/** The producer may not issue IDs; what it had put into the ring is not handed out any more. */
+/** The producer may not issue IDs; the IDs that it had put into the ring are not handed out any more. */
 export class RingFailedError extends RaindropError {
   readonly errorCode = 'RING_FAILED';
 
   constructor(
-    /** The `errorCode` of what the producer met. */
+    /** The `errorCode` of the producer's refusal. */
     readonly producerCode: string,
     reason: string,
     retryable: boolean,

@@ -3,9 +3,9 @@ import type { RaindropError } from '../raindrop-error.js';
 import type { Clock, MonotonicClock, Timers } from '../ports.js';
 import type { WordChanges } from './ring-memory.js';
 
-/** IDs that were issued for the ring and are not handed out from it. */
+/** IDs that were issued for the ring and thrown away. */
 export interface PutRejection {
-  /** `aged`: nobody took them in half of `maxAgeMs`; `failed`: the producer may not issue any more; `closed`. */
+  /** `aged`: no thread took them in half of `maxAgeMs`; `failed`: the producer may not issue any more; `closed`. */
   readonly reason: 'aged' | 'failed' | 'closed';
   readonly count: number;
 }
@@ -146,7 +146,7 @@ function readHandler<Handler>(reader: OptionReader, name: string): Handler | und
   return given as Handler | undefined;
 }
 
-/** Holds what either side of a ring needs of its thread. */
+/** The ports that producer and takers need of their thread. */
 export interface RingPorts {
   readonly clock: Clock;
   /** The same in every thread of the process. */

@@ -91,7 +91,7 @@ describe('A ring', () => {
     expect(bench.ring.status()).toMatchObject({ left: 1_000, refusal: { errorCode: 'RESERVATION_EXHAUSTED' } });
     expect(tenure.requests).toContain('extension');
     tenure.change({ limit: [{ ...limit, sequence: 2_999 }, limit] });
-    bench.ring.lookSoon();
+    bench.ring.checkSoon();
     await bench.time.advance(0);
     expect(bench.ring.status().left).toBe(3_000);
     expect(
@@ -146,7 +146,7 @@ describe('A ring', () => {
     await bench.time.advance(1);
     expect(bench.ring.status()).toMatchObject({ left: 16, refusal: undefined });
     bench.generator.nextIds(8);
-    bench.ring.lookSoon();
+    bench.ring.checkSoon();
     await bench.time.advance(0);
     expect(bench.ring.status()).toMatchObject({ left: 16, state: 'open' });
     await bench.time.advance(2_000);
@@ -367,7 +367,7 @@ describe('A producer that may not issue', () => {
     taker.nextId();
     bench.ring.close();
     bench.ring.close();
-    bench.ring.lookSoon();
+    bench.ring.checkSoon();
     bench.ring.discard(new LeaseSuspectError(1, 'too late'));
     expect(thrownBy(() => taker.nextId())).toMatchObject({ errorCode: 'RING_CLOSED' });
     await bench.changes.spread();
