@@ -15,7 +15,7 @@ export class TimestampOverflowError extends PermanentError {
   }
 }
 
-/** The clock stands before the layout's epoch, where ticks would be negative. */
+/** The clock is before the layout's epoch, where ticks would be negative. */
 export class ClockBeforeEpochError extends RetryableError {
   readonly errorCode = 'CLOCK_BEFORE_EPOCH';
 
