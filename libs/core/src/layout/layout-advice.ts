@@ -65,7 +65,10 @@ export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = 
   const units = Object.keys(TIME_UNITS) as TimeUnit[];
   return {
     fields: layout.fields.map(({ name, role, bits, shift, value }) => ({
-      ...{ name, role, bits, shift },
+      name,
+      role,
+      bits,
+      shift,
       value: role === 'fixed' ? (value ?? 0) : null,
     })),
     bits: layout.bits,
@@ -198,7 +201,8 @@ function adviseShapes(needs: Needs, nowMs: number): readonly AdvisedShape[] {
 function defaultShape(): AdvisedShape {
   const bits = { timeUnit: 'second', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 } as const;
   return {
-    ...{ name: 'default', options: { startTimeStamp: USUAL_EPOCH, ...bits } },
+    name: 'default',
+    options: { startTimeStamp: USUAL_EPOCH, ...bits },
     reasons: ['It is the default: forRoot() has it without any layout option.'],
   };
 }
@@ -206,7 +210,8 @@ function defaultShape(): AdvisedShape {
 function numberShape(): AdvisedShape {
   const bits = { timeUnit: 'second', timeStampLength: 40, workIdLength: 8, endBitsLength: 1 } as const;
   return {
-    ...{ name: 'number', options: { startTimeStamp: USUAL_EPOCH, ...bits } },
+    name: 'number',
+    options: { startTimeStamp: USUAL_EPOCH, ...bits },
     reasons: ["It is layout: 'number', one line of options."],
   };
 }

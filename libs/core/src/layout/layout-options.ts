@@ -283,7 +283,7 @@ interface LayoutUsage {
 }
 
 /** Reads the options of the layout's use. @param defaultMax the highest worker id when `serviceMaxWorkId` is not given */
-export function readUsage(reader: OptionReader, maxWorkerId: number, defaultMax = maxWorkerId): LayoutUsage {
+function readUsage(reader: OptionReader, maxWorkerId: number, defaultMax = maxWorkerId): LayoutUsage {
   const hint = 'the range follows from workIdLength, the worker bits';
   const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: Math.min(1, maxWorkerId), hint });
   const max = reader.integer('serviceMaxWorkId', {

@@ -243,6 +243,7 @@ export function parseId(layout: Layout, id: bigint | string | number): ParsedId 
   return { id: value, time: new Date(layout.timeline.startOf(parts.tick)), ...parts };
 }
 
+/** The letter of each role in a fingerprint. */
 const LETTER: Readonly<Record<FieldRole, string>> = {
   time: 't',
   worker: 'w',

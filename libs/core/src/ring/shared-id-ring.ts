@@ -220,7 +220,7 @@ export class SharedIdRing {
 }
 
 /** Counts and reports the IDs that were issued for the ring and thrown away. */
-export class PutRejections {
+class PutRejections {
   count = 0;
 
   /** @param handler in place of the log */

@@ -177,7 +177,7 @@ export class SharedIds {
 }
 
 /** Counts and reports the calls that get no ID. */
-export class TakeRejections {
+class TakeRejections {
   count = 0;
   private readonly rejected: ThrottledLog;
   private readonly unhandled: ThrottledLog;
@@ -213,7 +213,7 @@ export class TakeRejections {
 const LOG_EVERY_MS = 1_000;
 
 /** Writes to the log once a second at most, for events of any frequency. */
-export class ThrottledLog {
+class ThrottledLog {
   private unlogged = 0;
   private loggedAt = Number.NEGATIVE_INFINITY;
 
