@@ -109,7 +109,7 @@ describe('typedId', () => {
     expect(error.message).toContain('base62-padded');
   });
 
-  it('passes on what a codec of somebody else throws', () => {
+  it('passes on the errors of a codec from outside', () => {
     const decode = (): never => {
       throw new RangeError('theirs');
     };

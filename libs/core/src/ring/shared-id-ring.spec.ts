@@ -43,7 +43,7 @@ describe('A ring', () => {
     expect(bench.ring.status()).toMatchObject({ left: SLOTS, taken: SLOTS * 0.75 + 1 });
   });
 
-  it('is filled again by its own timer where nobody can wake it', async () => {
+  it('is filled again by its own timer where takers cannot wake it', async () => {
     const bench = new RingBench({ ring: SMALL });
     bench.taker().nextIds(SLOTS - 10);
     await bench.time.advance(1_000);
@@ -91,7 +91,7 @@ describe('A ring', () => {
     expect(bench.ring.status()).toMatchObject({ left: 1_000, refusal: { errorCode: 'RESERVATION_EXHAUSTED' } });
     expect(tenure.requests).toContain('extension');
     tenure.change({ limit: [{ ...limit, sequence: 2_999 }, limit] });
-    bench.ring.checkSoon();
+    bench.ring.lookSoon();
     await bench.time.advance(0);
     expect(bench.ring.status().left).toBe(3_000);
     expect(
@@ -146,7 +146,7 @@ describe('A ring', () => {
     await bench.time.advance(1);
     expect(bench.ring.status()).toMatchObject({ left: 16, refusal: undefined });
     bench.generator.nextIds(8);
-    bench.ring.checkSoon();
+    bench.ring.lookSoon();
     await bench.time.advance(0);
     expect(bench.ring.status()).toMatchObject({ left: 16, state: 'open' });
     await bench.time.advance(2_000);
@@ -184,7 +184,7 @@ describe('The times of IDs', () => {
     }
   });
 
-  it('are replaced when nobody takes them, before takers would have to skip them', async () => {
+  it('are replaced when no thread takes them, before takers would have to skip them', async () => {
     const bench = new RingBench({ ring: SMALL });
     await bench.time.advance(60_000);
     const { left, rejected, taken } = bench.ring.status();
@@ -367,7 +367,7 @@ describe('A producer that may not issue', () => {
     taker.nextId();
     bench.ring.close();
     bench.ring.close();
-    bench.ring.checkSoon();
+    bench.ring.lookSoon();
     bench.ring.discard(new LeaseSuspectError(1, 'too late'));
     expect(thrownBy(() => taker.nextId())).toMatchObject({ errorCode: 'RING_CLOSED' });
     await bench.changes.spread();

@@ -94,11 +94,11 @@ export class SharedIdRing {
   discard(reason: RaindropError): void {
     if (this.isClosed) return;
     this.fail(reason, true);
-    this.checkSoon();
+    this.lookSoon();
   }
 
   /** Asks the source soon, and not only at the next beat: its state has changed. */
-  checkSoon(): void {
+  lookSoon(): void {
     if (!this.isClosed) this.setTimer(0);
   }
 

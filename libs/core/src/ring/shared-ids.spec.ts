@@ -97,7 +97,7 @@ describe('A taker', () => {
     taker.nextIds(100);
     const waiting = taker.nextIdAsync();
     grant();
-    bench.ring.checkSoon();
+    bench.ring.lookSoon();
     await bench.time.advance(0);
     await bench.changes.spread();
     await settle();

@@ -57,7 +57,7 @@ class RingsOfService {
     'lease-suspect': ({ workerId, reason }) =>
       this.each((ring) => ring.discard(new LeaseSuspectError(workerId, reason))),
     'database-regression': ({ error }) => this.each((ring) => ring.discard(error)),
-    'lease-regained': () => this.each((ring) => ring.checkSoon()),
+    'lease-regained': () => this.each((ring) => ring.lookSoon()),
     'lease-released': () => this.each((ring) => ring.close()),
   };
 
