@@ -1,6 +1,6 @@
 import { type Layout, parseId } from '../../libs/core/src/layout/layout.js';
 import { parseKeyWorkerId, presets } from '../../libs/core/src/presets/presets.js';
-import { uidJson } from '../../libs/core/src/presets/uid-generator.js';
+import { uidJson } from '../../libs/core/src/presets/uid-json.js';
 import { recognizeId } from '../../libs/core/src/recognition/recognize-id.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 

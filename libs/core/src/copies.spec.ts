@@ -6,9 +6,7 @@ let theirs: typeof ours;
 let theirLayoutOfAnyCopy: typeof layoutOfAnyCopy;
 jest.isolateModules(() => {
   theirs = jest.requireActual<typeof ours>('./index.js');
-  theirLayoutOfAnyCopy = jest.requireActual<typeof import('./layout/layout.js')>(
-    './layout/layout.js',
-  ).layoutOfAnyCopy;
+  theirLayoutOfAnyCopy = jest.requireActual<typeof import('./layout/layout.js')>('./layout/layout.js').layoutOfAnyCopy;
 });
 
 it('these are two copies', () => expect(theirs.ClosedError).not.toBe(ours.ClosedError));

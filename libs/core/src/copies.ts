@@ -1,24 +1,24 @@
 /**
- * Returns what all copies of this code in one thread share, such as two versions that npm has installed: copies that
- * know nothing of each other would both do what must be done once. Whoever changes the shape of what is shared changes
- * its name.
+ * Returns the object that all copies of this code in one thread share under a name; the first copy makes it. npm may
+ * install two versions of a package, and copies that do not share would both do work that must be done once. A release
+ * that changes the object's shape must change its name.
  */
 export function processWide<T>(name: string, make: () => T): T {
   const scope = globalThis as Record<symbol, unknown>;
   return (scope[Symbol.for(`raindrop: ${name}`)] ??= make()) as T;
 }
 
-/** On the prototype of `RaindropError` in every copy of this package. */
+/** Marks the prototype of `RaindropError` in every copy of this package. */
 const MARK = Symbol.for('raindrop: error');
 
-/** Lets `isErrorNamed` of other copies of this package know a base class of errors. */
+/** Marks a base class of errors for `isErrorNamed` of other copies of this package. */
 export function markErrors(base: { readonly prototype: object }): void {
   Object.defineProperty(base.prototype, MARK, { value: true });
 }
 
 /**
- * Tells whether an error is of the class that has this name in whichever copy of the package threw it. The names of a
- * minified bundle say nothing: there every copy knows its own classes only.
+ * Tells whether an error is of the class with this name, in the copy of the package that threw it. A minified bundle
+ * shortens the names: there it returns false for the errors of other copies.
  */
 export function isErrorNamed(name: string, error: unknown): boolean {
   if (!name.endsWith('Error') || typeof error !== 'object' || error === null || !(MARK in error)) return false;

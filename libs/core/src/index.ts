@@ -32,8 +32,15 @@ export {
   parseId,
   type ParsedId,
 } from './layout/layout.js';
-export { createLayout, type LayoutOptions, type ReadyLayoutOptions } from './layout/layout-options.js';
-export type { ResolvedLayout, WorkerRange, LayoutUse, LayoutWarning } from './layout/layout-usage.js';
+export {
+  createLayout,
+  type LayoutOptions,
+  type LayoutUse,
+  type LayoutWarning,
+  type ReadyLayoutOptions,
+  type ResolvedLayout,
+  type WorkerRange,
+} from './layout/layout-options.js';
 export {
   planLayout,
   type LayoutPlan,
@@ -47,22 +54,23 @@ export { ClockBeforeEpochError, InvalidPartError, TimestampOverflowError } from 
 
 export {
   recognizeId,
+  type ForeignId,
   type IdReading,
   type Plausibility,
   type Recognition,
   type RecognitionOptions,
 } from './recognition/recognize-id.js';
-export type { ForeignId } from './recognition/known-systems.js';
 export type { WrittenForm } from './recognition/written-ids.js';
 
-export { presets, type TsidOptions, parseKeyWorkerId } from './presets/presets.js';
-export type { PresetOptions } from './presets/preset-layout.js';
 export {
+  presets,
+  type PresetOptions,
+  type TsidOptions,
   type UidGeneratorGlobalOptions,
   type UidGeneratorOptions,
-  uidJson,
-  type UidJsonOptions,
-} from './presets/uid-generator.js';
+  parseKeyWorkerId,
+} from './presets/presets.js';
+export { uidJson, type UidJsonOptions } from './presets/uid-json.js';
 
 export type { Lane, PerLane, Position, Tenure } from './generator/tenure.js';
 
@@ -83,9 +91,10 @@ export {
 } from './generator/generator-errors.js';
 
 export { InvalidIdError, type IdCodec } from './codec/id-codec.js';
-export { toId, type IdLike, compareIds, decimal } from './codec/decimal.js';
+export { toId, type IdLike, compareIds } from './codec/to-id.js';
 export {
   type RadixCodec,
+  decimal,
   hex,
   base32,
   type CrockfordCodec,
@@ -93,8 +102,9 @@ export {
   base58,
   base62,
   base64url,
-} from './codec/radix-codec.js';
-export { codecs, type CodecName } from './codec/codecs.js';
+  codecs,
+  type CodecName,
+} from './codec/codecs.js';
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {

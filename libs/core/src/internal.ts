@@ -16,8 +16,9 @@ export {
   DEFAULT_LAYOUT,
   LASTING_LAYOUT,
   numberLayout,
+  reportOutsideLife,
 } from './layout/layout-options.js';
-export { shapeOfFingerprint, layoutOfAnyCopy, refuseOutsideLife } from './layout/layout.js';
+export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
 export {
   judgeLayouts,
@@ -30,8 +31,8 @@ export { StaticTenure } from './generator/tenure.js';
 export { readGeneratorOptions, resolveGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
-export { toUnsignedId, parseDecimal } from './codec/decimal.js';
-export { base32Check, base62LowerFirst } from './codec/radix-codec.js';
+export { toUnsignedId } from './codec/to-id.js';
+export { base32Check, base62LowerFirst, isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, HELD_TOO } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
@@ -98,5 +99,4 @@ export {
   UnknownShardError,
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
-export { isCodecName } from './codec/codecs.js';
 export { withDeadline } from './supply/fetcher.js';

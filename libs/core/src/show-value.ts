@@ -1,9 +1,9 @@
-/** Long enough for every form of an ID, a typed one included; short enough for a log line. */
+/** Enough for every form of an ID, typed ones included, and short enough for a log line. */
 const SHOWN_CHARACTERS = 48;
 
 /**
- * Writes any value as a short text for a message or a log: strings are cut and everything but printable ASCII is
- * escaped, no code of the value runs (a `toString` may throw), and no number of unbounded length is printed.
+ * Writes any value as a short text for a message or a log. Strings are cut to 48 characters, and everything but printable
+ * ASCII is escaped. No code of the value runs, because a `toString` may throw. Long bigints are not printed.
  */
 export function showValue(value: unknown): string {
   switch (typeof value) {
@@ -25,7 +25,7 @@ export function showValue(value: unknown): string {
   }
 }
 
-/** What was thrown, in its own words where it has some: its `toString` may throw. */
+/** Writes a thrown value as text: by its own `toString`, or as {@link showValue} does when that throws. */
 export function showThrown(thrown: unknown): string {
   try {
     return String(thrown);

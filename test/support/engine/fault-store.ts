@@ -8,7 +8,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '../../../libs/core/src/lease/worker-store.js';
-import type { WorkerRange } from '../../../libs/core/src/layout/layout-usage.js';
+import type { WorkerRange } from '../../../libs/core/src/layout/layout-options.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** What may happen to one call on its way. */

@@ -1,9 +1,13 @@
-import type { ResolvedLayout, WorkerRange } from '../../../libs/core/src/layout/layout-usage.js';
+import {
+  type LayoutOptions,
+  type ResolvedLayout,
+  resolveLayout,
+  type WorkerRange,
+} from '../../../libs/core/src/layout/layout-options.js';
 import { MemoryWorkerStore, MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import type { WorkerRow } from '../../../libs/core/src/lease/worker-store.js';
 import type { GeneratorOptions } from '../../../libs/core/src/generator/generator-options.js';
 import { SnowflakeGenerator } from '../../../libs/core/src/generator/snowflake-generator.js';
-import { type LayoutOptions, resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import type { LeaseEvent } from '../../../libs/core/src/lease/worker-keeper.js';
 import { LeaseKeeper } from '../../../libs/core/src/lease/lease-keeper.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';

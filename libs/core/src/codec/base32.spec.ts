@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { base32, base32Check } from './radix-codec.js';
+import { base32, base32Check } from './codecs.js';
 import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught, EDGES } from '../../../../test/support/engine/caught.js';
 

@@ -1,4 +1,4 @@
-import { base58 } from './radix-codec.js';
+import { base58 } from './codecs.js';
 
 describe('base58', () => {
   it.each([

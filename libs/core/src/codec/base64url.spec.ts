@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { base64url } from './radix-codec.js';
+import { base64url } from './codecs.js';
 import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { EDGES } from '../../../../test/support/engine/caught.js';
 

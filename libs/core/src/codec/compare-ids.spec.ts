@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareIds, type IdLike } from './decimal.js';
+import { compareIds, type IdLike } from './to-id.js';
 import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { EDGES } from '../../../../test/support/engine/caught.js';
 

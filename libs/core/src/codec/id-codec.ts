@@ -1,4 +1,4 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /** The largest ID: 2^63 - 1, the largest signed 64-bit integer. IDs are the bigints 0 to `MAX_ID`. */
@@ -7,14 +7,14 @@ export const MAX_ID = 9_223_372_036_854_775_807n;
 /**
  * One way to write an ID as text, and to read it back.
  *
- * Every codec is strict and canonical: an ID has exactly one text, and whatever `decode` accepts, `encode` writes
- * again. The functions need no `this`: `ids.map(base62.encode)` works.
+ * Every codec is strict and canonical: an ID has exactly one text, and `decode` accepts a text only when `encode` writes
+ * the same one. The functions need no `this`: `ids.map(base62.encode)` works.
  */
 export interface IdCodec {
-  /** The name in messages; for the codecs of `codecs` also the name to find them by. */
+  /** The name in messages; for the codecs of `codecs` also their key there. */
   readonly name: string;
 
-  /** Characters of the longest text; a padded form always has exactly as many. */
+  /** Characters of the longest text. Every text of a padded form has this length. */
   readonly width: number;
 
   /**
@@ -27,22 +27,22 @@ export interface IdCodec {
   readonly encode: (id: bigint) => string;
 
   /**
-   * The length is checked before anything is computed, so a text of a million characters costs nothing.
+   * The length is checked before anything is computed: a text of a million characters is refused at once.
    * @throws InvalidIdError when `text` is not exactly what `encode` writes for some ID
    */
   readonly decode: (text: string) => bigint;
 }
 
-/** What tells one codec from another; the checks they share are in {@link defineCodec}. */
+/** What is particular to a codec. The checks that all codecs share are in {@link defineCodec}. */
 export interface CodecForm {
   readonly name: string;
   readonly width: number;
   readonly sortable: boolean;
   /** What `decode` accepts, for the message of its error. */
   readonly legal: string;
-  /** Is given IDs in range only. */
+  /** Called with IDs from 0 to 2^63 - 1 only. */
   readonly format: (id: bigint) => string;
-  /** Is given 1 to `width` characters of anything; undefined when they are not canonical. May exceed 2^63 - 1. */
+  /** Called with 1 to `width` arbitrary characters. Undefined when they are not canonical; may exceed 2^63 - 1. */
   readonly parse: (text: string) => bigint | undefined;
 }
 
@@ -70,14 +70,14 @@ function requireId(codec: string, id: bigint): bigint {
  *
  * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
  */
-export class InvalidIdError extends RaindropError {
+export class InvalidIdError extends PermanentError {
   readonly errorCode = 'INVALID_ID';
 
   /** What was given, shortened and escaped; strings are in double quotes. */
   readonly given: string;
 
   constructor(
-    /** The codec that refused the value, or `id` when the value was not a text. */
+    /** The codec that refused the value; `id` when the value was not a text. */
     readonly codec: string,
     value: unknown,
     /** What would have been accepted. */
@@ -88,7 +88,7 @@ export class InvalidIdError extends RaindropError {
     const given = showValue(value);
     const where = column === undefined ? '' : `${column}: `;
     const cure = column === undefined ? '' : ' Check IDs where they come in: a route with ParseIdPipe.';
-    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`, { retryable: false });
+    super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`);
     this.given = given;
   }
 }

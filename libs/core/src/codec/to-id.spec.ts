@@ -1,6 +1,6 @@
 import { InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught } from '../../../../test/support/engine/caught.js';
-import { toId } from './decimal.js';
+import { toId } from './to-id.js';
 
 describe('toId', () => {
   it.each([

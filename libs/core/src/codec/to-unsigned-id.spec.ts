@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { caught } from '../../../../test/support/engine/caught.js';
 import { InvalidIdError } from './id-codec.js';
-import { toUnsignedId } from './decimal.js';
+import { toUnsignedId } from './to-id.js';
 
 describe('an unsigned ID', () => {
   it.each([

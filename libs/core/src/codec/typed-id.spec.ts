@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { ConfigurationError } from '../config/option-reader.js';
-import { base32Check, base62 } from './radix-codec.js';
-import { codecs, type CodecName } from './codecs.js';
+import { base32Check, base62, codecs, type CodecName } from './codecs.js';
 import { type IdCodec, InvalidIdError, MAX_ID } from './id-codec.js';
 import { caught, EDGES } from '../../../../test/support/engine/caught.js';
 import { typedId, type TypedId } from './typed-id.js';
@@ -110,7 +109,7 @@ describe('typedId', () => {
     expect(error.message).toContain('base62-padded');
   });
 
-  it('passes on what a codec of somebody else throws', () => {
+  it('passes on the errors of a codec from outside', () => {
     const decode = (): never => {
       throw new RangeError('theirs');
     };

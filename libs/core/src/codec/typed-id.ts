@@ -5,7 +5,7 @@ import { showValue } from '../show-value.js';
 
 const PREFIX = /^[a-z](?:[a-z0-9_]{0,29}[a-z0-9])?$/;
 
-/** The text of an ID that says what it identifies: `order_2bXq...`. */
+/** An ID as text, after a prefix that says what it identifies: `order_2bXq...`. */
 export type TypedId<Prefix extends string = string> = `${Prefix}_${string}`;
 
 /** A codec for the IDs of one kind of thing. */
@@ -17,11 +17,11 @@ export interface TypedIdCodec<Prefix extends string = string> extends IdCodec {
 }
 
 /**
- * Makes a codec that writes `prefix_` before the ID and refuses every text with another prefix, so that the ID of a
- * user never passes for that of an order. After TypeID (https://github.com/jetify-com/typeid).
+ * Makes a codec that writes `prefix_` before the ID and refuses every text with another prefix: the ID of a user never
+ * passes for the ID of an order. After TypeID (https://github.com/jetify-com/typeid).
  *
- * The default, `base62-padded`, has a fixed width: the texts of one prefix sort like the IDs. Where letter case may get
- * lost (file names, columns with a collation that ignores it, people) take `base32-padded` or `base36-padded`.
+ * The default, `base62-padded`, has a fixed width: the texts of one prefix sort like the IDs. Where upper and lower case
+ * may get lost (file names, columns with a collation that ignores case, people) take `base32-padded` or `base36-padded`.
  *
  * @param prefix 1 to 31 lower-case letters, digits and `_`; the first is a letter, the last is not `_`
  * @param codec what stands after the prefix: a codec or its name in `codecs`
@@ -39,7 +39,7 @@ export function typedId<const Prefix extends string>(
     try {
       return payload.decode(text.slice(start.length));
     } catch (error) {
-      // The whole text belongs into the message, not its end.
+      // The message shows the whole text, prefix included.
       if (error instanceof InvalidIdError) throw new InvalidIdError(name, text, `${start} and then ${error.legal}`);
       throw error;
     }

@@ -72,7 +72,7 @@ describe('an option reader', () => {
     ]);
   });
 
-  it('reports names that nobody asked for, with the name that was meant', () => {
+  it('reports names that were never read, with the name that was meant', () => {
     const problems = problemsOf({ timeUnits: 2, colour: 'red' }, (reader) => reader.value('timeUnit'));
     expect(problems).toEqual([
       'timeUnits = (number): is not an option; did you mean timeUnit?',

@@ -1,23 +1,23 @@
+import { PermanentError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
-import { RaindropError } from '../raindrop-error.js';
 
-/** So many unknown names are reported one by one; whoever gives more has not made a slip of the pen. */
-const UNKNOWN_NAMED = 10;
+/** This many unknown names are reported one by one. More of them are no typing errors: they are only counted. */
+const MAX_UNKNOWN_NAMED = 10;
 
-/** The legal range of an integer option, and what stands in when it is not given. */
+/** The legal range of an integer option, and its default. */
 export interface IntegerRule {
   readonly min: number;
   readonly max: number;
   readonly default?: number;
-  /** Why the range is what it is, or what to do; appended to the message. */
+  /** The reason for the range, or what to do; appended to the message. */
   readonly hint?: string;
 }
 
 /**
  * Reads options one by one from an untrusted object and collects every problem instead of stopping at the first.
  *
- * Only own properties are read. A name that nobody asked for is unknown: {@link finish} reports it. A value that was
- * refused reads as its default, or the rule's minimum, so that the checks after it can go on.
+ * Only own properties are read. A name that was never read is unknown: {@link finish} reports it. A value that was
+ * refused reads as its default, or the rule's minimum, so that later checks can go on.
  */
 export class OptionReader {
   private readonly asked = new Set<string>();
@@ -53,7 +53,7 @@ export class OptionReader {
     return Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
   }
 
-  /** Reads an integer inside its rule; notes a problem otherwise. */
+  /** Reads an integer in the rule's range; notes a problem otherwise. */
   integer(name: string, rule: IntegerRule): number {
     const given = this.value(name);
     const fallback = rule.default ?? rule.min;
@@ -71,7 +71,7 @@ export class OptionReader {
     return fallback;
   }
 
-  /** Reads a share, 0 to 1; notes a problem otherwise. @param of what it is a share of */
+  /** Reads a share, 0 to 1; notes a problem otherwise. `of` names the whole, for the message. */
   share(name: string, rule: { readonly default: number; readonly of: string }): number {
     const given = this.value(name);
     if (given === undefined) return rule.default;
@@ -89,7 +89,7 @@ export class OptionReader {
     return fallback;
   }
 
-  /** Reads one of a few names, in any case. */
+  /** Reads one of a few names, in upper or lower case; notes a problem otherwise. */
   oneOf<Name extends string>(name: string, names: readonly Name[], fallback: Name): Name {
     const given = this.value(name);
     if (given === undefined) return fallback;
@@ -118,7 +118,7 @@ export class OptionReader {
   }
 
   /**
-   * Reports the names nobody asked for and throws when anything was wrong.
+   * Reports the names that were never read, and throws when there is any problem.
    * @throws ConfigurationError with every problem found
    */
   finish(): void {
@@ -130,13 +130,13 @@ export class OptionReader {
     const known = [...this.asked];
     const names = Object.keys(this.raw);
     const unknown = names.filter((name) => !this.asked.has(name));
-    for (const name of unknown.slice(0, UNKNOWN_NAMED)) {
+    for (const name of unknown.slice(0, MAX_UNKNOWN_NAMED)) {
       const near = nearestName(name, known);
       const message = `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`;
-      // Its value stays out of the message: it may be a password that belongs elsewhere.
+      // The message does not show the value: it may be a password that was put into the wrong object.
       this.found.push({ option: name, given: `(${typeof this.raw[name]})`, message });
     }
-    const others = unknown.length - UNKNOWN_NAMED;
+    const others = unknown.length - MAX_UNKNOWN_NAMED;
     if (others <= 0) return;
     const message = `more of these are no options: ${others}`;
     this.found.push({ option: 'options', given: `${names.length} names`, message });
@@ -148,25 +148,23 @@ function describe(value: unknown): string {
   return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
 }
 
-/** One thing that is wrong with a configuration. */
+/** One problem of a configuration. */
 export interface ConfigurationProblem {
   /** The option's name. */
   readonly option: string;
-  /** What was given, as text (shortened). */
+  /** The given value as text, shortened. */
   readonly given: string;
-  /** What is legal, why, and what to do. */
+  /** The legal values, the reason, and what to do. */
   readonly message: string;
 }
 
-/**
- * The configuration cannot work. Everything that is wrong is reported together, an option a line.
- */
-export class ConfigurationError extends RaindropError {
+/** The configuration cannot work. All problems are reported together, an option a line. */
+export class ConfigurationError extends PermanentError {
   readonly errorCode = 'CONFIGURATION';
 
   constructor(readonly problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, given, message }) => `  - ${option} = ${given}: ${message}`);
-    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`, { retryable: false });
+    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`);
   }
 }
 
@@ -182,7 +180,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Levenshtein's distance, one row of the matrix at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {

@@ -1,8 +1,8 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError, type RaindropError, RetryableError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /** Every sequence of the tick is used, and the policy does not allow to go on; the next tick has new ones. */
-export class SequenceExhaustedError extends RaindropError {
+export class SequenceExhaustedError extends RetryableError {
   readonly errorCode = 'SEQUENCE_EXHAUSTED';
 
   /**
@@ -17,7 +17,6 @@ export class SequenceExhaustedError extends RaindropError {
     super(
       `Every sequence of tick ${tick} is used; the next are available at ${availableAt.toISOString()}. ` +
         `Use ${advice} a layout with more sequence bits.`,
-      { retryable: true },
     );
   }
 }
@@ -33,7 +32,7 @@ export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs
 }
 
 /** The clock stands where both lanes have been already, and the hold is over. */
-export class ClockMovedBackError extends RaindropError {
+export class ClockMovedBackError extends RetryableError {
   readonly errorCode = 'CLOCK_MOVED_BACK';
 
   constructor(
@@ -47,26 +46,24 @@ export class ClockMovedBackError extends RaindropError {
     super(
       `The clock went back: it stands at tick ${tick}, IDs were issued up to tick ${lastTick}. ` +
         `Nothing is issued until it has caught up, in ${behindMs} ms. Check the host's time synchronisation.`,
-      { retryable: true },
     );
   }
 }
 
 /** Everything granted by the worker table is used; a renewal is under way. */
-export class ReservationExhaustedError extends RaindropError {
+export class ReservationExhaustedError extends RetryableError {
   readonly errorCode = 'RESERVATION_EXHAUSTED';
 
   constructor(readonly workerId: number) {
     super(
       `Worker ${workerId} has issued everything it reserved; a renewal has been started. ` +
         `Use an async call to wait for it. If this stays, the worker table cannot be written.`,
-      { retryable: true },
     );
   }
 }
 
 /** The ID would pass 2^53 - 1 and lose digits as a number. */
-export class UnsafeIntegerError extends RaindropError {
+export class UnsafeIntegerError extends PermanentError {
   readonly errorCode = 'UNSAFE_INTEGER';
 
   /** @param safeUntil since when; null when that does not depend on the time */
@@ -77,13 +74,12 @@ export class UnsafeIntegerError extends RaindropError {
     super(
       `${whose} no longer fit a JavaScript number (2^53 - 1)` +
         `${safeUntil === null ? '' : ` since ${safeUntil.toISOString()}`}: use nextString() or nextId().`,
-      { retryable: false },
     );
   }
 }
 
 /** The code is not a non-empty string of at most 128 characters. */
-export class InvalidCodeError extends RaindropError {
+export class InvalidCodeError extends PermanentError {
   readonly errorCode = 'INVALID_CODE';
 
   constructor(readonly given: unknown) {
@@ -91,13 +87,12 @@ export class InvalidCodeError extends RaindropError {
       `A code must be a string of 1 to 128 characters, not ${
         typeof given === 'string' ? `one of ${given.length}` : given === null ? 'null' : `of type ${typeof given}`
       }. It comes before other options, and is undefined for IDs without one.`,
-      { retryable: false },
     );
   }
 }
 
 /** The batch size is not an integer from 1 to `maxBatch`, or the target is not a BigInt64Array. */
-export class InvalidBatchError extends RaindropError {
+export class InvalidBatchError extends PermanentError {
   readonly errorCode = 'INVALID_BATCH';
 
   constructor(
@@ -107,31 +102,28 @@ export class InvalidBatchError extends RaindropError {
     const shown = showValue(given);
     super(
       `A batch must be an integer from 1 to ${maxBatch} (maxBatch) or a BigInt64Array of that length, not ${shown}.`,
-      {
-        retryable: false,
-      },
     );
   }
 }
 
 /** An async call waited for as long as it was allowed to; `cause` says for what. */
-export class WaitTimeoutError extends RaindropError {
+export class WaitTimeoutError extends RetryableError {
   readonly errorCode = 'WAIT_TIMEOUT';
 
   constructor(
     readonly timeoutMs: number,
     override readonly cause: RaindropError,
   ) {
-    super(`No ID within ${timeoutMs} ms: ${cause.message}`, { retryable: true, cause });
+    super(`No ID within ${timeoutMs} ms: ${cause.message}`, cause);
   }
 }
 
 /** The given `timeoutMs` is not a number of milliseconds, 0 or more. */
-export class InvalidTimeoutError extends RaindropError {
+export class InvalidTimeoutError extends PermanentError {
   readonly errorCode = 'INVALID_TIMEOUT';
 
   constructor(readonly given: unknown) {
-    super(`timeoutMs must be a number of milliseconds, 0 or more, not ${showValue(given)}.`, { retryable: false });
+    super(`timeoutMs must be a number of milliseconds, 0 or more, not ${showValue(given)}.`);
   }
 }
 

@@ -1,7 +1,7 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError, RetryableError } from '../raindrop-error.js';
 
 /** The clock has run past the last tick that the timestamp bits can hold: the layout has expired. */
-export class TimestampOverflowError extends RaindropError {
+export class TimestampOverflowError extends PermanentError {
   readonly errorCode = 'TIMESTAMP_OVERFLOW';
 
   constructor(
@@ -11,13 +11,12 @@ export class TimestampOverflowError extends RaindropError {
     super(
       `Tick ${tick} is past the last tick of this layout, ${maxTick}: its timestamp bits are used up. ` +
         `Move to a layout whose IDs can equal none of the old ones: one with an unused endBitsValue, or a new table.`,
-      { retryable: false },
     );
   }
 }
 
-/** The clock stands before the layout's epoch, where ticks would be negative. */
-export class ClockBeforeEpochError extends RaindropError {
+/** The clock is before the layout's epoch, where ticks would be negative. */
+export class ClockBeforeEpochError extends RetryableError {
   readonly errorCode = 'CLOCK_BEFORE_EPOCH';
 
   constructor(
@@ -27,13 +26,12 @@ export class ClockBeforeEpochError extends RaindropError {
     super(
       `The clock reads ${isoOrMs(nowMs)}, before the epoch ${isoOrMs(epochMs)} (startTimeStamp): ` +
         `correct the host's clock, or use an earlier epoch for new data.`,
-      { retryable: true },
     );
   }
 }
 
 /** A part given to `pack`, or an ID or a date given to a layout, does not fit it. */
-export class InvalidPartError extends RaindropError {
+export class InvalidPartError extends PermanentError {
   readonly errorCode = 'INVALID_PART';
 
   constructor(
@@ -42,9 +40,7 @@ export class InvalidPartError extends RaindropError {
     readonly max: number | bigint,
     legal = `an integer from 0 to ${max}`,
   ) {
-    super(`${part} = ${String(given)} does not fit this layout: it must be ${legal}.`, {
-      retryable: false,
-    });
+    super(`${part} = ${String(given)} does not fit this layout: it must be ${legal}.`);
   }
 }
 

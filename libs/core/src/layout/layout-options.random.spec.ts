@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import { resolveLayout, type LayoutOptions } from './layout-options.js';
-import type { ResolvedLayout } from './layout-usage.js';
+import { type LayoutOptions, type ResolvedLayout, resolveLayout } from './layout-options.js';
 
 const NOW = Date.UTC(2023, 5, 1);
 

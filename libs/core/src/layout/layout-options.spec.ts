@@ -35,7 +35,7 @@ describe('layout options', () => {
     }
   });
 
-  it('are frozen into a layout that nobody can change', () => {
+  it('are frozen into a layout that cannot be changed', () => {
     const layout = createLayout(legal, now);
     expect(() => Object.assign(layout, { maxTick: Infinity })).toThrow(TypeError);
   });
@@ -144,7 +144,7 @@ const WRONG: readonly WrongOption[] = [
 
 describe('a wrong layout option', () => {
   it.each(WRONG)(
-    'is refused alone, by name, with its value and what is legal: $changes',
+    'is refused alone, by name, with its value and the legal ones: $changes',
     ({ changes, option, given, says }) => {
       const options = { ...legal, ...changes };
       const problems = problemsOf(options);

@@ -1,8 +1,7 @@
 import { OptionReader } from '../config/option-reader.js';
-import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit } from '../time/timeline.js';
 import { wallClock } from '../ports.js';
+import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit } from '../time/timeline.js';
 import { type Field, Layout, layoutOfAnyCopy } from './layout.js';
-import { readUsage, resolvedFor, type ResolvedLayout } from './layout-usage.js';
 
 /** The bits of a raindrop ID. Names are the original's, in camelCase. */
 export interface LayoutOptions {
@@ -77,9 +76,40 @@ export interface LayoutOptions {
   expectedIdsPerSecond?: number;
 }
 
-const DAY_MS = 86_400_000;
+/** A checked layout, and how the service uses it. */
+export interface ResolvedLayout {
+  readonly layout: Layout;
+  /** The service's worker ids, both ends included. */
+  readonly workers: WorkerRange;
+  /** The lane a fresh worker starts on. */
+  readonly firstLane: 0 | 1;
+  readonly minLifetimeDays: number;
+  readonly warnings: readonly LayoutWarning[];
+}
 
-/** Without these there is no layout to build. */
+/** Worker ids, both ends included. */
+export interface WorkerRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
+
+/** The options that shape the IDs. A ready layout takes their place. */
+export const BIT_OPTIONS = [
+  'timeUnit',
+  'startTimeStamp',
+  'timeStampLength',
+  'workIdLength',
+  'endBitsLength',
+  'endBitsValue',
+] as const;
+
+/** The options of {@link BIT_OPTIONS} that may be given together with `layout: 'number'`. */
+const NUMBER_OPTIONS: readonly string[] = ['startTimeStamp', 'endBitsValue'];
+
+/** Without one of these there is no layout to build. */
 const SHAPING_OPTIONS = ['startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'] as const;
 
 /**
@@ -90,7 +120,7 @@ const SHAPING_OPTIONS = ['startTimeStamp', 'timeStampLength', 'workIdLength', 'e
 export function resolveLayout(options: LayoutOptions, nowMs: number): ResolvedLayout {
   const reader = new OptionReader(options);
   const resolved = readLayout(reader, nowMs);
-  if (resolved !== undefined) refuseShortLife(reader, resolved, nowMs);
+  if (resolved !== undefined) reportShortLife(reader, resolved, nowMs);
   reader.finish();
   return resolved!;
 }
@@ -109,7 +139,7 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
   const rule = TIME_UNITS[timeUnit ?? 'second'];
   const epochMs = readEpoch(reader, nowMs);
   const timeBits = reader.integer('timeStampLength', {
-    // With an unknown unit the range is unknown as well: take the widest and report the unit only.
+    // With an unknown unit the range is unknown as well: take the widest range and report the unit only.
     min: timeUnit === undefined ? 15 : rule.minTimestampBits,
     max: timeUnit === undefined ? 55 : rule.maxTimestampBits,
     hint:
@@ -118,7 +148,7 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
         : `with timeUnit '${timeUnit}' fewer run out too soon, more leave no room`,
   });
   const workerBits = reader.integer('workIdLength', { min: 3, max: 10 });
-  // Where a length is wrong, what depends on it is judged by the widest legal one.
+  // Where a length is wrong, the options that depend on it are checked against the widest legal length.
   const maxWorkerId = 2 ** (reader.refused('workIdLength') ? 10 : workerBits) - 1;
   const usage = readUsage(reader, maxWorkerId);
   const endBits = reader.integer('endBitsLength', { min: 0, max: 5, default: 0 });
@@ -135,23 +165,8 @@ export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout 
   }
   if (timeUnit === undefined || reader.refused(...SHAPING_OPTIONS)) return undefined;
 
-  const fields: Field[] = [
-    { name: 'timestamp', role: 'time', bits: timeBits },
-    { name: 'worker', role: 'worker', bits: workerBits },
-    { name: 'clockBack', role: 'clockBack', bits: 1 },
-    { name: 'sequence', role: 'sequence', bits: sequenceBits },
-  ];
-  if (endBits > 0) fields.push({ name: 'end', role: 'fixed', bits: endBits, value: endValue });
+  const fields = raindropFields({ timeBits, workerBits, sequenceBits, endBits, endValue });
   return resolvedFor(new Layout({ fields, unitMs: rule.ms, epochMs }), usage, nowMs);
-}
-
-/** Reports a layout that ends within `minLifetimeDays`: right for a table that was never used, too strict later. */
-export function refuseShortLife(reader: OptionReader, resolved: ResolvedLayout, nowMs: number): void {
-  const { layout, minLifetimeDays } = resolved;
-  if (reader.refused('minLifetimeDays')) return;
-  if (layout.expiresAt === null || layout.expiresAt.getTime() - nowMs >= minLifetimeDays * DAY_MS) return;
-  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
-  reader.problem('timeStampLength', layout.fields[0]!.bits, message);
 }
 
 function readUnit(reader: OptionReader): TimeUnit | undefined {
@@ -175,32 +190,50 @@ function readEpoch(reader: OptionReader, nowMs: number): number {
   return epochMs ?? 0;
 }
 
-/** The options that shape a layout; a ready one takes their place. */
-export const BIT_OPTIONS = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
+/**
+ * Reports a layout that ends within `minLifetimeDays`. For a table that was never used: a service that runs already must
+ * be able to restart in the last year of its layout.
+ */
+export function reportShortLife(reader: OptionReader, resolved: ResolvedLayout, nowMs: number): void {
+  const { layout, minLifetimeDays } = resolved;
+  if (reader.refused('minLifetimeDays')) return;
+  if (layout.expiresAt === null || layout.expiresAt.getTime() - nowMs >= minLifetimeDays * DAY_MS) return;
+  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  reader.problem('timeStampLength', layout.fields[0]!.bits, message);
+}
 
-/** Those of them that may stand beside `layout: 'number'`. */
-const NUMBER_OPTIONS: readonly string[] = ['startTimeStamp', 'endBitsValue'];
+/**
+ * Reports a layout that can issue nothing now, although it can read: one that has expired, or whose epoch lies in the
+ * future. For ready layouts, presets among them: without this check a service would start and refuse every ID.
+ * @param option the option to name in the problem: `layout`, or the one that decides the layout's life
+ */
+export function reportOutsideLife(reader: OptionReader, option: string, layout: Layout, nowMs: number): void {
+  const { epochMs, expiresAt, fingerprint, timeline, maxTick } = layout;
+  if (timeline.tickAt(nowMs) < 0) {
+    const since = new Date(epochMs).toISOString();
+    reader.problem(option, fingerprint, `issues nothing before its epoch, ${since}: take a startTimeStamp of the past`);
+  } else if (timeline.tickAt(nowMs) > maxTick) {
+    const end = expiresAt === null ? 'every Date' : expiresAt.toISOString();
+    const message =
+      `has expired at ${end} and only reads: for new data take a later startTimeStamp or more timestamp bits, ` +
+      `and keep this layout for parseId()`;
+    reader.problem(option, fingerprint, message);
+  }
+}
 
 /** A ready layout, a preset's for example, and how a service uses it. */
 export interface ReadyLayoutOptions
   extends
     Omit<LayoutOptions, (typeof BIT_OPTIONS)[number]>,
     Partial<Pick<LayoutOptions, (typeof BIT_OPTIONS)[number]>> {
-  /** `number` has the bits of keys that are JavaScript numbers; `startTimeStamp` and `endBitsValue` may stand beside it. */
+  /** `number`: IDs that are exact JavaScript numbers. `startTimeStamp` and `endBitsValue` may be given together with it. */
   layout: Layout | 'number';
 }
 
 /**
  * Reads the options of a layout, or a ready one in their place, with a reader that others share.
- * @param mostWorkers the most worker ids of a ready layout when none are named
- * @param unnamed the layout of options that name none; by default they are required
+ * @param mostWorkers the highest worker id of a ready layout when `serviceMaxWorkId` is not given
+ * @param unnamed the layout of options that name none; without it such options are a problem
  * @returns undefined when a problem leaves nothing to build
  */
 export function readAnyLayout(
@@ -217,7 +250,7 @@ export function readAnyLayout(
   return resolvedFor(layout, usage, nowMs);
 }
 
-/** Tells whether the options say nothing of what the IDs look like. */
+/** Tells whether neither `layout` nor an option of {@link BIT_OPTIONS} is given. */
 export function namesNoLayout(reader: OptionReader): boolean {
   return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
 }
@@ -240,51 +273,158 @@ function readReady(reader: OptionReader, given: unknown, nowMs: number): Layout 
   return reader.refused('startTimeStamp', 'endBitsValue') ? undefined : numberLayout(epochMs, endValue);
 }
 
-/** 2026-01-01, UTC. */
-const EPOCH_MS = Date.UTC(2026, 0, 1);
-
-const SECOND_MS = 1_000;
-
-/** The bits of a layout in seconds, with one end bit. */
-interface Bits {
-  readonly time: number;
-  readonly worker: number;
-  readonly sequence: number;
+/** How a service uses a layout: the options that apply to a ready layout too. */
+interface LayoutUsage {
+  readonly workers: WorkerRange;
+  readonly firstLane: 0 | 1;
+  readonly minLifetimeDays: number;
+  readonly expectedNodes: number | undefined;
+  readonly expectedIdsPerSecond: number | undefined;
 }
 
-/**
- * The layout of a service whose options name none, where the store of its worker ids has served none either: 262,144 IDs
- * a second and process, 1,023 workers, until 2298. A later release may take another one here: where a store has served a
- * layout, the service goes on with that.
- */
-export const DEFAULT_LAYOUT = layoutOf({ time: 33, worker: 10, sequence: 18 });
+/** Reads the options of the layout's use. @param defaultMax the highest worker id when `serviceMaxWorkId` is not given */
+function readUsage(reader: OptionReader, maxWorkerId: number, defaultMax = maxWorkerId): LayoutUsage {
+  const hint = 'the range follows from workIdLength, the worker bits';
+  const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: Math.min(1, maxWorkerId), hint });
+  const max = reader.integer('serviceMaxWorkId', {
+    min: 0,
+    max: maxWorkerId,
+    default: Math.max(min, defaultMax),
+    hint,
+  });
+  if (min > max && !reader.refused('serviceMinWorkId', 'serviceMaxWorkId')) {
+    reader.problem('serviceMinWorkId', min, `must not be greater than serviceMaxWorkId, ${max}`);
+  }
+  return {
+    workers: { min, max },
+    firstLane: reader.integer('timeBackBitValue', { min: 0, max: 1, default: 0 }) as 0 | 1,
+    minLifetimeDays: reader.integer('minLifetimeDays', { min: 0, max: 36_500, default: 365 }),
+    expectedNodes: optionalCount(reader, 'expectedNodes'),
+    expectedIdsPerSecond: optionalCount(reader, 'expectedIdsPerSecond'),
+  };
+}
+
+/** A layout and its use, with their warnings at `nowMs`. */
+export function resolvedFor(layout: Layout, usage: LayoutUsage, nowMs: number): ResolvedLayout {
+  const { workers, firstLane, minLifetimeDays } = usage;
+  const warnings = layoutWarnings(layout, { ...usage, nowMs, workers: workers.max - workers.min + 1 });
+  return { layout, workers, firstLane, minLifetimeDays, warnings };
+}
+
+function optionalCount(reader: OptionReader, name: string): number | undefined {
+  if (reader.value(name) === undefined) return undefined;
+  return reader.integer(name, { min: 1, max: Number.MAX_SAFE_INTEGER });
+}
+
+/** 2026-01-01, UTC. */
+const USUAL_EPOCH_MS = Date.UTC(2026, 0, 1);
 
 /**
- * The layout of a service whose options name none, and whose worker ids come from where nothing remembers layouts. It
- * must never change, also where {@link DEFAULT_LAYOUT} does: processes of two releases would repeat each other's IDs.
+ * The layout of a service whose options name none, where the store of its worker ids remembers none either: 262,144 IDs
+ * a second and process, 1,023 workers, until 2298. A later release may change it: a service whose store remembers a
+ * layout goes on with that layout.
  */
-export const LASTING_LAYOUT = layoutOf({ time: 33, worker: 10, sequence: 18 });
+export const DEFAULT_LAYOUT = layoutOf(33, 10, 18);
+
+/**
+ * The layout of a service whose options name none, and whose source of worker ids cannot remember layouts. It must
+ * never change, not even when {@link DEFAULT_LAYOUT} does: processes of two releases would repeat each other's IDs.
+ */
+export const LASTING_LAYOUT = layoutOf(33, 10, 18);
 
 /**
  * The layout that options name with `layout: 'number'`: 8,192 IDs a second and process, 255 workers. Its IDs have 53 bits,
- * so that all are exact JavaScript numbers; after 34 years it has none left. Digit for digit they are those of 40 timestamp
- * bits, 8 worker bits and 1 end bit up to then. The bits must never change: they are what the name stands for.
+ * so that all are exact JavaScript numbers; after 34 years it has none left. Up to then its IDs equal, digit for digit,
+ * those of 40 timestamp bits, 8 worker bits and 1 end bit. The bits must never change: the name stands for them.
  * @param epochMs Unix ms
  */
-export function numberLayout(epochMs = EPOCH_MS, endValue = 0): Layout {
-  return layoutOf({ time: 30, worker: 8, sequence: 13 }, epochMs, endValue);
+export function numberLayout(epochMs = USUAL_EPOCH_MS, endValue = 0): Layout {
+  return layoutOf(30, 8, 13, epochMs, endValue);
 }
 
-function layoutOf({ time, worker, sequence }: Bits, epochMs = EPOCH_MS, endValue = 0): Layout {
-  return new Layout({
-    fields: [
-      { name: 'timestamp', role: 'time', bits: time },
-      { name: 'worker', role: 'worker', bits: worker },
-      { name: 'clockBack', role: 'clockBack', bits: 1 },
-      { name: 'sequence', role: 'sequence', bits: sequence },
-      { name: 'end', role: 'fixed', bits: 1, value: endValue },
-    ],
-    unitMs: SECOND_MS,
-    epochMs,
-  });
+function layoutOf(
+  timeBits: number,
+  workerBits: number,
+  sequenceBits: number,
+  epochMs = USUAL_EPOCH_MS,
+  endValue = 0,
+): Layout {
+  const fields = raindropFields({ timeBits, workerBits, sequenceBits, endBits: 1, endValue });
+  return new Layout({ fields, unitMs: TIME_UNITS.second.ms, epochMs });
+}
+
+/** The fields of raindrop's own layouts, from the most significant bits down. */
+function raindropFields(bits: {
+  readonly timeBits: number;
+  readonly workerBits: number;
+  readonly sequenceBits: number;
+  readonly endBits: number;
+  readonly endValue: number;
+}): readonly Field[] {
+  const end: Field = { name: 'end', role: 'fixed', bits: bits.endBits, value: bits.endValue };
+  return [
+    { name: 'timestamp', role: 'time', bits: bits.timeBits },
+    { name: 'worker', role: 'worker', bits: bits.workerBits },
+    { name: 'clockBack', role: 'clockBack', bits: 1 },
+    { name: 'sequence', role: 'sequence', bits: bits.sequenceBits },
+    ...(bits.endBits > 0 ? [end] : []),
+  ];
+}
+
+/** Something legal that is rarely wanted. `code` is stable. */
+export interface LayoutWarning {
+  readonly code:
+    'LEAP_SECONDS' | 'COARSE_UNIT' | 'CAPACITY' | 'NO_END_BITS' | 'OLD_EPOCH' | 'FEW_WORKERS' | 'EXPIRES_SOON';
+  readonly message: string;
+}
+
+/** The use of a layout, against which its warnings are judged. */
+export interface LayoutUse {
+  readonly nowMs: number;
+  /** How many worker ids the service's range holds. */
+  readonly workers: number;
+  readonly expectedNodes?: number | undefined;
+  readonly expectedIdsPerSecond?: number | undefined;
+}
+
+/** Everything about a layout and its use that a careful reader would question. */
+function layoutWarnings(layout: Layout, use: LayoutUse): readonly LayoutWarning[] {
+  const warnings: LayoutWarning[] = [];
+  const warn = (code: LayoutWarning['code'], message: string): number => warnings.push({ code, message });
+
+  // The bits of other systems' layouts are fixed: advice on them would be useless.
+  const isOurs = layout.hasClockBack;
+  if (isOurs && layout.unitMs === TIME_UNITS.millisecond.ms) {
+    warn(
+      'LEAP_SECONDS',
+      'milliseconds feel every clock correction and leap second; a unit of seconds borrows and holds more easily',
+    );
+  }
+  if (layout.unitMs >= TIME_UNITS.hour.ms) {
+    const unit = layout.unitMs < TIME_UNITS.day.ms ? 'hour' : 'day';
+    warn('COARSE_UNIT', `a tick of one ${unit} is rarely a good choice: a used-up tick cannot be waited for`);
+  }
+  if (use.expectedIdsPerSecond !== undefined && use.expectedIdsPerSecond > layout.idsPerSecond) {
+    warn(
+      'CAPACITY',
+      `${use.expectedIdsPerSecond} IDs per second are expected of a worker, but the layout holds ${layout.idsPerSecond}`,
+    );
+  }
+  if (isOurs && layout.fields.every((field) => field.role !== 'fixed')) {
+    warn('NO_END_BITS', 'without an end bit the bit lengths can never be changed safely; endBitsLength 1 is advised');
+  }
+  const wastedYears = (use.nowMs - layout.epochMs) / YEAR_MS;
+  if (isOurs && wastedYears > 5) {
+    warn('OLD_EPOCH', `the epoch lies ${Math.floor(wastedYears)} years back; that much of the layout's life is unused`);
+  }
+  if (use.expectedNodes !== undefined && use.workers < 2 * use.expectedNodes) {
+    warn(
+      'FEW_WORKERS',
+      `${use.workers} worker ids for ${use.expectedNodes} nodes: take at least twice as many as nodes`,
+    );
+  }
+  if (layout.expiresAt !== null && layout.expiresAt.getTime() - use.nowMs < YEAR_MS) {
+    warn('EXPIRES_SOON', `the layout expires at ${layout.expiresAt.toISOString()}: plan the next one`);
+  }
+  return warnings;
 }

@@ -1,12 +1,12 @@
 import { MAX_DATE_MS, Timeline } from '../time/timeline.js';
-import { ConfigurationError, type OptionReader } from '../config/option-reader.js';
-import { toId, toUnsignedId } from '../codec/decimal.js';
+import { ConfigurationError } from '../config/option-reader.js';
+import { toId, toUnsignedId } from '../codec/to-id.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
 
 /**
- * The role of a field says what it holds of an ID.
+ * The role of a field says which part of an ID it holds.
  *
- * Several `worker` fields (a data centre and a machine, say) make one worker number, the first one highest.
+ * Several `worker` fields (a data centre and a machine, say) make one worker number: the first field is its highest bits.
  */
 export type FieldRole = 'time' | 'worker' | 'clockBack' | 'sequence' | 'fixed';
 
@@ -25,12 +25,6 @@ export interface PlacedField extends Field {
   readonly shift: number;
 }
 
-/** Gives every field its shift; the list runs from the most significant bits down. */
-export function placeFields(fields: readonly Field[]): readonly PlacedField[] {
-  let shift = fields.reduce((sum, field) => sum + field.bits, 0);
-  return fields.map((field) => ({ ...field, shift: (shift -= field.bits) }));
-}
-
 /** The parts that make a layout. */
 export interface LayoutShape {
   /** From the most significant bits down: the `time` field first, one `sequence` field, 64 bits at most. */
@@ -40,7 +34,7 @@ export interface LayoutShape {
   readonly epochMs: number;
 }
 
-/** The parts of an ID, as numbers. */
+/** The parts of an ID, as numbers. Example: worker 7's first ID of tick 86,400 has `sequence` 0. */
 export interface LayoutParts {
   /** Ticks since the epoch's tick. */
   readonly tick: number;
@@ -58,8 +52,8 @@ const YEAR_MS = 365 * 86_400_000;
  * Knows where each part of an ID lies, what time a tick stands for, and what follows from both: lifetimes, capacity,
  * ranges.
  *
- * It packs and unpacks any list of fields of up to 64 bits; which lists are sensible is decided by who makes it (see
- * {@link createLayout} for raindrop's own rules).
+ * It packs and unpacks any list of fields of up to 64 bits. The narrower rules of raindrop's own layouts are those of
+ * {@link createLayout}.
  */
 export class Layout {
   readonly fields: readonly PlacedField[];
@@ -79,7 +73,7 @@ export class Layout {
   readonly maxWorkers: number;
   /** True when there is a clock-back bit: two lanes for each worker. */
   readonly hasClockBack: boolean;
-  /** What two neighbouring sequences differ by in the ID. */
+  /** The difference between the IDs of two neighbouring sequences. Example: 2 with one end bit. */
   readonly sequenceStep: number;
   /** Bits below the timestamp. */
   readonly lowBits: number;
@@ -91,12 +85,12 @@ export class Layout {
   readonly safeUntil: Date | null;
   /** Ticks below this one give IDs up to 2^53 - 1 only. */
   readonly safeTicks: number;
-  /** Unit, epoch tick and fields as a short stable text: equal texts, equal layouts. */
+  /** Unit, epoch tick and fields as a short stable text: two layouts with one text make the same IDs. */
   readonly fingerprint: string;
 
   /** @throws ConfigurationError when no IDs can be made of the shape */
   constructor(shape: LayoutShape) {
-    refuseShape(shape);
+    requireShape(shape);
     this.fields = placeFields(shape.fields);
     this.unitMs = shape.unitMs;
     this.epochMs = shape.epochMs;
@@ -150,7 +144,7 @@ export class Layout {
   }
 
   /**
-   * Returns the parts of an ID, whoever issued it: the fixed bits are reported, not checked.
+   * Returns the parts of an ID. The fixed bits are reported, not checked: IDs with other end bits unpack as well.
    * @throws TimestampOverflowError when its tick lies beyond what a Date can hold
    * @throws InvalidPartError when it is not a bigint, is negative or has more bits than this layout
    */
@@ -182,8 +176,8 @@ export class Layout {
   }
 
   /**
-   * Tells whether no ID of the two layouts can be equal: the lowest bits are fixed in both, and differ in those that
-   * both have fixed. Without fixed low bits on both sides it is never true.
+   * Tells whether the fixed low bits keep the IDs of the two layouts apart: both have some, and these differ in the bits
+   * that both have. Example: end bits 0 and 1. Without fixed low bits on both sides it is false.
    */
   disjointFrom(other: Layout): boolean {
     const [mine, theirs] = [this.lowestFixed(), other.lowestFixed()];
@@ -200,7 +194,7 @@ export class Layout {
     return BigInt(this.clampedTick(date)) << BigInt(this.lowBits);
   }
 
-  /** Returns the largest value below the next tick's {@link idFloor}: whatever worker, lane and end bits. */
+  /** Returns the largest value below the next tick's {@link idFloor}: every worker, lane and end bits are below it. */
   idCeil(date: Date | number): bigint {
     return this.idFloor(date) | ((1n << BigInt(this.lowBits)) - 1n);
   }
@@ -220,11 +214,36 @@ export class Layout {
   }
 }
 
+/** Gives every field its shift. */
+function placeFields(fields: readonly Field[]): readonly PlacedField[] {
+  let shift = fields.reduce((sum, field) => sum + field.bits, 0);
+  return fields.map((field) => ({ ...field, shift: (shift -= field.bits) }));
+}
+
 function part(name: string, value: number, max: number): number {
   if (!Number.isInteger(value) || value < 0 || value > max) throw new InvalidPartError(name, value, max);
   return value;
 }
 
+/** An ID and its parts. */
+export interface ParsedId extends LayoutParts {
+  readonly id: bigint;
+  /** The start of the ID's tick. */
+  readonly time: Date;
+}
+
+/**
+ * Takes an ID apart. A layout of 64 bits has unsigned IDs, up to 2^64 - 1.
+ * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
+ * @throws TimestampOverflowError when its time lies beyond what a Date can hold
+ */
+export function parseId(layout: Layout, id: bigint | string | number): ParsedId {
+  const value = layout.bits > 63 ? toUnsignedId(id) : toId(id);
+  const parts = layout.unpack(value);
+  return { id: value, time: new Date(layout.timeline.startOf(parts.tick)), ...parts };
+}
+
+/** The letter of each role in a fingerprint. */
 const LETTER: Readonly<Record<FieldRole, string>> = {
   time: 't',
   worker: 'w',
@@ -237,7 +256,7 @@ const ROLE = Object.fromEntries(Object.entries(LETTER).map(([role, letter]) => [
   FieldRole
 >;
 
-/** What fields are called whose names nobody knows: as those of raindrop's own layouts. */
+/** The names for the fields of a fingerprint, which holds none: those of raindrop's own layouts. */
 const NAME: Readonly<Record<FieldRole, string>> = {
   time: 'timestamp',
   worker: 'worker',
@@ -250,7 +269,7 @@ const NAME: Readonly<Record<FieldRole, string>> = {
  * A layout as a short stable text: `1000@1672531200:t33.w10.b1.s18.e1=0` is the unit in ms, the epoch's tick and the
  * fields from the top with their widths, fixed ones with their value. The fields' names are not part of it.
  */
-export function fingerprintOf(layout: {
+function fingerprintOf(layout: {
   readonly unitMs: number;
   readonly timeline: { readonly epochTick: number };
   readonly fields: readonly Field[];
@@ -262,8 +281,8 @@ export function fingerprintOf(layout: {
 }
 
 /**
- * Returns the layout that a fingerprint stands for; undefined when the text is not one. Only a text that the layout
- * would write itself counts: by what is read here it is decided whether two layouts can produce the same ID.
+ * Returns the layout that a fingerprint stands for; undefined when the text is not one. A text is read only when the
+ * layout would write the same text: the worker lease decides by it whether two layouts can produce the same ID.
  */
 export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined {
   const match = /^(\d{1,12})@(-?\d{1,16}):([twbse\d.=]{1,200})$/.exec(fingerprint);
@@ -285,7 +304,7 @@ export function shapeOfFingerprint(fingerprint: string): LayoutShape | undefined
 }
 
 /** @throws ConfigurationError when no IDs can be made of the shape */
-export function refuseShape(shape: LayoutShape): void {
+function requireShape(shape: LayoutShape): void {
   const problem = shapeProblem(shape);
   if (problem === undefined) return;
   const given = shape.fields.map(({ name, bits }) => `${name} ${bits}`).join(' / ');
@@ -293,11 +312,11 @@ export function refuseShape(shape: LayoutShape): void {
 }
 
 /** Why no IDs can be made of a shape; undefined when they can. */
-export function shapeProblem({ fields, unitMs, epochMs }: LayoutShape): string | undefined {
+function shapeProblem({ fields, unitMs, epochMs }: LayoutShape): string | undefined {
   const widths = (role: FieldRole): number[] => fields.filter((each) => each.role === role).map(({ bits }) => bits);
   const sum = (bits: readonly number[]): number => bits.reduce((total, each) => total + each, 0);
 
-  // Above the time, a field would put a worker's IDs outside the ranges that follow from a tick: idFloor, safeTicks.
+  // A field above the time would put IDs outside the ranges that follow from a tick: idFloor, safeTicks.
   if (fields[0]?.role !== 'time' || widths('time').length !== 1) return 'must begin with its only time field';
   if (widths('sequence').length !== 1) return 'must have exactly one sequence field';
   if (!['', '1'].includes(widths('clockBack').join())) return 'must have at most one clock-back field, of 1 bit';
@@ -321,54 +340,17 @@ function isIntegerIn(value: number, min: number, max: number): boolean {
 }
 
 /**
- * Returns a layout that was given, or, where another copy of this package has made it, the same one of this copy's class.
- * @returns undefined for what is no layout, and for one that this version cannot hold
+ * Returns the layout that was given. One that another copy of this package made becomes a layout of this copy's class.
+ * @returns undefined for a value that is no layout, and for a layout that this version cannot hold
  */
 export function layoutOfAnyCopy(given: unknown): Layout | undefined {
   if (given instanceof Layout) return given;
   try {
-    // Fields, unit and epoch are public, and all that makes a layout.
+    // A layout is its fields, its unit and its epoch, and all three are public.
     const foreign = given as Layout;
     const layout = new Layout(foreign);
     return layout.fingerprint === foreign.fingerprint ? layout : undefined;
   } catch {
     return undefined;
   }
-}
-
-/**
- * Reports a layout that can issue nothing now, although it can read: one that has expired, or whose epoch lies in the
- * future. For layouts that come ready made, presets among them; without this a service would start and refuse every ID.
- * @param option the one to name, `layout` or what decides the layout's life
- */
-export function refuseOutsideLife(reader: OptionReader, option: string, layout: Layout, nowMs: number): void {
-  const { epochMs, expiresAt, fingerprint, timeline, maxTick } = layout;
-  if (timeline.tickAt(nowMs) < 0) {
-    const since = new Date(epochMs).toISOString();
-    reader.problem(option, fingerprint, `issues nothing before its epoch, ${since}: take a startTimeStamp of the past`);
-  } else if (timeline.tickAt(nowMs) > maxTick) {
-    const end = expiresAt === null ? 'every Date' : expiresAt.toISOString();
-    const message =
-      `has expired at ${end} and only reads: for new data take a later startTimeStamp or more timestamp bits, ` +
-      `and keep this layout for parseId()`;
-    reader.problem(option, fingerprint, message);
-  }
-}
-
-/** The parts of an ID. */
-export interface ParsedId extends LayoutParts {
-  readonly id: bigint;
-  /** The start of the ID's tick. */
-  readonly time: Date;
-}
-
-/**
- * Takes an ID apart. A layout of 64 bits has unsigned IDs, up to 2^64 - 1.
- * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
- * @throws TimestampOverflowError when its time lies beyond what a Date can hold
- */
-export function parseId(layout: Layout, id: bigint | string | number): ParsedId {
-  const value = layout.bits > 63 ? toUnsignedId(id) : toId(id);
-  const parts = layout.unpack(value);
-  return { id: value, time: new Date(layout.timeline.startOf(parts.tick)), ...parts };
 }

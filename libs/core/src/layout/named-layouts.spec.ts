@@ -14,7 +14,7 @@ describe('the layout of options that name none', () => {
   });
 
   // Processes of two releases have to make the same IDs here: this text is what holds them to it.
-  it('never changes where nobody remembers layouts', () => {
+  it('never changes where the source of worker ids cannot remember layouts', () => {
     expect(LASTING_LAYOUT.fingerprint).toBe('1000@1767225600:t33.w10.b1.s18.e1=0');
   });
 });

@@ -1,5 +1,6 @@
 import { OptionReader } from '../config/option-reader.js';
-import { type Field, Layout, refuseOutsideLife } from './layout.js';
+import { type Field, Layout } from './layout.js';
+import { reportOutsideLife } from './layout-options.js';
 
 const fields: readonly Field[] = [
   { name: 'time', role: 'time', bits: 10 },
@@ -9,7 +10,7 @@ const layout = new Layout({ fields, unitMs: 1_000, epochMs: Date.parse('2026-01-
 
 function problemsAt(now: string): readonly object[] {
   const reader = new OptionReader({});
-  refuseOutsideLife(reader, 'layout', layout, Date.parse(now));
+  reportOutsideLife(reader, 'layout', layout, Date.parse(now));
   return reader.problems;
 }
 

@@ -1,6 +1,6 @@
 import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import type { Randomness } from '../ports.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { type Glance, glanceAt } from './admission.js';

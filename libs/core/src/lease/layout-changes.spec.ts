@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import type { Lane } from '../generator/tenure.js';
-import { resolveLayout, type LayoutOptions } from '../layout/layout-options.js';
-import type { ResolvedLayout } from '../layout/layout-usage.js';
+import { type LayoutOptions, type ResolvedLayout, resolveLayout } from '../layout/layout-options.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import type * as Odometers from './odometer.js';
 

@@ -1,4 +1,4 @@
-import type { ResolvedLayout } from '../layout/layout-usage.js';
+import type { ResolvedLayout } from '../layout/layout-options.js';
 import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
 import type { PerLane } from '../generator/tenure.js';
 import { ClockSkewError } from './lease-errors.js';

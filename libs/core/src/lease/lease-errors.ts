@@ -1,18 +1,16 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError, RaindropError, RetryableError, UnavailableError } from '../raindrop-error.js';
 
 /** No worker id has been acquired yet, or it is still on probation. */
-export class NotReadyError extends RaindropError {
+export class NotReadyError extends RetryableError {
   readonly errorCode = 'NOT_READY';
 
   constructor(readonly reason: string) {
-    super(`No worker id yet: ${reason}. Use an async call to wait, or issue IDs after the application has started.`, {
-      retryable: true,
-    });
+    super(`No worker id yet: ${reason}. Use an async call to wait, or issue IDs after the application has started.`);
   }
 }
 
 /** The worker id was lost, or its lease ran out without a renewal. Another one is being acquired in the background. */
-export class LeaseLostError extends RaindropError {
+export class LeaseLostError extends RetryableError {
   readonly errorCode = 'LEASE_LOST';
 
   constructor(
@@ -21,36 +19,33 @@ export class LeaseLostError extends RaindropError {
   ) {
     super(
       `Worker ${workerId} may not issue IDs: ${reason}. It recovers by itself as soon as the worker table can be reached.`,
-      { retryable: true },
     );
   }
 }
 
 /** Something happened after which the lease must be confirmed before the next ID: a jump of the clock, a long pause. */
-export class LeaseSuspectError extends RaindropError {
+export class LeaseSuspectError extends RetryableError {
   readonly errorCode = 'LEASE_SUSPECT';
 
   constructor(
     readonly workerId: number,
     readonly reason: string,
   ) {
-    super(`Worker ${workerId} is confirming its lease before it issues again: ${reason}.`, { retryable: true });
+    super(`Worker ${workerId} is confirming its lease before it issues again: ${reason}.`);
   }
 }
 
 /** The service was shut down; nothing is issued any more. */
-export class ClosedError extends RaindropError {
+export class ClosedError extends PermanentError {
   readonly errorCode = 'CLOSED';
 
   constructor() {
-    super('The ID service is closed: what it held has been given back, and nothing is issued any more.', {
-      retryable: false,
-    });
+    super('The ID service is closed: what it held has been given back, and nothing is issued any more.');
   }
 }
 
 /** This host's clock and the database's are too far apart. */
-export class ClockSkewError extends RaindropError {
+export class ClockSkewError extends RetryableError {
   readonly errorCode = 'CLOCK_SKEW';
 
   constructor(
@@ -61,7 +56,6 @@ export class ClockSkewError extends RaindropError {
     super(
       `This host's clock is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's, ` +
         `more than maxClockSkewMs (${maxClockSkewMs}): synchronise both with NTP.`,
-      { retryable: true },
     );
   }
 }
@@ -82,7 +76,7 @@ export interface WorkerCensus {
 }
 
 /** Every worker id of the range is taken. */
-export class NoFreeWorkerError extends RaindropError {
+export class NoFreeWorkerError extends RetryableError {
   readonly errorCode = 'NO_FREE_WORKER';
 
   constructor(
@@ -99,7 +93,6 @@ export class NoFreeWorkerError extends RaindropError {
           ? ''
           : `The database has failed over or lost rows, and may have lost commits: rows that nobody holds can be used in ${barredForMs} ms. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
-      { retryable: true },
     );
   }
 }
@@ -134,7 +127,7 @@ export class LayoutConflictError extends RaindropError {
 }
 
 /** The database has gone back in time: it shows an earlier write of ours. Issuing is barred until it is healed. */
-export class DatabaseRegressionError extends RaindropError {
+export class DatabaseRegressionError extends RetryableError {
   readonly errorCode = 'DATABASE_REGRESSION';
 
   constructor(
@@ -145,25 +138,21 @@ export class DatabaseRegressionError extends RaindropError {
     super(
       `The database lost committed writes: worker ${workerId} is at version ${foundVersion}, ${expectedVersion} was ` +
         `acknowledged. Its odometer is raised again before any further ID. Check the database's durability settings.`,
-      { retryable: true },
     );
   }
 }
 
 /** The worker table cannot be read or written right now. */
-export class StoreUnavailableError extends RaindropError {
+export class StoreUnavailableError extends UnavailableError {
   readonly errorCode = 'STORE_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`The worker table is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('The worker table', what, cause);
   }
 }
 
 /** Another program writes to this worker table: it knows nothing of our leases, nor we of what it has issued. */
-export class ForeignRowsError extends RaindropError {
+export class ForeignRowsError extends PermanentError {
   readonly errorCode = 'FOREIGN_ROWS';
 
   constructor(
@@ -176,13 +165,12 @@ export class ForeignRowsError extends RaindropError {
         `(workers ${some}${workerIds.length > 8 ? ', ...' : ''}): IDs could repeat. Give this service a tableName of its own and an ` +
         `endBitsValue that the other program does not have; or set adoptForeign: true when that program has been ` +
         `retired; or sharedWithOriginal: true while it goes on running.`,
-      { retryable: false },
     );
   }
 }
 
 /** The original's programs take our times for other moments than we do, and we theirs. */
-export class ForeignTimeZoneError extends RaindropError {
+export class ForeignTimeZoneError extends PermanentError {
   readonly errorCode = 'FOREIGN_TIME_ZONE';
 
   /**
@@ -203,7 +191,6 @@ export class ForeignTimeZoneError extends RaindropError {
     super(
       `The database server's time zone, in which the original's programs write their times, ${is}; foreignTimeZone is ` +
         `${foreignTimeZone}: one would take the other's living rows for dead ones. ${way}`,
-      { retryable: false },
     );
   }
 }

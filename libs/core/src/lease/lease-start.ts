@@ -1,6 +1,6 @@
 import type { RaindropError } from '../raindrop-error.js';
 import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import type { LeaseContext, LeasePorts } from './lease-context.js';
 import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
 import { chooseLayout, type LayoutChoice, onlyLayout, UnclearLayoutError } from './layout-choice.js';

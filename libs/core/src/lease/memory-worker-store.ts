@@ -1,4 +1,4 @@
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './failover-guard.js';
 import { fencedRow, sampleRows, unusedRow, writtenRow } from './lease-row.js';
 import {

@@ -1,5 +1,5 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import type { MonotonicClock } from '../ports.js';
 
 /** A position without a layout: the Unix ms at which its tick starts, and the sequence. */

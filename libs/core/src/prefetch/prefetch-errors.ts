@@ -1,8 +1,8 @@
-import { RaindropError } from '../raindrop-error.js';
+import { inBrackets, type RaindropError, RetryableError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /** No ID is in memory right now; the next ones have been asked for. The async calls wait for them. */
-export class IdsNotReadyError extends RaindropError {
+export class IdsNotReadyError extends RetryableError {
   readonly errorCode = 'IDS_NOT_READY';
 
   /** @param cause why the last attempt to get some failed; undefined when none did */
@@ -13,15 +13,15 @@ export class IdsNotReadyError extends RaindropError {
   ) {
     const whose = idCode === undefined ? '' : ` of '${idCode}'`;
     super(
-      `No ID${whose} is at hand${cause === undefined ? '' : ` (${cause.message})`}. Use an async call to wait for the ` +
+      `No ID${whose} is at hand${inBrackets(cause)}. Use an async call to wait for the ` +
         `next ones, or start the code to keep some at hand.`,
-      { retryable: true, cause },
+      cause,
     );
   }
 }
 
 /** The process that issues the IDs cannot be reached, or does not answer in time. It is asked again by itself. */
-export class IdSourceUnavailableError extends RaindropError {
+export class IdSourceUnavailableError extends RetryableError {
   readonly errorCode = 'ID_SOURCE_UNAVAILABLE';
 
   constructor(
@@ -29,15 +29,12 @@ export class IdSourceUnavailableError extends RaindropError {
     readonly source: string,
     cause: unknown,
   ) {
-    super(`No IDs came from ${source}: ${cause instanceof Error ? cause.message : showValue(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super(`No IDs came from ${source}: ${cause instanceof Error ? cause.message : showValue(cause)}`, cause);
   }
 }
 
 /** The source answered with something that is not a batch of IDs. Nothing of it is used. */
-export class InvalidIdBatchError extends RaindropError {
+export class InvalidIdBatchError extends RetryableError {
   readonly errorCode = 'INVALID_ID_BATCH';
 
   constructor(
@@ -45,8 +42,6 @@ export class InvalidIdBatchError extends RaindropError {
     given: unknown,
     what: string,
   ) {
-    super(`An answer of ${source} is ${what} (${showValue(given)}): nothing of it is used. Do both run one version?`, {
-      retryable: true,
-    });
+    super(`An answer of ${source} is ${what} (${showValue(given)}): nothing of it is used. Do both run one version?`);
   }
 }

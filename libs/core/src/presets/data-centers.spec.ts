@@ -1,5 +1,5 @@
 import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import { LayoutConflictError } from '../lease/lease-errors.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { presets } from './presets.js';

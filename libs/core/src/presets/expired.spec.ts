@@ -1,8 +1,8 @@
 import { caught } from '../../../../test/support/engine/caught.js';
 import { ConfigurationError, type ConfigurationProblem, OptionReader } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
-import { type Layout, refuseOutsideLife } from '../layout/layout.js';
-import type { ResolvedLayout } from '../layout/layout-usage.js';
+import type { Layout } from '../layout/layout.js';
+import { reportOutsideLife, type ResolvedLayout } from '../layout/layout-options.js';
 import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { presets } from './presets.js';
@@ -75,7 +75,7 @@ describe.each([
   it('is told apart before a start', () => {
     const problemsWith = (layout: Layout): readonly ConfigurationProblem[] => {
       const reader = new OptionReader({});
-      refuseOutsideLife(reader, 'layout', layout, Date.parse(NOW));
+      reportOutsideLife(reader, 'layout', layout, Date.parse(NOW));
       return reader.problems;
     };
     expect(problemsWith(expired)).toMatchObject([{ option: 'layout' }]);

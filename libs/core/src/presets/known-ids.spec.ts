@@ -1,4 +1,4 @@
-import { base32 } from '../codec/radix-codec.js';
+import { base32 } from '../codec/codecs.js';
 import { type Layout, parseId } from '../layout/layout.js';
 import { presets } from './presets.js';
 

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../config/option-reader.js';
 import { TimestampOverflowError } from '../layout/layout-errors.js';
 import { Layout } from '../layout/layout.js';
 import { presets } from './presets.js';
-import { uidJson } from './uid-generator.js';
+import { uidJson } from './uid-json.js';
 
 const layout = presets.uidGenerator();
 const sample = 3_200_169_789_968_523_265n;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { base62 } from '../codec/radix-codec.js';
-import { codecs } from '../codec/codecs.js';
+import { base62, codecs } from '../codec/codecs.js';
 import { typedId } from '../codec/typed-id.js';
 import { createLayout } from '../layout/layout-options.js';
 import { recognizeId, type IdReading, type Recognition } from './recognize-id.js';

@@ -1,28 +1,20 @@
-import { RaindropError } from '../raindrop-error.js';
 import type { Layout, ParsedId } from '../layout/layout.js';
 import { wallClock } from '../ports.js';
-import {
-  foreignId,
-  type ForeignId,
-  type KnownSystem,
-  librarySystems,
-  ownSystem,
-  raindropSystem,
-  socialSystems,
-} from './known-systems.js';
+import { RaindropError } from '../raindrop-error.js';
+import { type KnownSystem, knownSystems, ownSystem } from './known-systems.js';
 import { type WrittenForm, type WrittenId, writtenIds } from './written-ids.js';
 
-/** What `recognizeId` may know besides the text. */
+/** What `recognizeId` may know in addition to the text. */
 export interface RecognitionOptions {
-  /** The asker's own layout; its IDs are the system `own`. */
+  /** The caller's own layout; its IDs are the system `own`. */
   readonly layout?: Layout;
   /** The present, Unix ms; by default this moment. */
   readonly nowMs?: number;
 }
 
 /**
- * `likely`: the time is one at which the system issued, and no other reading is as probable. `possible`: the time is such a
- * one. `unlikely`: the system issued nothing then, or the other bits are not as its IDs have them.
+ * `likely`: the system issued IDs at this time, and no other reading is as probable. `possible`: the system issued IDs at
+ * this time. `unlikely`: it issued nothing then, or its IDs rarely have such bits below the time.
  */
 export type Plausibility = 'likely' | 'possible' | 'unlikely';
 
@@ -36,10 +28,10 @@ export interface IdReading {
   readonly parsed: ParsedId;
   /** How the ID is written. */
   readonly form: WrittenForm;
-  /** What stands before the ID in a typed text. */
+  /** The prefix of a typed text. */
   readonly prefix?: string;
   readonly plausibility: Plausibility;
-  /** Why it is not more plausible, or what makes it likely: half a sentence. */
+  /** Half a sentence: why it is likely, or why it is not more plausible. */
   readonly reason: string;
 }
 
@@ -49,26 +41,35 @@ export interface Recognition {
   readonly text: string;
   /** One for each system, from the most plausible down; empty when the text is no snowflake. */
   readonly readings: readonly IdReading[];
-  /** What the text is instead; with readings where it may be a snowflake even so. */
+  /** The other kind of value that the text most probably is; readings may be there as well. */
   readonly foreign?: ForeignId;
 }
 
-/** Longer texts are no IDs; links are. */
+/** A value that is no snowflake: it has no worker and no sequence. */
+export interface ForeignId {
+  readonly kind: 'uuid' | 'ulid' | 'objectId' | 'unixTime' | 'number';
+  /** Its kind for people: `UUID of version 7`. */
+  readonly title: string;
+  /** When it was made, for kinds that hold a time. */
+  readonly time?: Date;
+}
+
+/** Longer texts are neither IDs nor links to one. */
 const LONGEST_TEXT = 300;
 
-/** Clocks differ, and some systems run ahead. */
+/** So far in the future a time still counts as issued: clocks differ, and some systems run ahead. */
 const AHEAD_MS = 86_400_000;
 
-/** Below this share of all readings the bits speak against one, above the other it stands out. */
+/** A reading with a share below `least` of all readings is unlikely; one with `likely` or more is likely. */
 const SHARES = { least: 1e-5, likely: 2 / 3 };
 
-/** That a text is 63 bits of anything: what makes a reading likely must be more than that. */
+/** The score of arbitrary 63 bits: the score of a likely reading must be higher. */
 const NOISE = 0.05 / 2 ** 63;
 
-/** Above every number that is taken for a time or a count. */
+/** Larger than every number that is taken for a time or a count. */
 const SMALL_IDS = 2n ** 43n;
 
-/** How much rarer the other forms are where one is usual. */
+/** A system's unusual forms are that much rarer than its usual ones. */
 const UNUSUAL = 0.05;
 
 interface Weighed {
@@ -82,8 +83,8 @@ let known: readonly KnownSystem[] | undefined;
 
 /**
  * Says what a text can be: in which form an ID is written (decimal, hex, base62, typed, a link ...), which system issued it
- * and when. All readings are ranked by the time that they give and by what the fields of known IDs hold; a guess stays a
- * guess. It never throws for a text, and needs neither a database nor a clock when `nowMs` is given.
+ * and when. The readings are ranked by their time and by the usual values of each system's fields: a reading is a guess,
+ * not a proof. It never throws for a text, and needs neither a database nor, with `nowMs`, a clock.
  *
  * ```ts
  * recognizeId('175928847299117063').readings[0]; // Discord, 2016-04-30T11:18:25.796Z, likely
@@ -104,7 +105,7 @@ export function recognizeId(given: string, { layout, nowMs = wallClock.now() }: 
 }
 
 function systemsWith(layout: Layout | undefined): readonly KnownSystem[] {
-  known ??= [raindropSystem(), ...socialSystems(), ...librarySystems()];
+  known ??= knownSystems();
   if (layout === undefined) return known;
   return [ownSystem(layout), ...known.filter((each) => each.layout.fingerprint !== layout.fingerprint)];
 }
@@ -124,7 +125,7 @@ function weigh(written: WrittenId, system: KnownSystem, nowMs: number): Weighed[
     const reading = { system: name, title, layout, parsed, form, ...(prefix !== undefined && { prefix }) };
     return [{ reading, time, weight, score: time === 'issued' ? (weight * system.odds(parts)) / ticks : 0 }];
   } catch (error) {
-    // A time that no Date holds.
+    // unpack() throws for a time that no Date can hold.
     if (error instanceof RaindropError) return [];
     throw error;
   }
@@ -149,7 +150,7 @@ function judged({ time, score }: Weighed, sum: number): Pick<IdReading, 'plausib
   return { plausibility: 'likely', reason: 'time and fields are as its IDs have them' };
 }
 
-/** Small numbers are IDs only where a layout issues such small ones at present. */
+/** A small number is an ID only where the caller's own layout issues such small IDs at present. */
 function doubted(reading: IdReading, nowMs: number): IdReading {
   const { system, layout, plausibility } = reading;
   const isSmall = layout.idFloor(nowMs) < SMALL_IDS;
@@ -157,14 +158,14 @@ function doubted(reading: IdReading, nowMs: number): IdReading {
   return { ...reading, plausibility: 'unlikely', reason: 'so small a number is seldom a snowflake' };
 }
 
-/** A text without what people copy along with an ID. */
+/** The ID without the quotes, separators and links that people copy with it. */
 interface UnwrappedText {
   readonly text: string;
   /** The system that a link or a mention names. */
   readonly system?: string;
 }
 
-/** Where systems write their IDs; the first group is the ID. */
+/** The links and mentions of each system; the first group is the ID. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [/^(?:https?:\/\/)?(?:www\.|mobile\.)?(?:twitter|x)\.com\/\w{1,30}\/status(?:es)?\/(\d{1,20})\b/, 'twitter'],
   [/^(?:https?:\/\/)?(?:\w+\.)?discord(?:app)?\.com\/channels\/(?:[@\w]+\/){0,2}(\d{1,20})\/?$/, 'discord'],
@@ -173,7 +174,7 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   [/^https?:\/\/[\w.-]{3,100}\/@\w{1,30}(?:@[\w.-]{3,100})?\/(\d{15,20})\/?$/, 'mastodon'],
 ];
 
-/** Takes the ID out of a link or a mention; else off go blanks, quotes, separators of a list, and a bigint's `n`. */
+/** Takes the ID out of a link or a mention; else removes blanks, quotes, separators of a list, and a bigint's `n`. */
 function unwrapText(given: string): UnwrappedText {
   const trimmed = given.trim();
   for (const [place, system] of PLACES) {
@@ -183,4 +184,52 @@ function unwrapText(given: string): UnwrappedText {
   const bare = trimmed.replace(/^[\s"'`([]+|[\s"'`)\],;]+$/g, '');
   if (/^\d{1,3}(?:([_,.' ])\d{3})(?:\1\d{3})*$/.test(bare)) return { text: bare.replace(/\D/g, '') };
   return { text: /^\d+n$/.test(bare) ? bare.slice(0, -1) : bare };
+}
+
+const UUID = /^(?:urn:uuid:)?\{?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f])([0-9a-f]{3})-[0-9a-f]{4}-[0-9a-f]{12}\}?$/i;
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
+const OBJECT_ID = /^[0-9a-f]{24}$/i;
+
+/** 2001 to 2100: in seconds such a number has 9 or 10 digits, in milliseconds 12 or 13. */
+const UNIX_SECONDS = { min: 978_307_200, max: 4_102_444_800 };
+
+/** Counters stay below this number; a snowflake does so only for a moment after its epoch. */
+const MOST_COUNTED = 2 ** 40;
+
+/** 100 ns between 1582-10-15, from which a UUID of version 1 counts, and 1970. */
+const GREGORIAN_TICKS = 122_192_928_000_000_000n;
+
+/** Returns the kind of a text that is no snowflake, or most probably none; undefined for all others. */
+function foreignId(text: string): ForeignId | undefined {
+  if (/^\d{1,13}$/.test(text)) return numberOf(Number(text));
+  const uuid = UUID.exec(text);
+  if (uuid !== null) return uuidOf(uuid[1]!, uuid[2]!, uuid[3]!, uuid[4]!);
+  if (OBJECT_ID.test(text)) {
+    return {
+      kind: 'objectId',
+      title: 'MongoDB ObjectId',
+      time: new Date(Number.parseInt(text.slice(0, 8), 16) * 1_000),
+    };
+  }
+  return ULID.test(text) ? { kind: 'ulid', title: 'ULID', time: new Date(base32Ms(text.slice(0, 10))) } : undefined;
+}
+
+function numberOf(value: number): ForeignId | undefined {
+  const isTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.min && seconds < UNIX_SECONDS.max;
+  if (isTime(value)) return { kind: 'unixTime', title: 'Unix time in seconds', time: new Date(value * 1_000) };
+  if (isTime(value / 1_000)) return { kind: 'unixTime', title: 'Unix time in milliseconds', time: new Date(value) };
+  return value < MOST_COUNTED ? { kind: 'number', title: 'plain number, as a counter gives it' } : undefined;
+}
+
+function uuidOf(low: string, middle: string, version: string, high: string): ForeignId {
+  const id = { kind: 'uuid', title: `UUID of version ${Number.parseInt(version, 16)}` } as const;
+  if (version === '7') return { ...id, time: new Date(Number.parseInt(low + middle, 16)) };
+  if (version !== '1') return id;
+  const ticks = BigInt(`0x${high}${middle}${low}`) - GREGORIAN_TICKS;
+  return { ...id, time: new Date(Number(ticks / 10_000n)) };
+}
+
+function base32Ms(digits: string): number {
+  const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  return [...digits.toUpperCase()].reduce((ms, digit) => ms * 32 + alphabet.indexOf(digit), 0);
 }

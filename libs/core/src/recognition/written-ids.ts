@@ -1,26 +1,23 @@
-import { base32, positionalDigits } from '../codec/radix-codec.js';
-import { codecs, type CodecName } from '../codec/codecs.js';
+import { base32, base64Digits, type CodecName, codecs } from '../codec/codecs.js';
 
-/** How a text that was recognised is written: a codec's name, or a form that is only read. */
+/** The form in which a recognised ID is written: a codec's name, or a form that is only read. */
 export type WrittenForm = CodecName | 'hex-0x' | 'hex-upper' | 'signed' | 'base32-lenient' | 'shortcode';
 
-/** An ID that a text can be. */
+/** One ID that a text can stand for. */
 export interface WrittenId {
   readonly id: bigint;
   readonly form: WrittenForm;
-  /** What stands before the ID in a typed text. */
+  /** The prefix of a typed text. */
   readonly prefix?: string;
-  /** How often IDs are written so, compared with other forms. */
+  /** How often IDs are written in this form, compared with the other forms. */
   readonly weight: number;
-  /** The only system that writes so. */
+  /** The only system that uses this form. */
   readonly system?: string;
 }
 
 const LARGEST = 2n ** 64n;
 
-const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** The codecs in the order in which they are tried; where two read the same ID, the first one gives the name. */
+/** The codecs in the order in which they are tried: where two read the same ID, the first one names the form. */
 const WEIGHTS: readonly (readonly [CodecName, number])[] = [
   ['hex', 1],
   ['hex-padded', 1],
@@ -39,27 +36,27 @@ const WEIGHTS: readonly (readonly [CodecName, number])[] = [
   ['base62-lower-first-padded', 0.05],
 ];
 
-/** Thirteen digits with hyphens between. */
+/** Thirteen digits with hyphens between them. */
 const LONGEST_TYPED = 17;
 
-/** Digits are nearly always decimal, but hex without a letter is possible. */
+/** The factor of a text of digits only: it is nearly always decimal, but hex without a letter is possible. */
 const DIGITS_ONLY = 1e-9;
 
-/** A text without a digit is more often a word. */
+/** The factor of a text without a digit: it is more often a word. */
 const LETTERS_ONLY = 0.02;
 
-/** Below that, letters are a word: an ID of a few minutes after an epoch has as many bits. */
+/** A smaller number written with letters is a word: only IDs from the first minutes after an epoch are that small. */
 const LEAST_LETTERED = 2n ** 42n;
 
 const TYPED = /^([a-z](?:[a-z0-9_]{0,29}[a-z0-9])?)_([0-9A-Za-z-]{1,19})$/;
 
-/** Every ID that a text can be, at most one for a value and system. */
+/** Every ID that a text can stand for: at most one for each value and system. */
 export function writtenIds(text: string): readonly WrittenId[] {
   const isDigits = /^-?\d+$/.test(text);
   const typed = TYPED.exec(text);
   const found = [
     ...(isDigits ? decimals(text) : []),
-    ...others(text, isDigits ? DIGITS_ONLY : /\d/.test(text) ? 1 : LETTERS_ONLY),
+    ...withLetters(text, isDigits ? DIGITS_ONLY : /\d/.test(text) ? 1 : LETTERS_ONLY),
     ...shortcodes(text),
     ...(typed === null ? [] : typedIds(typed[1]!, typed[2]!)),
   ];
@@ -79,22 +76,22 @@ function decimals(text: string): readonly WrittenId[] {
   return [{ id, form: isPadded ? 'decimal-padded' : 'decimal', weight: 1 }];
 }
 
-function others(text: string, factor: number): readonly WrittenId[] {
-  return lettered(text)
+function withLetters(text: string, factor: number): readonly WrittenId[] {
+  return inAnyCodec(text)
     .filter(({ id, form }) => id >= LEAST_LETTERED || form === 'hex-0x')
     .map((each) => ({ ...each, weight: each.weight * factor }));
 }
 
-function lettered(text: string): readonly WrittenId[] {
+function inAnyCodec(text: string): readonly WrittenId[] {
   const prefixed = /^0x([0-9a-f]{1,16})$/i.exec(text);
   if (prefixed !== null) return [{ id: BigInt(`0x${prefixed[1]}`), form: 'hex-0x', weight: 10 }];
   const found: WrittenId[] = WEIGHTS.filter(([form]) => canBe(form, text)).flatMap(([form, weight]) =>
     readBy(codecs[form].decode, text, form, weight),
   );
-  // All 64 bits have no codec, nor has upper case.
+  // No codec reads 64 bits or upper case.
   if (/^[0-9a-f]{16}$/i.test(text)) found.push({ id: BigInt(`0x${text}`), form: 'hex-upper', weight: 0.5 });
   else if (/^[0-9A-F]{12,15}$/.test(text)) found.push({ id: BigInt(`0x${text}`), form: 'hex-upper', weight: 0.5 });
-  // Whoever types by hand keeps to one case.
+  // A person who types an ID keeps to one case.
   const isOneCase = text === text.toUpperCase() || text === text.toLowerCase();
   return isOneCase && text.length <= LONGEST_TYPED
     ? [...found, ...readBy(base32.decodeLenient, text, 'base32-lenient', 0.1)]
@@ -104,16 +101,16 @@ function lettered(text: string): readonly WrittenId[] {
 /** Instagram's: base64url of the number, without leading zeros. */
 function shortcodes(text: string): readonly WrittenId[] {
   if (!/^[B-Za-z0-9_-][\w-]{8,10}$/.test(text)) return [];
-  const id = positionalDigits(BASE64_DIGITS).parse(text)!;
+  const id = base64Digits.parse(text)!;
   return id < LARGEST ? [{ id, form: 'shortcode', weight: 10, system: 'instagram' }] : [];
 }
 
 function typedIds(prefix: string, payload: string): readonly WrittenId[] {
-  const found = [...(/^\d+$/.test(payload) ? decimals(payload) : []), ...others(payload, 1)];
+  const found = [...(/^\d+$/.test(payload) ? decimals(payload) : []), ...withLetters(payload, 1)];
   return found.map((each) => ({ ...each, prefix }));
 }
 
-/** Looks before it decodes: an error with its message takes longer than all that is right. */
+/** Compares lengths before decoding: an error with its message takes longer than all decoding. */
 function canBe(form: CodecName, text: string): boolean {
   const { width } = codecs[form];
   return form.endsWith('-padded') ? text.length === width : text.length <= width;

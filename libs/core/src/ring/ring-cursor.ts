@@ -4,24 +4,24 @@ import { RingClosedError, RingEmptyError, RingProducerLostError } from './ring-e
 import type { SharedIdRingHandle } from './ring-handle.js';
 import type { RingPorts } from './ring-options.js';
 
-/** One thread's place at the ring: claims a run of IDs at a time and hands them out one by one. */
+/** Takes IDs out of the ring for one thread: claims a run of IDs at a time and hands them out one by one. */
 export class RingCursor {
   /** IDs taken out of the ring. */
   claimed = 0;
-  /** Of these, not to be handed out: too old, or of a ring that has failed since. */
+  /** Claimed IDs that are not handed out: too old, or taken before the ring failed. */
   skipped = 0;
 
-  /** What was claimed and not yet handed out: those from `next` to `end`. */
+  /** The last run that was claimed. The IDs in `[next, end)` are not handed out yet. */
   protected readonly run: BigInt64Array;
   protected next = 0;
   protected end = 0;
   private readonly halves: Uint32Array;
 
-  /** How many calls may do with one look at clock and deadline, and how many of them are left. */
+  /** How many calls may follow one look at clock and deadline, and how many of them are left. */
   private readonly callsPerLook: number;
   private callsLeft = 0;
-  /** Of the state at the last look. */
-  stamp = -1;
+  /** The version of the ring's state at the last look. */
+  stateVersion = -1;
 
   constructor(
     protected readonly memory: RingMemory,
@@ -34,42 +34,42 @@ export class RingCursor {
     this.callsPerLook = ports.clock.share?.(() => (this.callsLeft = 0)) ?? 0;
   }
 
-  /** How many are claimed and not yet handed out. */
+  /** How many IDs are claimed and not yet handed out. */
   get held(): number {
     return this.end - this.next;
   }
 
   /** Why {@link take} must not be called; undefined when it may be called once. */
   refusal(): RaindropError | undefined {
-    return this.isReady() ? undefined : this.prepare();
+    return this.isReady() ? undefined : this.slowPath();
   }
 
   /**
-   * Takes out of a batch that is being gathered what must not be handed out any more. To be called after {@link refusal},
-   * which looks.
+   * Drops the IDs of an unfinished batch that must not be handed out any more. To be called after {@link refusal}, which
+   * looks at clock and state.
    */
-  sift(batch: RingBatch): void {
-    this.skipped += batch.sift(this.stamp, this.freshness);
+  dropStale(batch: RingBatch): void {
+    this.skipped += batch.dropStale(this.stateVersion, this.freshness);
   }
 
   take(): bigint {
     return this.run[this.next++]!;
   }
 
-  /** The fast path: the next of the run can be handed out as it is. */
+  /** The fast path: the next ID of the run can be handed out as it is. */
   private isReady(): boolean {
     return (
       --this.callsLeft >= 0 &&
       this.next < this.end &&
-      this.memory.stamp === this.stamp &&
+      this.memory.stateVersion === this.stateVersion &&
       this.freshness.covers(this.halves, this.next)
     );
   }
 
-  /** The long way: looks at clock, deadline and state where it is time to, and claims the next run. */
-  private prepare(): RaindropError | undefined {
-    if (this.callsLeft < 0 || this.memory.stamp !== this.stamp) {
-      const refusal = this.look();
+  /** Looks at clock, deadline and state where a look is due, skips old IDs, and claims the next run. */
+  private slowPath(): RaindropError | undefined {
+    if (this.callsLeft < 0 || this.memory.stateVersion !== this.stateVersion) {
+      const refusal = this.checkProducer();
       if (refusal !== undefined) return refusal;
     }
     for (;;) {
@@ -81,18 +81,18 @@ export class RingCursor {
     }
   }
 
-  private look(): RaindropError | undefined {
+  private checkProducer(): RaindropError | undefined {
     const { memory } = this;
-    const { stamp } = memory;
+    const { stateVersion } = memory;
     this.callsLeft = 0;
-    if (stamp !== this.stamp) {
+    if (stateVersion !== this.stateVersion) {
       this.skipped += this.held;
       this.next = this.end;
-      this.stamp = stamp;
+      this.stateVersion = stateVersion;
     }
-    const state = memory.stateOf(stamp);
+    const state = memory.stateOf(stateVersion);
     if (state === 'closed') return new RingClosedError();
-    if (state === 'failed') return memory.failureOf(stamp) ?? this.look();
+    if (state === 'failed') return memory.failureOf(stateVersion) ?? this.checkProducer();
     const now = this.ports.clock.refresh();
     const lateByMs = memory.lateByMs(this.ports.monotonic.now(), now);
     if (lateByMs > 0) return new RingProducerLostError(lateByMs);
@@ -102,9 +102,9 @@ export class RingCursor {
   }
 
   /**
-   * Takes the next run out of the ring. The slots are copied BEFORE the head is moved: as long as it stands, the producer
-   * leaves them alone, and when it has moved meanwhile, what was copied is thrown away. Read after that, a slot may hold a
-   * later ID already, which somebody else gets as well.
+   * Takes the next run out of the ring. The slots are copied BEFORE the head is moved. As long as the head stands, the
+   * producer does not write into them; when another thread has moved it, the copy is thrown away. A slot that is read
+   * after the move may hold a later ID already, which another thread takes as well.
    * @returns false when the ring is empty
    */
   protected claim(): boolean {
@@ -137,14 +137,14 @@ export class RingCursor {
   }
 }
 
-/** So many are kept or dropped together: a look at each one of a large batch would block the thread. */
+/** This many IDs are kept or dropped together: a look at every ID of a large batch would block the thread. */
 const CHUNK = 1_024;
 
 interface Chunk {
   readonly ids: bigint[];
-  /** Of the ring when they were taken. */
-  readonly stamp: number;
-  /** The smallest and the largest of them, rounded. */
+  /** The version of the ring's state when they were taken. */
+  readonly stateVersion: number;
+  /** The smallest and the largest ID, rounded to numbers. */
   least: number;
   most: number;
 }
@@ -154,12 +154,12 @@ export class RingBatch {
   length = 0;
   private chunks: Chunk[] = [];
 
-  /** @param stamp of the ring before the first of them was taken */
-  add(ids: readonly bigint[], stamp: number): void {
+  /** @param stateVersion the version of the ring's state before the first of them was taken */
+  add(ids: readonly bigint[], stateVersion: number): void {
     let chunk = this.chunks.at(-1);
     for (const id of ids) {
-      if (chunk?.stamp !== stamp || chunk.ids.length === CHUNK) {
-        chunk = { ids: [], stamp, least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+      if (chunk?.stateVersion !== stateVersion || chunk.ids.length === CHUNK) {
+        chunk = { ids: [], stateVersion, least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
         this.chunks.push(chunk);
       }
       chunk.ids.push(id);
@@ -170,13 +170,15 @@ export class RingBatch {
   }
 
   /**
-   * Drops what must not be handed out any more: all of a ring that has failed since, and what has become old.
-   * @param stamp of the ring now
-   * @returns how many IDs
+   * Drops the IDs that must not be handed out any more: those taken before the ring failed, and those that are too old.
+   * @param stateVersion the present version of the ring's state
+   * @returns how many IDs were dropped
    */
-  sift(stamp: number, freshness: Freshness): number {
+  dropStale(stateVersion: number, freshness: Freshness): number {
     const before = this.length;
-    this.chunks = this.chunks.filter((each) => each.stamp === stamp && freshness.coversRange(each.least, each.most));
+    this.chunks = this.chunks.filter(
+      (each) => each.stateVersion === stateVersion && freshness.coversRange(each.least, each.most),
+    );
     this.length = this.chunks.reduce((sum, { ids }) => sum + ids.length, 0);
     return before - this.length;
   }

@@ -1,38 +1,36 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError, RaindropError, RetryableError } from '../raindrop-error.js';
 
 /** Every ID of the ring is taken; the producer issues more as soon as it can. The async calls wait for them. */
-export class RingEmptyError extends RaindropError {
+export class RingEmptyError extends RetryableError {
   readonly errorCode = 'RING_EMPTY';
 
   constructor(readonly capacity: number) {
     super(
       `The ring of ${capacity} IDs is empty: the threads take faster than the producer issues, or its thread is busy. ` +
         `Use an async call to wait, a larger boostPower, or a layout with more sequence bits.`,
-      { retryable: true },
     );
   }
 }
 
-/** Nothing was heard of the producer for longer than it may be silent: its thread ended, or is blocked. */
-export class RingProducerLostError extends RaindropError {
+/** The producer was silent for longer than `producerTimeoutMs`: its thread ended, or is blocked. */
+export class RingProducerLostError extends RetryableError {
   readonly errorCode = 'RING_PRODUCER_LOST';
 
-  /** @param lateByMs how long ago it should have been heard of at the latest, ms */
+  /** @param lateByMs for how long its deadline has passed, ms */
   constructor(readonly lateByMs: number) {
     super(
       `The producer of the ring should have been heard of ${Math.round(lateByMs)} ms ago: its thread ended or is ` +
         `blocked, or the clock jumped. Nothing is taken until it is heard of again (see producerTimeoutMs).`,
-      { retryable: true },
     );
   }
 }
 
-/** The producer may not issue IDs; what it had put into the ring is not handed out any more. */
+/** The producer may not issue IDs; the IDs that it had put into the ring are not handed out any more. */
 export class RingFailedError extends RaindropError {
   readonly errorCode = 'RING_FAILED';
 
   constructor(
-    /** The `errorCode` of what the producer met. */
+    /** The `errorCode` of the producer's refusal. */
     readonly producerCode: string,
     reason: string,
     retryable: boolean,
@@ -42,10 +40,10 @@ export class RingFailedError extends RaindropError {
 }
 
 /** The ring was closed by its producer, for good. */
-export class RingClosedError extends RaindropError {
+export class RingClosedError extends PermanentError {
   readonly errorCode = 'RING_CLOSED';
 
   constructor() {
-    super('The ring was closed by its producer: nothing is taken from it any more.', { retryable: false });
+    super('The ring was closed by its producer: nothing is taken from it any more.');
   }
 }

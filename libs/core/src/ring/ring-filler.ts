@@ -11,25 +11,24 @@ import { IdsNotReadyError } from '../prefetch/prefetch-errors.js';
 import { showThrown } from '../show-value.js';
 import { Freshness, type RingMemory } from './ring-memory.js';
 import { RingFailedError } from './ring-errors.js';
-import type { PutRejection, RingPorts } from './ring-options.js';
 
-/** Whose IDs a ring holds: a generator, or a service. */
+/** The source of a ring's IDs: a generator, or a service. */
 export type RingSource = Pick<IdCalls, 'fill' | 'refusal'> & { readonly layout: Layout };
 
-/** So many are issued at once: some ten microseconds of work. */
+/** This many IDs are issued at once: some ten microseconds of work. */
 const SLICE = 4_096;
 
-/** Puts IDs into the ring, and takes those out that have become old. Of the producer's thread only. */
+/** Puts IDs into the ring, and takes old IDs out. For the producer's thread only. */
 export class RingFiller {
   private slice = SLICE;
   private readonly halves: Uint32Array;
   private readonly freshness: Freshness;
-  /** How many IDs of a tick may go into the ring. The others are for whoever asks the source itself. */
+  /** How many IDs of a tick may go into the ring. The others are for the source's other callers. */
   private readonly perTick: number;
   private tick = Number.NaN;
   private usedOfTick = 0;
 
-  /** @param setup `maxAgeMs`: from which age on IDs are replaced */
+  /** @param setup `maxAgeMs`: older IDs are replaced */
   constructor(
     private readonly memory: RingMemory,
     private readonly source: RingSource,
@@ -54,7 +53,7 @@ export class RingFiller {
     return this.left >= this.setup.capacity;
   }
 
-  /** How long until the ring may have more IDs, ms: its share of the tick is used; 0 when it may have some now. */
+  /** How long until the next tick, ms, when the ring's share of this tick is used; 0 when the ring may have IDs now. */
   waitMs(wallMs: number): number {
     const { timeline } = this.source.layout;
     const tick = timeline.tickAt(wallMs);
@@ -72,29 +71,28 @@ export class RingFiller {
     }
   }
 
-  /** Whether what would be taken next is to be replaced. */
+  /** Tells whether the next IDs are too old. */
   isAged(wallMs: number): boolean {
     return this.agedAtHead(wallMs).count > 0;
   }
 
-  /** Takes a slice of old IDs out, if there is one: so many. */
+  /** Takes a slice of old IDs out, if there is one. @returns how many IDs */
   dropAged(wallMs: number): number {
     const { head, count } = this.agedAtHead(wallMs);
-    // A thread that was faster has got them.
+    // When another thread has moved the head before, it has taken them.
     return count > 0 && this.memory.moveHead(head, head + count) ? count : 0;
   }
 
   /**
-   * Issues a slice into the free slots, or as much of it as can be issued now; to be called when there is no
-   * {@link waitMs}.
+   * Issues a slice into the free slots, or as much of it as can be issued now; to be called when {@link waitMs} is 0.
    *
-   * The slots from `tail` on are nobody's: what they held has been taken. They are published when all of them are written,
-   * and only if the ring has not changed its state meanwhile: a refusal may have emptied it while they were issued.
-   * @returns why not a single one could be issued
+   * The slots from `tail` on are free: the IDs that they held have been taken. They are published when all of them are
+   * written, and only if the ring's state is the same as before: a refusal may have emptied the ring in between.
+   * @returns why not a single ID could be issued
    */
   put(): RaindropError | undefined {
     const { memory } = this;
-    const { stamp, tail, slots } = memory;
+    const { stateVersion, tail, slots } = memory;
     const from = memory.indexOf(tail);
     const wanted = Math.min(this.setup.capacity - this.left, this.perTick - this.usedOfTick);
     let count = Math.min(wanted, this.slice, slots.length - from);
@@ -102,11 +100,11 @@ export class RingFiller {
       const refusal = this.issue(slots.subarray(from, from + count));
       if (refusal === undefined) {
         this.usedOfTick += count;
-        if (memory.stamp === stamp) memory.publish(tail + count);
+        if (memory.stateVersion === stateVersion) memory.publish(tail + count);
         return undefined;
       }
       if (refusal instanceof InvalidBatchError) this.slice = count = Math.min(refusal.maxBatch, count - 1);
-      else if (count === 1 || !isPassing(refusal)) return refusal;
+      else if (count === 1 || !isTransient(refusal)) return refusal;
       else count >>= 1;
     }
     return undefined;
@@ -121,7 +119,7 @@ export class RingFiller {
     }
   }
 
-  /** They lie in the order of their times, but for a clock that went back: the last of a slice stands for it. */
+  /** IDs are in the order of their times, unless the clock went back: the last ID of a slice decides for all of it. */
   private agedAtHead(wallMs: number): { readonly head: number; readonly count: number } {
     const { head, tail } = this.memory;
     const count = Math.min(tail - head, SLICE, this.perTick);
@@ -132,65 +130,17 @@ export class RingFiller {
   }
 }
 
-/** Over soon, and no reason to mistrust what was issued before. */
-export function isPassing(refusal: RaindropError): boolean {
+/** Tells whether a refusal is over soon, and the IDs that were issued before it stay good. */
+export function isTransient(refusal: RaindropError): boolean {
   const isSlow = refusal instanceof ReservationExhaustedError || refusal instanceof ClockMovedBackError;
   return isSlow || isBrief(refusal);
 }
 
-/** Over before anybody would have to be told. */
+/** Tells whether a refusal is over within a tick or a fetch: takers of an empty ring wait without hearing of it. */
 export function isBrief(refusal: RaindropError): boolean {
   return refusal instanceof SequenceExhaustedError || refusal instanceof IdsNotReadyError;
 }
 
 function refusalOf(error: unknown): RaindropError {
   return error instanceof RaindropError ? error : new RingFailedError('UNEXPECTED', showThrown(error), true);
-}
-
-/** What becomes of IDs that were issued for the ring and are not handed out from it. */
-export class PutRejections {
-  count = 0;
-
-  /** @param handler in place of the log */
-  constructor(
-    private readonly warn: (message: string) => void,
-    private readonly handler: ((rejection: PutRejection) => unknown) | undefined,
-  ) {}
-
-  /** What is old is replaced all the time, and what is left when it is closed is lost by intent: neither is logged. */
-  tell(reason: PutRejection['reason'], count: number, why = ''): void {
-    if (count === 0) return;
-    this.count += count;
-    try {
-      if (this.handler === undefined) {
-        if (reason === 'failed') this.warn(`The ring was emptied, ${count} IDs are discarded: ${why}`);
-        return;
-      }
-      const told = this.handler({ reason, count });
-      Promise.resolve(told).catch((error: unknown) => this.warn(`onPutRejected rejected: ${showThrown(error)}`));
-    } catch (error) {
-      this.warn(`onPutRejected threw: ${showThrown(error)}`);
-    }
-  }
-}
-
-/** One line in so long. */
-const LOG_EVERY_MS = 1_000;
-
-/** Writes what may happen at any pace to the log: once a second at most. */
-export class ThrottledLog {
-  private unlogged = 0;
-  private loggedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(private readonly ports: Pick<RingPorts, 'monotonic' | 'warn'>) {}
-
-  /** @param line the line for so many that it stands for, this one included */
-  tell(line: (count: number) => string): void {
-    this.unlogged++;
-    const now = this.ports.monotonic.now();
-    if (now - this.loggedAt < LOG_EVERY_MS) return;
-    this.ports.warn(line(this.unlogged));
-    this.loggedAt = now;
-    this.unlogged = 0;
-  }
 }

@@ -6,10 +6,10 @@ import type { ResolvedRingOptions } from './ring-options.js';
 
 /**
  * The handle lets a thread take from a ring: plain data around a `SharedArrayBuffer`, for `workerData` or
- * `postMessage`. It is of use in the process that made it only.
+ * `postMessage`. It works only in the process that made it.
  */
 export interface SharedIdRingHandle {
-  /** Both sides must be of one version of the library. */
+  /** Producer and takers must be of one version of the library. */
   readonly version: 1;
   readonly buffer: SharedArrayBuffer;
   readonly layout: LayoutShape;
@@ -17,17 +17,18 @@ export interface SharedIdRingHandle {
   readonly run: number;
   /** How many IDs the ring holds when it is full: not more than its slots. */
   readonly capacity: number;
-  /** The producer is asked for more when fewer are left. */
+  /** A taker asks the producer for more when fewer IDs are left. */
   readonly lowWater: number;
 }
 
 /**
- * Of what the layout can issue in `maxAgeMs` a ring holds this share at most. What nobody takes is replaced twice in that
- * time: an idle ring costs a quarter of the layout's sequences at worst, and next to none of a wide one's.
+ * A ring holds at most this share of the IDs that the layout can issue in `maxAgeMs`. IDs that no thread takes are
+ * replaced twice in that time: an idle ring costs a quarter of the layout's sequences at worst, and next to none of a
+ * layout with many sequence bits.
  */
 const SHARE_OF_LAYOUT = 1 / 8;
 
-/** A run is no larger than this share of the ring, so that one thread does not leave the others with nothing. */
+/** A run is no larger than this share of the ring, so that one thread does not empty it for the others. */
 const SHARE_OF_RING = 1 / 16;
 
 const MUST_BE =
@@ -53,7 +54,7 @@ export function makeHandle(
   });
 }
 
-/** @throws ConfigurationError when it is not the handle of a ring, naming what in it is wrong */
+/** @throws ConfigurationError when it is not the handle of a ring, naming each wrong part */
 export function checkHandle(handle: SharedIdRingHandle): SharedIdRingHandle {
   const given: Partial<SharedIdRingHandle> | undefined | null = handle;
   if (given?.version !== 1 || !RingMemory.fits(given.buffer)) {

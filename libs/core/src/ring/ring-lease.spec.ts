@@ -41,7 +41,7 @@ const shared = (some: readonly bigint[], others: readonly bigint[]): number => {
 };
 
 describe('A worker that is given back while its ring is full', () => {
-  it('leaves an odometer behind all of it: who holds the row next repeats no ID, though threads take on', async () => {
+  it('leaves an odometer behind all of it: the next holder of the row repeats no ID, though threads take on', async () => {
     const first = await process();
     const before = drain(first.taker).slice(0, 100);
     await first.bench.time.advance(1_000);

@@ -7,7 +7,7 @@ export type RingState = 'open' | 'failed' | 'closed';
 
 const STATES: readonly RingState[] = ['open', 'failed', 'closed'];
 
-// Byte offsets. What different threads write lies in cache lines of its own, two apart: they are fetched in pairs.
+// Byte offsets. Words that different threads write are 128 bytes apart: a processor fetches two lines of 64 at once.
 const STATE = 0;
 const HEAD = 128;
 const TAIL = 256;
@@ -18,19 +18,24 @@ const NEWS = 640;
 const TEXTS = 768;
 const SLOTS = 2_048;
 
-/** Of each of two texts, in 16-bit units: its length, whether the failure is retryable, and the characters. */
+/** The 16-bit units of each of two texts: its length, whether the failure is retryable, and the characters. */
 const TEXT_UNITS = (SLOTS - TEXTS) / 4;
 
 /**
- * What producer and takers share.
+ * The memory that the producer and the takers share.
  *
- * `head` and `tail` count the IDs taken and put since the start. They never wrap, so that a thread that slept cannot take
- * an old head for the present one; the slot of a count is its remainder. Slots in `[head, tail)` hold IDs. The producer
- * alone moves `tail`, after the slots are written; who moves `head` has taken what it passed.
+ * `head` and `tail` count the IDs taken and put since the start. The ID of count `n` is in slot `n % slots`. Slots of
+ * counts in `[head, tail)` hold IDs. Only the producer moves `tail`, after it has written the slots. The thread that moves
+ * `head` has taken the IDs that it passed. The counts never wrap: a thread that slept cannot take an old head for the
+ * present one.
  */
 export class RingMemory {
   readonly slots: BigInt64Array;
   readonly words: Int32Array;
+  /** The index of the word that takers set to 1 when they want more. */
+  readonly demandWord = DEMAND / 4;
+  /** The index of the word that changes with every new ID or state: takers that wait listen to it. */
+  readonly newsWord = NEWS / 4;
   private readonly counts: BigInt64Array;
   private readonly texts: Uint16Array;
 
@@ -46,7 +51,7 @@ export class RingMemory {
     return new RingMemory(new SharedArrayBuffer(SLOTS + slots * 8));
   }
 
-  /** Whether this can be the memory of a ring. */
+  /** Tells whether this can be the memory of a ring. */
   static fits(buffer: unknown): buffer is SharedArrayBuffer {
     if (Object.prototype.toString.call(buffer) !== '[object SharedArrayBuffer]') return false;
     const slots = ((buffer as SharedArrayBuffer).byteLength - SLOTS) / 8;
@@ -61,55 +66,60 @@ export class RingMemory {
     return Number(Atomics.load(this.counts, TAIL / 8));
   }
 
-  /** Where the ID of a count lies. */
+  /** The slot of a count. */
   indexOf(count: number): number {
     return count % this.slots.length;
   }
 
-  /** Moves the head from exactly `from`: what lies between belongs to the caller. False when somebody else was faster. */
+  /**
+   * Moves the head from exactly `from`: the IDs of `[from, to)` then belong to the caller.
+   * @returns false when another thread has moved the head before
+   */
   moveHead(from: number, to: number): boolean {
     const expected = BigInt(from);
     return Atomics.compareExchange(this.counts, HEAD / 8, expected, BigInt(to)) === expected;
   }
 
-  /** For the producer: what has been written so far may be taken. */
+  /** For the producer: takers may take the IDs up to this count from now on. */
   publish(tail: number): void {
     Atomics.store(this.counts, TAIL / 8, BigInt(tail));
-    this.tellNews();
+    this.notifyTakers();
   }
 
-  /** For the producer: nothing that is in the ring is taken any more. */
+  /** For the producer: empties the ring. @returns how many IDs were in it */
   clear(): number {
     const tail = Atomics.load(this.counts, TAIL / 8);
     return Number(tail - Atomics.exchange(this.counts, HEAD / 8, tail));
   }
 
-  /** A number that is another one whenever the state was set; the state itself is {@link stateOf} it. */
-  get stamp(): number {
+  /** A number that changes whenever the state is set; {@link stateOf} tells the state. */
+  get stateVersion(): number {
     return Atomics.load(this.words, STATE / 4);
   }
 
-  stateOf(stamp: number): RingState {
-    return STATES[stamp & 3]!;
+  stateOf(stateVersion: number): RingState {
+    return STATES[stateVersion & 3]!;
   }
 
-  /** For the producer. The failure is written before: who sees the state sees why. */
+  /** For the producer. The failure is written before the state: a taker that sees the state can read the failure. */
   setState(state: RingState, failure?: RaindropError): void {
-    const turn = (this.stamp >> 2) + 1;
+    const turn = (this.stateVersion >> 2) + 1;
     if (failure !== undefined) this.write(failure, turn);
     Atomics.store(this.words, STATE / 4, turn * 4 + STATES.indexOf(state));
-    this.tellNews();
+    this.notifyTakers();
   }
 
-  /** Why the ring of this stamp failed; undefined when its state has changed meanwhile. */
-  failureOf(stamp: number): RingFailedError | undefined {
-    // The two texts take turns: the one of this stamp is written over after the next state has been set.
-    const [length = 0, retryable, ...chars] = this.textOf(stamp >> 2);
+  /** Why the ring failed at this version of its state; undefined when the state has changed since. */
+  failureOf(stateVersion: number): RingFailedError | undefined {
+    // The two texts take turns: this one is written over only after the next state was set, and then the version differs.
+    const [length = 0, retryable, ...chars] = this.textOf(stateVersion >> 2);
     const [code = '', ...message] = String.fromCharCode(...chars.slice(0, length)).split(' ');
-    return this.stamp === stamp ? new RingFailedError(code, message.join(' '), retryable === 1) : undefined;
+    return this.stateVersion === stateVersion
+      ? new RingFailedError(code, message.join(' '), retryable === 1)
+      : undefined;
   }
 
-  /** For the producer: takers may go on until then without hearing of it, by either clock. */
+  /** For the producer: takers may take until these deadlines, one of each clock. */
   extend(monotonicMs: number, wallMs: number): void {
     Atomics.store(this.counts, DEADLINE / 8, BigInt(Math.floor(monotonicMs)));
     Atomics.store(this.counts, WALL_DEADLINE / 8, BigInt(Math.floor(wallMs)));
@@ -123,7 +133,7 @@ export class RingMemory {
     );
   }
 
-  /** For takers: asks the producer for more. Only the first one to ask has to wake it. */
+  /** For takers: asks the producer for more IDs. Only the first taker that asks wakes it. */
   demand(): void {
     if (Atomics.exchange(this.words, DEMAND / 4, 1) === 0) Atomics.notify(this.words, DEMAND / 4);
   }
@@ -132,22 +142,16 @@ export class RingMemory {
     return Atomics.load(this.words, DEMAND / 4) !== 0;
   }
 
-  /** For the producer, before it fills: from now on, whoever asks wakes it again. */
-  forgetDemand(): void {
+  /** For the producer, before it fills: the next taker that asks wakes it again. */
+  resetDemand(): void {
     Atomics.store(this.words, DEMAND / 4, 0);
   }
-
-  /** The word that takers turn to 1 when they want more. */
-  readonly demandWord = DEMAND / 4;
-
-  /** The word that changes whenever there is something new for takers who wait. */
-  readonly newsWord = NEWS / 4;
 
   get news(): number {
     return Atomics.load(this.words, this.newsWord);
   }
 
-  private tellNews(): void {
+  private notifyTakers(): void {
     Atomics.add(this.words, this.newsWord, 1);
     Atomics.notify(this.words, this.newsWord);
   }
@@ -164,21 +168,21 @@ export class RingMemory {
   }
 }
 
-/** Lets a thread hear of a change that another one makes to a shared word, without blocking. */
+/** Lets a thread hear of the changes that other threads make to a shared word, without blocking. */
 export interface WordChanges {
   /**
-   * Settles when somebody notifies of `words[index]`, at once when it is not `value` any more. It keeps no process
-   * alive. Undefined where nothing can be heard: then there are timers only.
+   * Settles when a thread notifies of `words[index]`, and at once when the word is not `value` any more. It keeps no
+   * process alive. Undefined where the platform cannot wait without blocking: timers alone go on then.
    */
   changed(words: Int32Array, index: number, value: number): Promise<unknown> | undefined;
 }
 
-/** `Atomics.waitAsync`, which Node and browsers have, and the library of ES2022 does not know yet. */
+/** `Atomics.waitAsync`: Node and browsers have it, TypeScript's types of ES2022 do not. */
 interface WaitingAtomics {
   waitAsync?(words: Int32Array, index: number, value: number): { readonly value: Promise<string> | string };
 }
 
-/** Changes by `Atomics`. */
+/** Hears changes by `Atomics.waitAsync`. */
 export const atomicChanges: WordChanges = {
   changed(words, index, value) {
     const heard = (Atomics as WaitingAtomics).waitAsync?.(words, index, value);
@@ -186,15 +190,15 @@ export const atomicChanges: WordChanges = {
   },
 };
 
-/** IDs as two 32-bit halves: where the halves of one lie depends on the machine. */
+/** The machine's byte order decides which half of an ID comes first. */
 const LOW_FIRST = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 const [LOW, HIGH] = LOW_FIRST ? [0, 1] : [1, 0];
 
 /**
- * Whether the time of an ID is near enough to the present, either way.
+ * Tells whether the time of an ID is at most `maxAgeMs` before or after the present.
  *
- * Compared are floating-point numbers, five times as fast as bigints: what they round off is far below a tick, or a tick
- * at most where there are fewer than 10 bits below the time.
+ * It compares floating-point numbers, five times as fast as bigints. They have 53 bits: the rounding is far less than a
+ * tick, or one tick at most where the layout has fewer than 10 bits below the time.
  */
 export class Freshness {
   private readonly tickSize: number;
@@ -208,19 +212,19 @@ export class Freshness {
     this.tickSize = 2 ** layout.lowBits;
   }
 
-  /** Names the present. An ID is as old as the end of its tick: those of the present tick are fresh in any unit. */
+  /** Sets the present. The age of an ID counts from the end of its tick: IDs of the present tick are fresh in any unit. */
   at(wallMs: number): void {
     const { timeline } = this.layout;
     this.oldest = timeline.tickAt(wallMs - this.maxAgeMs) * this.tickSize;
     this.newest = (timeline.tickAt(wallMs + this.maxAgeMs) + 1) * this.tickSize;
   }
 
-  /** As {@link covers}, of the smallest and the largest of some IDs, rounded: whether all of them are fresh. */
+  /** As {@link covers}, for all IDs from `least` to `most`, both rounded to numbers. */
   coversRange(least: number, most: number): boolean {
     return least >= this.oldest && most < this.newest;
   }
 
-  /** @param halves IDs as 32-bit halves. @param index of the ID */
+  /** @param halves IDs as 32-bit halves. @param index the ID's: its halves are at `2 * index` and the next */
   covers(halves: Uint32Array, index: number): boolean {
     const id = halves[2 * index + HIGH]! * 4_294_967_296 + halves[2 * index + LOW]!;
     return id >= this.oldest && id < this.newest;

@@ -3,9 +3,9 @@ import type { RaindropError } from '../raindrop-error.js';
 import type { Clock, MonotonicClock, Timers } from '../ports.js';
 import type { WordChanges } from './ring-memory.js';
 
-/** IDs that were issued for the ring and are not handed out from it. */
+/** IDs that were issued for the ring and thrown away. */
 export interface PutRejection {
-  /** `aged`: nobody took them in half of `maxAgeMs`; `failed`: the producer may not issue any more; `closed`. */
+  /** `aged`: no thread took them in half of `maxAgeMs`; `failed`: the producer may not issue any more; `closed`. */
   readonly reason: 'aged' | 'failed' | 'closed';
   readonly count: number;
 }
@@ -25,45 +25,45 @@ export interface SharedIdRingOptions {
    */
   paddingFactor?: number;
   /**
-   * The ring is filled up every so many seconds as well.
+   * The ring is also filled up at this interval, however full it is.
    * @range 1-86,400, in seconds
    * @defaultValue none
    */
   scheduleInterval?: number;
   /**
-   * IDs whose time is further than this from the present are skipped; those that are half as old are replaced.
+   * Takers skip IDs whose time is further than this from the present; the producer replaces IDs that are half as old.
    * @range 100-3,600,000
    * @defaultValue 10,000
    */
   maxAgeMs?: number;
   /**
-   * Takers fail when nothing was heard of the producer for so long.
+   * Takers fail when the producer is silent for longer than this.
    * @range 200-60,000
    * @defaultValue 5,000
    */
   producerTimeoutMs?: number;
   /**
-   * A thread claims so many IDs at once and hands them out one by one; a sixteenth of the ring at most.
+   * How many IDs a thread claims at once, to hand them out one by one; a sixteenth of the ring at most.
    * @range 1-1,024
    * @defaultValue 32
    */
   run?: number;
   /**
-   * What share of every tick's sequences may go into the ring, one ID at least: the rest stays for calls of the
+   * The share of every tick's sequences that may go into the ring, one ID at least. The rest stays for calls of the
    * service itself, which would find the tick used up while the ring is being filled.
    * @range 0-1
    * @defaultValue 0.5
    */
   tickShare?: number;
   /**
-   * Whose sequence the IDs are of.
+   * The code whose sequence the IDs are of.
    * @range 1-128 characters
    * @defaultValue that of IDs without a code
    */
   code?: string;
   /**
-   * Told `{ reason, count }` of what was thrown away, with `aged`, `failed` or `closed`; what it throws, or rejects
-   * with, is logged.
+   * Called with `{ reason, count }` when IDs are thrown away: `aged`, `failed` or `closed`. An error that it throws, or
+   * rejects with, is logged.
    * @range a function
    * @defaultValue logs what `failed`
    */
@@ -109,8 +109,8 @@ export interface SharedIdsOptions {
    */
   asyncTimeoutMs?: number;
   /**
-   * Called when no ID can be had. What it throws is thrown; when it returns, the error is. What an async one rejects
-   * with is logged, once a second at most.
+   * Called with the error of a call that gets no ID. The call throws what this function throws, or that error. When it is
+   * async, a rejection is logged, once a second at most.
    * @range a function
    * @defaultValue logs, once a second at most
    */
@@ -146,7 +146,7 @@ function readHandler<Handler>(reader: OptionReader, name: string): Handler | und
   return given as Handler | undefined;
 }
 
-/** Holds what either side of a ring needs of its thread. */
+/** The ports that producer and takers need of their thread. */
 export interface RingPorts {
   readonly clock: Clock;
   /** The same in every thread of the process. */

@@ -34,7 +34,7 @@ function overtaken(Cursor: typeof RingCursor, asleep: 'before' | 'after', rounds
       taken.push(...fast.nextIds(bench.ring.status().left));
       // Refilled by the same thread, with what the next tick has.
       bench.time.freeze(1);
-      bench.ring['tend']();
+      bench.ring['work']();
     }
   };
   for (let count = 0; count < 3 * handle.run && slow.refusal() === undefined; count++) taken.push(slow.take());

@@ -43,7 +43,7 @@ describe('A ring', () => {
     expect(bench.ring.status()).toMatchObject({ left: SLOTS, taken: SLOTS * 0.75 + 1 });
   });
 
-  it('is filled again by its own timer where nobody can wake it', async () => {
+  it('is filled again by its own timer where takers cannot wake it', async () => {
     const bench = new RingBench({ ring: SMALL });
     bench.taker().nextIds(SLOTS - 10);
     await bench.time.advance(1_000);
@@ -184,7 +184,7 @@ describe('The times of IDs', () => {
     }
   });
 
-  it('are replaced when nobody takes them, before takers would have to skip them', async () => {
+  it('are replaced when no thread takes them, before takers would have to skip them', async () => {
     const bench = new RingBench({ ring: SMALL });
     await bench.time.advance(60_000);
     const { left, rejected, taken } = bench.ring.status();

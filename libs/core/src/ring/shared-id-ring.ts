@@ -4,28 +4,43 @@ import type { RaindropError } from '../raindrop-error.js';
 import type { Timer } from '../ports.js';
 import { showThrown } from '../show-value.js';
 import { RingMemory, type RingState } from './ring-memory.js';
-import { isBrief, isPassing, PutRejections, RingFiller, type RingSource, ThrottledLog } from './ring-filler.js';
+import { isBrief, isTransient, RingFiller, type RingSource } from './ring-filler.js';
 import { makeHandle, type SharedIdRingHandle } from './ring-handle.js';
 import {
+  type PutRejection,
   type ResolvedRingOptions,
   resolveRingOptions,
   type RingPorts,
   type SharedIdRingOptions,
 } from './ring-options.js';
 
-/** The event loop gets a turn after so much work. */
+/** The event loop gets a turn after this much work, ms. */
 const WORK_MS = 0.5;
 
-/** How long to wait for what passes by itself, ms. */
+/** How long to wait for a refusal that passes by itself, ms. */
 const PAUSE_MS = { min: 1, usual: 10, max: 100 };
+
+/** A ring at one moment. */
+export interface SharedIdRingStatus {
+  readonly state: RingState;
+  /** IDs in the ring, including old ones that takers would skip. */
+  readonly left: number;
+  readonly capacity: number;
+  /** IDs taken since the start. A thread may still hold a part of its run. */
+  readonly taken: number;
+  /** Issued for the ring and thrown away, since the start. */
+  readonly rejected: number;
+  /** Why the ring failed, or waits to be filled; undefined when it has done neither. */
+  readonly refusal: RaindropError | undefined;
+}
 
 /**
  * Hands IDs to other threads of this process: one producer, which may issue IDs, keeps a ring in shared memory filled,
- * and any number of threads take from it without a word to the producer, see `SharedIds`.
+ * and any number of threads take from it without a message to the producer, see `SharedIds`.
  *
- * Every ID was issued by the source, once, inside what it had reserved, and is taken once. When the source may not issue
- * (its lease is lost or in doubt), the ring is emptied and takers get a `RingFailedError`; it opens again by itself. Its
- * timers keep no process alive.
+ * The source issues every ID once, inside its reservation, and one thread takes it, once. When the source may not issue
+ * (its lease is lost or in doubt), the producer empties the ring and takers get a `RingFailedError`; the ring opens again
+ * by itself. Its timers keep no process alive.
  */
 export class SharedIdRing {
   readonly handle: SharedIdRingHandle;
@@ -42,8 +57,9 @@ export class SharedIdRing {
   private filledAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Begins to fill the ring before it returns: for half a millisecond, and as far as its share of this tick goes.
-   * @param onClosed called once, when it has been closed by whomever; that may be before this returns
+   * Begins to fill the ring before it returns: for half a millisecond at most, and within its share of this tick.
+   * @param onClosed called once, when the ring is closed, be it by `close()` or because the source is closed. That may be
+   * before the constructor returns
    * @throws ConfigurationError naming every option that is wrong
    */
   constructor(
@@ -60,19 +76,20 @@ export class SharedIdRing {
     const setup = { capacity: this.handle.capacity, maxAgeMs: maxAgeMs / 2, tickShare, code };
     this.filler = new RingFiller(this.memory, source, setup);
     this.beatMs = Math.min(producerTimeoutMs / 4, maxAgeMs / 4, this.options.scheduleMs ?? 1_000, 1_000);
-    this.tend();
+    this.work();
   }
 
   /** Tells how full the ring is, and what was put, taken and thrown away. */
   status(): SharedIdRingStatus {
     const { memory, refusal, handle, filler, rejections } = this;
-    const [state, taken] = [memory.stateOf(memory.stamp), memory.head - rejections.count];
+    const [state, taken] = [memory.stateOf(memory.stateVersion), memory.head - rejections.count];
     return { state, left: filler.left, capacity: handle.capacity, taken, rejected: rejections.count, refusal };
   }
 
   /**
-   * Throws away what is in the ring: takers get this error until the source issues again, which is looked at soon. Call
-   * it when what was issued so far must not be handed out any more: another copy of this process may do so too.
+   * Throws away the IDs in the ring: takers get this error until the source issues again; the source is asked soon. To be
+   * called when IDs that were issued so far must not be handed out any more, for example because a copy of this process
+   * may hand them out as well.
    */
   discard(reason: RaindropError): void {
     if (this.isClosed) return;
@@ -80,53 +97,53 @@ export class SharedIdRing {
     this.lookSoon();
   }
 
-  /** Looks at the source soon, and not at the next beat only: something has happened to it. */
+  /** Asks the source soon, and not only at the next beat: its state has changed. */
   lookSoon(): void {
     if (!this.isClosed) this.setTimer(0);
   }
 
-  /** Ends it: takers get a `RingClosedError` at once, and what is left in it is lost. Twice does nothing. */
+  /** Closes the ring: takers get a `RingClosedError` at once, and the IDs in it are lost. A second call does nothing. */
   close(): void {
     if (this.isClosed) return;
     this.timer?.cancel();
     this.memory.setState('closed');
-    this.rejections.tell('closed', this.memory.clear());
-    // Whoever listens for demand is let go.
+    this.rejections.report('closed', this.memory.clear());
+    // Settles the promise of listen().
     this.memory.demand();
     this.onClosed(this);
   }
 
   private get isClosed(): boolean {
-    return this.memory.stateOf(this.memory.stamp) === 'closed';
+    return this.memory.stateOf(this.memory.stateVersion) === 'closed';
   }
 
-  /** Everything the producer does, whatever it was called for; it calls itself again. */
-  private readonly tend = (): void => {
+  /** One turn of the producer's work: by a timer, on demand, or after an event. It sets the timer for the next turn. */
+  private readonly work = (): void => {
     if (this.isClosed) return;
-    // Before filling: who asks from here on is heard of.
-    this.memory.forgetDemand();
-    const pauseMs = this.look();
+    // Before filling: a taker that asks from here on wakes the producer again.
+    this.memory.resetDemand();
+    const pauseMs = this.checkSource();
     if (this.isClosed) return;
     this.setTimer(pauseMs);
     if (pauseMs >= this.beatMs) this.listen();
   };
 
-  /** @returns how long it has time, ms */
-  private look(): number {
+  /** Asks the source whether it issues, and fills the ring where that is due. @returns the time until the next turn, ms */
+  private checkSource(): number {
     const { clock, monotonic } = this.ports;
     const { producerTimeoutMs } = this.options;
     const refusal = this.filler.refusal();
     if (refusal instanceof ClosedError) this.close();
     if (this.isClosed) return 0;
     this.memory.extend(monotonic.now() + producerTimeoutMs, clock.refresh() + producerTimeoutMs);
-    if (refusal !== undefined && !isPassing(refusal)) return this.fail(refusal);
+    if (refusal !== undefined && !isTransient(refusal)) return this.fail(refusal);
     this.refusal = undefined;
-    const { stamp } = this.memory;
+    const { stateVersion } = this.memory;
     const pauseMs = this.isFillingDue() ? this.fill() : this.beatMs;
-    // It has failed meanwhile.
-    if (this.memory.stamp !== stamp) return PAUSE_MS.usual;
-    // Filled first: whom a failure has kept waiting would find it empty.
-    if (this.memory.stateOf(stamp) === 'failed') this.memory.setState('open');
+    // The ring failed while it was filled.
+    if (this.memory.stateVersion !== stateVersion) return PAUSE_MS.usual;
+    // Filled before it opens: takers that wait since a failure must not find it empty.
+    if (this.memory.stateOf(stateVersion) === 'failed') this.memory.setState('open');
     return pauseMs;
   }
 
@@ -152,12 +169,12 @@ export class SharedIdRing {
       }
       const waitMs = filler.waitMs(wallMs);
       if (waitMs > 0) return this.pauseOf(waitMs);
-      // Only from a full ring, and no more than can be replaced at once: takers never find it empty for that.
-      if (filler.isFull) this.rejections.tell('aged', filler.dropAged(wallMs));
+      // Only from a full ring, and not more than put() replaces at once: takers never find the ring empty because of it.
+      if (filler.isFull) this.rejections.report('aged', filler.dropAged(wallMs));
       const refusal = filler.put();
       if (refusal === undefined) continue;
-      // Of an empty ring nothing is lost, and takers hear what they wait for.
-      if (!isPassing(refusal) || (filler.left === 0 && !isBrief(refusal))) return this.fail(refusal);
+      // An empty ring loses nothing by failing, and its takers learn why they wait.
+      if (!isTransient(refusal) || (filler.left === 0 && !isBrief(refusal))) return this.fail(refusal);
       this.refusal = refusal;
       return this.pauseFor(refusal);
     }
@@ -173,17 +190,17 @@ export class SharedIdRing {
     return Math.min(Math.max(ms, PAUSE_MS.min), PAUSE_MS.max, this.beatMs - 1);
   }
 
-  /** @param again also when takers know this already: what is being issued just now must not be published either */
+  /** @param again sets the state anew even if it is the same: put() must not publish the IDs that it is issuing now */
   private fail(refusal: RaindropError, again = false): number {
     const { memory } = this;
-    const isNew = memory.stateOf(memory.stamp) !== 'failed' || this.refusal?.errorCode !== refusal.errorCode;
+    const isNew = memory.stateOf(memory.stateVersion) !== 'failed' || this.refusal?.errorCode !== refusal.errorCode;
     this.refusal = refusal;
     if (isNew || again) memory.setState('failed', refusal);
-    this.rejections.tell('failed', memory.clear(), refusal.message);
+    this.rejections.report('failed', memory.clear(), refusal.message);
     return Math.min(this.beatMs, PAUSE_MS.max);
   }
 
-  /** Demand that has come meanwhile waits for the next turn: takers who never pause must not hold up this thread. */
+  /** Listens for demand. Demand that is there already waits for the event loop: busy takers must not block this thread. */
   private listen(): void {
     const { memory } = this;
     if (memory.isDemanded) return this.setTimer(0);
@@ -192,59 +209,39 @@ export class SharedIdRing {
     this.isListening = heard !== undefined;
     void heard?.then(() => {
       this.isListening = false;
-      this.tend();
+      this.work();
     });
   }
 
   private setTimer(delayMs: number): void {
     this.timer?.cancel();
-    this.timer = this.ports.timers.setTimer(this.tend, delayMs, 'background');
+    this.timer = this.ports.timers.setTimer(this.work, delayMs, 'background');
   }
 }
 
-/** A ring at one moment. */
-export interface SharedIdRingStatus {
-  readonly state: RingState;
-  /** IDs that can be taken; old ones that takers would skip included. */
-  readonly left: number;
-  readonly capacity: number;
-  /** Since the start. A thread may still hold a run of what it has taken. */
-  readonly taken: number;
-  /** Issued for the ring and thrown away, since the start. */
-  readonly rejected: number;
-  /** Why the ring failed, or waits to be filled; undefined when all is well. */
-  readonly refusal: RaindropError | undefined;
-}
-
-/** What becomes of calls that get no ID. */
-export class TakeRejections {
+/** Counts and reports the IDs that were issued for the ring and thrown away. */
+class PutRejections {
   count = 0;
-  private readonly rejected: ThrottledLog;
-  private readonly unhandled: ThrottledLog;
 
   /** @param handler in place of the log */
   constructor(
-    ports: Pick<RingPorts, 'monotonic' | 'warn'>,
-    private readonly handler: ((error: RaindropError) => unknown) | undefined,
-  ) {
-    this.rejected = new ThrottledLog(ports);
-    this.unhandled = new ThrottledLog(ports);
-  }
+    private readonly warn: (message: string) => void,
+    private readonly handler: ((rejection: PutRejection) => unknown) | undefined,
+  ) {}
 
-  /** Tells of one. @returns what is to be thrown. @throws what the handler throws */
-  tell(error: RaindropError): RaindropError {
-    this.count++;
-    if (this.handler === undefined) this.log(error);
-    // An async one rejects later, when nobody could catch it.
-    else Promise.resolve(this.handler(error)).catch((reason: unknown) => this.logHandler(reason));
-    return error;
-  }
-
-  private log({ message }: RaindropError): void {
-    this.rejected.tell((count) => `${count} takes from the ring were rejected, the last one: ${message}`);
-  }
-
-  private logHandler(reason: unknown): void {
-    this.unhandled.tell((count) => `onTakeRejected rejected ${count} times, the last time: ${showThrown(reason)}`);
+  /** Only `failed` is logged: `aged` is usual, and `closed` is on purpose. */
+  report(reason: PutRejection['reason'], count: number, why = ''): void {
+    if (count === 0) return;
+    this.count += count;
+    try {
+      if (this.handler === undefined) {
+        if (reason === 'failed') this.warn(`The ring was emptied, ${count} IDs are discarded: ${why}`);
+        return;
+      }
+      const told = this.handler({ reason, count });
+      Promise.resolve(told).catch((error: unknown) => this.warn(`onPutRejected rejected: ${showThrown(error)}`));
+    } catch (error) {
+      this.warn(`onPutRejected threw: ${showThrown(error)}`);
+    }
   }
 }

@@ -127,10 +127,10 @@ describe('A batch that waits', () => {
 
   it('gives nothing of what it had gathered before its ring was emptied', async () => {
     expect(await sharedWithCopy()).toBe(0);
-    const sift = jest.spyOn(RingBatch.prototype, 'sift').mockReturnValue(0);
+    const dropStale = jest.spyOn(RingBatch.prototype, 'dropStale').mockReturnValue(0);
     // The negative control.
     expect(await sharedWithCopy()).toBe(320);
-    sift.mockRestore();
+    dropStale.mockRestore();
   });
 
   it('gives nothing that has become too old while it waited, and counts it as skipped', async () => {

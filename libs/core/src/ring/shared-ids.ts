@@ -4,31 +4,31 @@ import { readGeneratorOptions } from '../generator/generator-options.js';
 import { Waiting, type WaitLimit, type WaitOptions } from '../generator/waiting.js';
 import { Layout, type ParsedId, parseId } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
+import { showThrown } from '../show-value.js';
 import { Freshness, RingMemory, type RingState } from './ring-memory.js';
 import { RingBatch, RingCursor } from './ring-cursor.js';
 import { checkHandle, type SharedIdRingHandle } from './ring-handle.js';
 import { resolveSharedIdsOptions, type RingPorts, type SharedIdsOptions } from './ring-options.js';
-import { TakeRejections } from './shared-id-ring.js';
 
-/** After so many IDs a batch that waits lets others have a turn of the event loop: under a millisecond, also cold. */
+/** After this many IDs an async batch yields to the event loop: under a millisecond, even before the code is compiled. */
 const SLICE = 1_024;
 
-/** The status says what a thread has taken so far. */
+/** What a thread has taken so far, and the ring's state. */
 export interface SharedIdsStatus {
   readonly state: RingState;
   /** IDs in the ring, for all threads. */
   readonly left: number;
   /** Handed out by this thread. */
   readonly taken: number;
-  /** Claimed by this thread and not handed out: too old, or of a ring that has failed since. */
+  /** Claimed by this thread and not handed out: too old, or taken before the ring failed. */
   readonly skipped: number;
   /** Calls that got no ID. */
   readonly rejected: number;
 }
 
 /**
- * Takes IDs from a `SharedIdRing` of another thread, without a lock and without asking it. No ID is handed out twice,
- * among all threads; those of one thread come in the order in which they were issued.
+ * Takes IDs from a `SharedIdRing` of another thread, without a lock and without a message to that thread. No ID is handed
+ * out twice, among all threads. The IDs of one thread come in the order in which they were issued.
  *
  * The calls without `Async` answer at once or throw: `RingEmptyError`, `RingFailedError`, `RingProducerLostError`,
  * `RingClosedError`. The others wait while the error is `retryable`.
@@ -42,7 +42,7 @@ export class SharedIds {
   private readonly rejections: TakeRejections;
   private isListening = false;
 
-  /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */
+  /** @throws ConfigurationError when the handle is none, and naming every option that is wrong */
   constructor(
     handle: SharedIdRingHandle,
     options: SharedIdsOptions | undefined,
@@ -61,17 +61,17 @@ export class SharedIds {
   /** Returns the next ID of this thread. @throws RaindropError when the ring has none to give */
   nextId(): bigint {
     const refusal = this.cursor.refusal();
-    if (refusal !== undefined) throw this.rejections.tell(refusal);
+    if (refusal !== undefined) throw this.rejections.report(refusal);
     return this.cursor.take();
   }
 
-  /** Returns the next ID as decimal text: what belongs into JSON. */
+  /** Returns the next ID as decimal text: the form for JSON. */
   nextString(): string {
     return this.nextId().toString();
   }
 
   /**
-   * Returns `count` IDs, up to the ring's capacity. When there are not enough it throws, and those that there were are
+   * Returns `count` IDs, up to the ring's capacity. When there are not enough it throws, and the IDs that it had taken are
    * lost.
    * @throws InvalidBatchError
    */
@@ -105,7 +105,7 @@ export class SharedIds {
     return (await this.nextIdAsync(wait)).toString();
   }
 
-  /** Returns `count` IDs; waits for those that are not there yet. When it fails, those it had taken are lost. */
+  /** Returns `count` IDs; waits for those that are not there yet. When it fails, the IDs that it had taken are lost. */
   async nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
     this.checked(count);
     const limit = this.waiting.limit(wait);
@@ -117,7 +117,7 @@ export class SharedIds {
     return batch.toArray();
   }
 
-  /** Tells what an ID of the ring's layout says. @throws InvalidIdError; TimestampOverflowError */
+  /** Takes an ID of the ring's layout apart. @throws InvalidIdError; TimestampOverflowError */
   parse(id: bigint | string | number): ParsedId {
     return parseId(this.layout, id);
   }
@@ -131,7 +131,7 @@ export class SharedIds {
   status(): SharedIdsStatus {
     const { memory } = this;
     const { claimed, skipped, held } = this.cursor;
-    const [state, left] = [memory.stateOf(memory.stamp), memory.tail - memory.head];
+    const [state, left] = [memory.stateOf(memory.stateVersion), memory.tail - memory.head];
     return { state, left, taken: claimed - skipped - held, skipped, rejected: this.rejections.count };
   }
 
@@ -140,18 +140,18 @@ export class SharedIds {
     throw new InvalidBatchError(count, this.capacity);
   }
 
-  /** Takes what is there, and waits until that is one at least. */
+  /** Takes a slice of the IDs that are there, and waits until there is at least one. */
   private async takeSome(batch: RingBatch, count: number, limit: WaitLimit): Promise<void> {
     const attempt = (): RaindropError | undefined => {
-      // Read first: what comes after the look at the ring is news.
+      // Read before the look at the ring: a change after the look differs from this number.
       const { news } = this.memory;
       let refusal = this.cursor.refusal();
-      this.cursor.sift(batch);
-      const { stamp } = this.cursor;
+      this.cursor.dropStale(batch);
+      const { stateVersion } = this.cursor;
       const ids: bigint[] = [];
       const end = Math.min(SLICE, count - batch.length);
       for (; ids.length < end && refusal === undefined; refusal = this.cursor.refusal()) ids.push(this.cursor.take());
-      batch.add(ids, stamp);
+      batch.add(ids, stateVersion);
       if (ids.length > 0) return undefined;
       this.listen(news);
       return refusal;
@@ -159,11 +159,11 @@ export class SharedIds {
     try {
       await this.waiting.until(limit, attempt);
     } catch (error) {
-      throw error instanceof RaindropError ? this.rejections.tell(error) : error;
+      throw error instanceof RaindropError ? this.rejections.report(error) : error;
     }
   }
 
-  /** Wakes who waits when the producer has something new. */
+  /** Wakes the waiting calls when the producer has something new. */
   private listen(news: number): void {
     if (this.isListening) return;
     const { memory, ports, waiting } = this;
@@ -173,5 +173,59 @@ export class SharedIds {
       this.isListening = false;
       waiting.wake();
     });
+  }
+}
+
+/** Counts and reports the calls that get no ID. */
+class TakeRejections {
+  count = 0;
+  private readonly rejected: ThrottledLog;
+  private readonly unhandled: ThrottledLog;
+
+  /** @param handler in place of the log */
+  constructor(
+    ports: Pick<RingPorts, 'monotonic' | 'warn'>,
+    private readonly handler: ((error: RaindropError) => unknown) | undefined,
+  ) {
+    this.rejected = new ThrottledLog(ports);
+    this.unhandled = new ThrottledLog(ports);
+  }
+
+  /** Reports one. @returns the error to throw. @throws what the handler throws */
+  report(error: RaindropError): RaindropError {
+    this.count++;
+    if (this.handler === undefined) this.log(error);
+    // An async handler rejects later, when the caller could not catch it any more.
+    else Promise.resolve(this.handler(error)).catch((reason: unknown) => this.logHandler(reason));
+    return error;
+  }
+
+  private log({ message }: RaindropError): void {
+    this.rejected.write((count) => `${count} takes from the ring were rejected, the last one: ${message}`);
+  }
+
+  private logHandler(reason: unknown): void {
+    this.unhandled.write((count) => `onTakeRejected rejected ${count} times, the last time: ${showThrown(reason)}`);
+  }
+}
+
+/** One line a second. */
+const LOG_EVERY_MS = 1_000;
+
+/** Writes to the log once a second at most, for events of any frequency. */
+class ThrottledLog {
+  private unlogged = 0;
+  private loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly ports: Pick<RingPorts, 'monotonic' | 'warn'>) {}
+
+  /** @param line makes the line for `count` events: this one, and those since the last line */
+  write(line: (count: number) => string): void {
+    this.unlogged++;
+    const now = this.ports.monotonic.now();
+    if (now - this.loggedAt < LOG_EVERY_MS) return;
+    this.ports.warn(line(this.unlogged));
+    this.loggedAt = now;
+    this.unlogged = 0;
   }
 }

@@ -1,7 +1,7 @@
-import { RaindropError } from '../raindrop-error.js';
+import { inBrackets, PermanentError, type RaindropError, RetryableError, UnavailableError } from '../raindrop-error.js';
 
 /** No number of this code is in memory right now; the next ones are being fetched. The async calls wait for them. */
-export class SegmentNotReadyError extends RaindropError {
+export class SegmentNotReadyError extends RetryableError {
   readonly errorCode = 'SEGMENT_NOT_READY';
 
   /** @param cause why the last attempt to fetch some failed; undefined when none did */
@@ -10,15 +10,15 @@ export class SegmentNotReadyError extends RaindropError {
     cause?: RaindropError,
   ) {
     super(
-      `No number of '${idCode}' is at hand${cause === undefined ? '' : ` (${cause.message})`}. Use an async call to ` +
+      `No number of '${idCode}' is at hand${inBrackets(cause)}. Use an async call to ` +
         `wait for the next ones, or name the code in codes to have some from the start.`,
-      { retryable: true, cause },
+      cause,
     );
   }
 }
 
 /** All numbers up to the row's limit have been reserved. Nothing is ever reused. */
-export class SegmentExhaustedError extends RaindropError {
+export class SegmentExhaustedError extends PermanentError {
   readonly errorCode = 'SEGMENT_EXHAUSTED';
 
   constructor(
@@ -27,24 +27,21 @@ export class SegmentExhaustedError extends RaindropError {
   ) {
     super(
       `The numbers of '${idCode}' are used up: max_limit_id is ${maxLimitId}. Raise it in the table (0 for none), or take another code.`,
-      { retryable: false },
     );
   }
 }
 
 /** The table has no row for this code, and `autoCreateCode` is false. */
-export class UnknownCodeError extends RaindropError {
+export class UnknownCodeError extends PermanentError {
   readonly errorCode = 'UNKNOWN_CODE';
 
   constructor(readonly idCode: string) {
-    super(`There are no numbers for the code '${idCode}': insert its row, or set autoCreateCode.`, {
-      retryable: false,
-    });
+    super(`There are no numbers for the code '${idCode}': insert its row, or set autoCreateCode.`);
   }
 }
 
 /** The store answered with numbers that it, or this process, had passed already. None of them is used. */
-export class SegmentRegressionError extends RaindropError {
+export class SegmentRegressionError extends RetryableError {
   readonly errorCode = 'SEGMENT_REGRESSION';
 
   constructor(
@@ -56,19 +53,15 @@ export class SegmentRegressionError extends RaindropError {
     super(
       `The store answered ${answered.first} to ${answered.last} for '${idCode}', from which numbers up to ${above} had ` +
         `come before: none of them is used. If it stays, check the store and the database's durability settings.`,
-      { retryable: true },
     );
   }
 }
 
 /** The segment table cannot be read or written right now. */
-export class SegmentStoreUnavailableError extends RaindropError {
+export class SegmentStoreUnavailableError extends UnavailableError {
   readonly errorCode = 'SEGMENT_STORE_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`The segment table is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('The segment table', what, cause);
   }
 }

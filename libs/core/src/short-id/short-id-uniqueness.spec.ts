@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { StaticTenure } from '../generator/tenure.js';
-import { resolvedFor } from '../layout/layout-usage.js';
+import { resolvedFor } from '../layout/layout-options.js';
 import { RaindropError } from '../raindrop-error.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';

@@ -1,5 +1,5 @@
 import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import { showValue } from '../show-value.js';
 import type { LeasePorts } from '../lease/lease-context.js';
 import { WorkerIdAssignerError } from './worker-id-errors.js';

@@ -1,4 +1,4 @@
-import { RaindropError } from '../raindrop-error.js';
+import { PermanentError, RaindropError } from '../raindrop-error.js';
 
 /** An assigner of worker ids failed, or answered what cannot be used. Nobody else is asked in its place. */
 export class WorkerIdAssignerError extends RaindropError {
@@ -22,7 +22,7 @@ export class WorkerIdAssignerError extends RaindropError {
 }
 
 /** None of the assigners that were asked has a worker id to give. */
-export class NoWorkerIdError extends RaindropError {
+export class NoWorkerIdError extends PermanentError {
   readonly errorCode = 'NO_WORKER_ID';
 
   constructor(
@@ -30,6 +30,6 @@ export class NoWorkerIdError extends RaindropError {
     hint = '',
   ) {
     const asked = assigners.map((each) => `'${each}'`).join(', ');
-    super(`No worker id: none was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`, { retryable: false });
+    super(`No worker id: none was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`);
   }
 }

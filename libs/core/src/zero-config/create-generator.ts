@@ -5,7 +5,7 @@ import {
   type ResolvedGeneratorOptions,
 } from '../generator/generator-options.js';
 import type { Layout } from '../layout/layout.js';
-import { readLayout, refuseShortLife } from '../layout/layout-options.js';
+import { readLayout, reportShortLife } from '../layout/layout-options.js';
 import type { GeneratorPorts, Timers } from '../ports.js';
 import { type PerLane, type Position, StaticTenure } from '../generator/tenure.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
@@ -62,7 +62,7 @@ function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
   const startTimeStamp = reader.value('startTimeStamp') ?? '2024-01-01';
   const inner = new OptionReader({ ...BITS, startTimeStamp });
   const resolved = readLayout(inner, nowMs);
-  if (resolved !== undefined) refuseShortLife(inner, resolved, nowMs);
+  if (resolved !== undefined) reportShortLife(inner, resolved, nowMs);
   // The bits are right: whatever is wrong follows from the epoch.
   for (const { message } of inner.problems) reader.problem('startTimeStamp', startTimeStamp, message);
   return resolved?.layout;

@@ -14,7 +14,7 @@ import {
   readAnyLayout,
   readGeneratorOptions,
   readLeaseOptions,
-  refuseOutsideLife,
+  reportOutsideLife,
 } from '@raindrop/core/internal';
 import {
   type CommonModuleOptions,
@@ -171,7 +171,7 @@ function readIdSource(reader: OptionReader): IdSource | undefined {
 /** One that can only read would refuse every ID. */
 function refuseDeadLayout(reader: OptionReader, resolved: ResolvedLayout | undefined, nowMs: number): void {
   const option = reader.value('layout') === undefined ? 'startTimeStamp' : 'layout';
-  if (resolved !== undefined && !reader.refused(option)) refuseOutsideLife(reader, option, resolved.layout, nowMs);
+  if (resolved !== undefined && !reader.refused(option)) reportOutsideLife(reader, option, resolved.layout, nowMs);
 }
 
 /** A store that may have to wait before it can give a worker id says for how long. */

@@ -1,6 +1,5 @@
 import { Between, FindOperator, type ValueTransformer } from 'typeorm';
 import { decimal, InvalidIdError, InvalidPartError, type Layout, typedId, type TypedIdCodec } from '@raindrop/core';
-import { parseDecimal } from '@raindrop/core/internal';
 import { UnresolvedRangeError, UnsafeSnowflakeError } from './snowflake-errors.js';
 
 /** The form in which a property holds an ID: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */
@@ -85,7 +84,7 @@ export class SnowflakeForm {
     // After an insert TypeORM reads back what it took from the entity.
     if (typeof value === 'string' && value.startsWith(`${typed.prefix}_`)) return typed.encode(typed.decode(value));
     try {
-      return typed.encode(typeof value === 'string' ? parseDecimal(value) : BigInt(value));
+      return typed.encode(typeof value === 'string' ? decimal.decode(value) : BigInt(value));
     } catch (error) {
       if (error instanceof InvalidIdError) throw new UnsafeSnowflakeError(column, String(value), 'database');
       throw error;

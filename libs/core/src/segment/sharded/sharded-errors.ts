@@ -1,11 +1,11 @@
-import { RaindropError } from '../../raindrop-error.js';
+import { inBrackets, PermanentError, type RaindropError, RetryableError } from '../../raindrop-error.js';
 import { showValue } from '../../show-value.js';
 
 /** The longest gate pass, in UTF-16 units: that of an e-mail address (254), and something to spare. */
 export const MAX_GATE_PASS_LENGTH = 512;
 
 /** The sharded IDs have not been started, or the table has not been read yet. */
-export class ShardedIdsNotReadyError extends RaindropError {
+export class ShardedIdsNotReadyError extends RetryableError {
   readonly errorCode = 'SHARDED_IDS_NOT_READY';
   /** The number that this error has in the original service. */
   readonly legacyCode = -1;
@@ -13,26 +13,26 @@ export class ShardedIdsNotReadyError extends RaindropError {
   /** @param cause why the table could not be read; undefined when nobody has tried yet */
   constructor(cause?: RaindropError) {
     super(
-      `Sharded IDs are not ready: their apps have not been read${cause === undefined ? '' : ` (${cause.message})`}. ` +
+      `Sharded IDs are not ready: their apps have not been read${inBrackets(cause)}. ` +
         `Ask after the application has started; they are read again every two minutes.`,
-      { retryable: true, cause },
+      cause,
     );
   }
 }
 
 /** The table has no rows for this app: it was never registered, or it was removed. */
-export class UnknownAppError extends RaindropError {
+export class UnknownAppError extends PermanentError {
   readonly errorCode = 'UNKNOWN_APP';
   /** The number that this error has in the original service. */
   readonly legacyCode = -2;
 
   constructor(readonly app: number) {
-    super(`There is no app ${app} in the table: register it with registerApp.`, { retryable: false });
+    super(`There is no app ${app} in the table: register it with registerApp.`);
   }
 }
 
 /** The app is registered, and the row of one of its shards is missing. */
-export class UnknownShardError extends RaindropError {
+export class UnknownShardError extends PermanentError {
   readonly errorCode = 'UNKNOWN_SHARD';
   /** The number that this error has in the original service. */
   readonly legacyCode = -3;
@@ -41,17 +41,12 @@ export class UnknownShardError extends RaindropError {
     readonly app: number,
     readonly shard: number,
   ) {
-    super(
-      `App ${app} has no row for shard ${shard} in the table: register the app again, which adds what is missing.`,
-      {
-        retryable: false,
-      },
-    );
+    super(`App ${app} has no row for shard ${shard} in the table: register the app again, which adds what is missing.`);
   }
 }
 
 /** No number of this app's shard is at hand; `cause` says why, and whether waiting helps. */
-export class NoShardedIdLeftError extends RaindropError {
+export class NoShardedIdLeftError extends RetryableError {
   readonly errorCode = 'NO_SHARDED_ID_LEFT';
   /** The number that this error has in the original service. */
   readonly legacyCode = -4;
@@ -61,23 +56,21 @@ export class NoShardedIdLeftError extends RaindropError {
     readonly shard: number,
     override readonly cause: RaindropError,
   ) {
-    super(`Nothing is left in the queue of app ${app}, shard ${shard}: ${cause.message}`, { retryable: true, cause });
+    super(`Nothing is left in the queue of app ${app}, shard ${shard}: ${cause.message}`, cause);
   }
 }
 
 /** The app is not an integer from 0 to 255. */
-export class InvalidAppError extends RaindropError {
+export class InvalidAppError extends PermanentError {
   readonly errorCode = 'INVALID_APP';
 
   constructor(readonly given: unknown) {
-    super(`app must be an integer from 0 to 255, not ${showValue(given)}: it is eight bits of every ID.`, {
-      retryable: false,
-    });
+    super(`app must be an integer from 0 to 255, not ${showValue(given)}: it is eight bits of every ID.`);
   }
 }
 
 /** The gate pass is not a text of 1 to 512 characters. The value stays out of the message: it may be a phone number. */
-export class InvalidGatePassError extends RaindropError {
+export class InvalidGatePassError extends PermanentError {
   readonly errorCode = 'INVALID_GATE_PASS';
 
   constructor(given: unknown) {
@@ -86,7 +79,6 @@ export class InvalidGatePassError extends RaindropError {
     super(
       `gatePass must be a string of 1 to ${MAX_GATE_PASS_LENGTH} characters, not ${shown}. ` +
         `It is a user name, a phone number, an e-mail address or the like, always written alike.`,
-      { retryable: false },
     );
   }
 }

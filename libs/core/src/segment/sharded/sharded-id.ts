@@ -1,4 +1,4 @@
-import { type IdLike, toId } from '../../codec/decimal.js';
+import { type IdLike, toId } from '../../codec/to-id.js';
 import { showValue } from '../../show-value.js';
 import { RaindropError } from '../../raindrop-error.js';
 import { InvalidAppError, InvalidGatePassError, MAX_GATE_PASS_LENGTH } from './sharded-errors.js';

@@ -1,32 +1,6 @@
-import { defineCodec, InvalidIdError, MAX_ID } from './id-codec.js';
-import { type RadixCodec, radixForms } from './radix-codec.js';
+import { InvalidIdError, MAX_ID } from './id-codec.js';
 
 const MAX_ID_TEXT = String(MAX_ID);
-
-const forms = radixForms('decimal', '0-9');
-
-/** Decimal digits: the form for JSON and databases; at most 19, or exactly 19 padded. */
-export const decimal: RadixCodec = Object.freeze({
-  ...defineCodec({ ...forms.natural, parse: (text) => (isDecimalId(text) ? BigInt(text) : undefined) }),
-  padded: defineCodec(forms.padded),
-});
-
-/**
- * Reads an ID from a route, a query or a JSON string: ASCII digits only, no sign, no white space, no leading zeros.
- *
- * @throws InvalidIdError when `text` is not the decimal form of an ID from 0 to 2^63 - 1
- */
-export function parseDecimal(text: string): bigint {
-  return decimal.decode(text);
-}
-
-/**
- * Whether `text` is the decimal form of an ID. Computes nothing: `BigInt()` of a million digits would block the event
- * loop for some 90 ms, and texts of equal length compare like their numbers.
- */
-function isDecimalId(text: string): boolean {
-  return /^(?:0|[1-9]\d{0,18})$/.test(text) && (text.length < MAX_ID_TEXT.length || text <= MAX_ID_TEXT);
-}
 
 const LEGAL =
   `a bigint or a decimal string from 0 to ${MAX_ID}, or an integer number up to 2^53 - 1 ` +
@@ -45,7 +19,7 @@ export function toId(value: IdLike): bigint {
   return BigInt(requireIdLike(value));
 }
 
-/** The value itself when it is an ID; compares and formats without a bigint made of it. */
+/** Returns the value itself when it is an ID: comparing needs no bigint of it. */
 function requireIdLike(value: IdLike): IdLike {
   if (typeof value === 'bigint') {
     if (value >= 0n && value <= MAX_ID) return value;
@@ -57,15 +31,23 @@ function requireIdLike(value: IdLike): IdLike {
   throw new InvalidIdError(typeof value === 'string' ? 'decimal' : 'id', value, LEGAL);
 }
 
-/** 2^64 - 1, as a number and as the text that decimals are held against. */
+/**
+ * Tells whether `text` is the decimal form of an ID. Nothing is computed: `BigInt()` of a million digits would block the
+ * event loop for some 90 ms. Texts of equal length compare like their numbers.
+ */
+export function isDecimalId(text: string): boolean {
+  return /^(?:0|[1-9]\d{0,18})$/.test(text) && (text.length < MAX_ID_TEXT.length || text <= MAX_ID_TEXT);
+}
+
+/** 2^64 - 1, as a number and as the text that decimals are compared with. */
 const MAX_UNSIGNED = 18_446_744_073_709_551_615n;
 const MAX_UNSIGNED_TEXT = String(MAX_UNSIGNED);
 
 const LEGAL_UNSIGNED = `a bigint or a decimal string from 0 to ${MAX_UNSIGNED}, or an integer number up to 2^53 - 1`;
 
 /**
- * Does what `toId` does, for the IDs of systems that use all 64 bits (Discord's, say): they reach up to 2^64 - 1 and
- * fit an unsigned column only. Raindrop issues none above 2^63 - 1, it only reads them.
+ * Does what `toId` does for the IDs of systems that use all 64 bits, such as Discord: they reach 2^64 - 1 and fit an
+ * unsigned column only. Raindrop reads such IDs, and issues none above 2^63 - 1.
  *
  * @throws InvalidIdError for negative values (a signed 64-bit integer is made unsigned by `BigInt.asUintN(64, id)`),
  * values above 2^64 - 1, fractions, numbers above 2^53 - 1, texts that are not canonical decimal, and every other type
@@ -78,15 +60,15 @@ export function toUnsignedId(value: IdLike): bigint {
 function isUnsignedId(value: IdLike): boolean {
   if (typeof value === 'bigint') return value >= 0n && value <= MAX_UNSIGNED;
   if (typeof value !== 'string') return Number.isSafeInteger(value) && value >= 0;
-  // Nothing is computed before the text is known to be short.
+  // The text is known to be short before anything is computed.
   return /^(?:0|[1-9]\d{0,19})$/.test(value) && (value.length < MAX_UNSIGNED_TEXT.length || value <= MAX_UNSIGNED_TEXT);
 }
 
 /**
- * Orders IDs by value, for `Array.prototype.sort`: decimal strings of different lengths too, which `<` does not, and
- * mixed types. Strings stay strings: the longer is the greater, and equal lengths compare as text.
+ * Orders IDs by value, for `Array.prototype.sort`. Decimal strings of different lengths are in order too, which `<` gets
+ * wrong, and the types may be mixed. Strings stay strings: the longer is the greater, and equal lengths compare as text.
  *
- * `sort` itself never shows `undefined` to a comparator: it moves them to the end.
+ * `sort` never calls a comparator with `undefined`: it moves these elements to the end.
  * @throws InvalidIdError when one of them is not an ID (see `toId`)
  */
 export function compareIds(a: IdLike, b: IdLike): -1 | 0 | 1 {
