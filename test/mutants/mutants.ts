@@ -197,7 +197,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'noted-by-a-wrong-clock',
     breaks: 'No failover is noted by a clock that is refused: its moment counts for all.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
-    find: 'if (verdict.isFailover) this.refuseSkew(seen.nowMs);',
+    find: 'if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);',
     replace: '',
     tier: 2,
     spec: 'test/failover/server-notes.int-spec.ts',

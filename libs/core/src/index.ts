@@ -124,7 +124,7 @@ export type {
 } from './worker-id/worker-id-assigner.js';
 
 export { collisionOdds, type MachineAndProcess, type NetworkInterfaces } from './worker-id/machine-process-id.js';
-export type { AssignedIdSetup } from './worker-id/assigned-id-keeper.js';
+export type { AssignedIdSetup } from './worker-id/assigned-worker-keeper.js';
 
 export { shortIdLayout, parseShortId, type ParsedShortId, type ShortIdOptions } from './short-id/short-id.js';
 export {

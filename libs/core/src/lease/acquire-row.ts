@@ -3,26 +3,26 @@ import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
 import type { Randomness } from '../ports.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import { type Glance, glanceAt } from './admission.js';
-import { HeldRow, isForeign, isHeld, releaseRow } from './lease-row.js';
+import { type ClockReading, readClocks } from './admission.js';
+import { LeaseRow, isForeign, isHeld, releaseRow } from './lease-row.js';
 import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
 import { ForeignRowsError, NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { odometersOf, positionOf } from './odometer.js';
-import { Reservation, type Start, usableLane } from './reservation.js';
-import { HELD_TOO, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
+import { Reservation, type StartPoint, usableLane } from './reservation.js';
+import { INCLUDE_HELD, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { areHarmless, judgeLayouts, refuseOthers } from './layout-choice.js';
-import { raisedTo } from './failover-guard.js';
+import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
+import { raiseOdometersTo } from './failover-guard.js';
 import { checkForeignTimes } from './store-session.js';
 
 /** A row that is ours, and what it grants. */
-export interface Acquired {
-  readonly held: HeldRow;
+export interface AcquiredRow {
+  readonly leaseRow: LeaseRow;
   readonly reservation: Reservation;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
   /** Clock and process when they were held against the database, before the write. */
-  readonly trusted: Glance;
+  readonly trusted: ClockReading;
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
   /** The rows of our range as they were found. */
@@ -36,22 +36,22 @@ export interface Acquired {
  *
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
  */
-export async function acquireRow(ctx: LeaseContext): Promise<Acquired> {
-  const sample = await lookAtSample(ctx);
-  const early = sample && (await tryRows(ctx, sample));
-  if (early !== undefined) return early;
-  const look = await lookAtTable(ctx);
-  const acquired = await tryRows(ctx, look);
+export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
+  const sample = await surveySample(ctx);
+  const ofSample = sample && (await tryRows(ctx, sample));
+  if (ofSample !== undefined) return ofSample;
+  const survey = await surveyTable(ctx);
+  const acquired = await tryRows(ctx, survey);
   if (acquired !== undefined) return acquired;
-  throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length }, look.barredForMs);
+  throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
 
 /** Undefined when others were faster on every row. */
-async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefined> {
+async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
   const { session, resolved, options, ports } = ctx;
-  const { trusted, nowMs, census } = look;
+  const { trusted, nowMs, census } = survey;
   const { wallMs } = trusted;
-  for (const { row, start } of look.candidates) {
+  for (const { row, start } of survey.candidates) {
     const reservation = new Reservation(resolved.layout);
     const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
     const token = ports.randomness.token();
@@ -59,14 +59,14 @@ async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefi
     const expected = { version: row.version, token: row.token };
     const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
-      const held = new HeldRow(row.id, row.version + 1, token);
+      const leaseRow = new LeaseRow(row.id, row.version + 1, token);
       // A primary that was replaced, and serves on the sessions that it has, shows a lease as over which its holder renews at
       // the successor. New sessions lead there.
       if (row.token !== '') session.reconnect();
-      const laterFloor = await vouchForLayout(ctx, held, { row, start }, trusted);
+      const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
       reservation.begin(start, { ...plan, base });
-      return { held, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
+      return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
   }
   return undefined;
@@ -76,11 +76,16 @@ async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefi
  * Two layouts that start together both pass the first look; at least one of them sees the other now.
  * @returns the floor by what the table says now
  */
-async function vouchForLayout(ctx: LeaseContext, held: HeldRow, found: Candidate, trusted: Glance): Promise<Position> {
+async function confirmLayout(
+  ctx: LeaseContext,
+  leaseRow: LeaseRow,
+  found: Candidate,
+  trusted: ClockReading,
+): Promise<Position> {
   const { layout: ours } = ctx.resolved;
   try {
-    const { row, floor, isNoted } = await lookAgain(ctx, found.row, trusted.wallMs);
-    if (held.judge(row).kind !== 'unchanged') {
+    const { row, floor, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
+    if (leaseRow.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
     if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
@@ -88,8 +93,8 @@ async function vouchForLayout(ctx: LeaseContext, held: HeldRow, found: Candidate
   } catch (error) {
     // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
     if (ctx.ports.processId() === trusted.processId) {
-      const { lane, layout, odometers } = unused(found, ours);
-      await releaseRow(ctx, held, { lane, layout, odometers: () => odometers });
+      const { lane, layout, odometers } = unusedRowOf(found, ours);
+      await releaseRow(ctx, leaseRow, { lane, layout, odometers: () => odometers });
     }
     throw error;
   }
@@ -100,7 +105,7 @@ async function vouchForLayout(ctx: LeaseContext, held: HeldRow, found: Candidate
  * write has covered up; under another layout as it was found, since our base knows no more than its ticks, but past the
  * moment up to which an unclean past reaches.
  */
-function unused({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
+function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
   if (!isForeign(row) && row.layout !== layout.fingerprint) {
     const left = (lane: Lane): Odometer => {
       const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
@@ -114,7 +119,7 @@ function unused({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lan
 /** A row that may be acquired, and where its next tenure would start. */
 interface Candidate {
   readonly row: WorkerRow;
-  readonly start: Start;
+  readonly start: StartPoint;
 }
 
 interface Selection {
@@ -158,7 +163,7 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
       live.push(row);
       continue;
     }
-    const start = startOn(row, basis);
+    const start = startPointOf(row, basis);
     if (start === undefined) poisoned.push(row);
     else candidates.push({ row, start });
   }
@@ -171,14 +176,17 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
-  return { candidates: inOrder(candidates, basis), census };
+  return { candidates: inOrderOfTrial(candidates, basis), census };
 }
 
 function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {
   return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
 }
 
-function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: SelectionBasis): Start | undefined {
+function startPointOf(
+  row: WorkerRow,
+  { layout, wallMs, firstLane, floor, options }: SelectionBasis,
+): StartPoint | undefined {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
@@ -204,7 +212,7 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: 
 }
 
 /** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */
-function inOrder(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
+function inOrderOfTrial(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
   return candidates
     .map((candidate) => ({
       candidate,
@@ -217,11 +225,11 @@ function inOrder(candidates: readonly Candidate[], { options, code, randomness }
 }
 
 /** What a look at the table has shown. */
-interface Look {
+interface Survey {
   /** The database's clock. */
   readonly nowMs: number;
   /** Clock and process when they were held against the database. */
-  readonly trusted: Glance;
+  readonly trusted: ClockReading;
   /** In the order in which they should be tried. */
   readonly candidates: readonly Candidate[];
   /** The rows of our range as they were found. */
@@ -231,7 +239,7 @@ interface Look {
 }
 
 /** Our own row once more, and what the layouts on the table say now. */
-interface SecondLook {
+interface Confirmation {
   readonly row: WorkerRow | undefined;
   /** Nothing up to here may be issued; see judgeLayouts. */
   readonly floor: Position;
@@ -253,7 +261,7 @@ const SAMPLE_SIZE = 16;
  *
  * @throws ClockSkewError, StoreUnavailableError
  */
-async function lookAtSample(ctx: LeaseContext): Promise<Look | undefined> {
+async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
   const { session, resolved, options, ports } = ctx;
   if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
   const { min, max } = resolved.workers;
@@ -264,23 +272,23 @@ async function lookAtSample(ctx: LeaseContext): Promise<Look | undefined> {
   const wallMs = validatedNow(ctx, sample.nowMs, true);
   if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
   const { total, live } = sample;
-  const look = select(ctx, sample, wallMs, BEFORE_ALL);
-  return { ...look, census: { ...look.census, total, live } };
+  const found = makeSurvey(ctx, sample, wallMs, BEFORE_ALL);
+  return { ...found, census: { ...found.census, total, live } };
 }
 
 /**
  * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
  * StoreUnavailableError
  */
-async function lookAtTable(ctx: LeaseContext): Promise<Look> {
+async function surveyTable(ctx: LeaseContext): Promise<Survey> {
   const table = await ctx.session.run('reading the workers', (store) => store.readTable());
-  await judgeForeignRows(ctx, table);
+  await checkForeignRows(ctx, table);
   const wallMs = validatedNow(ctx, table.nowMs, true);
   refuseShortLifeOfNewTable(ctx, table);
   // What layouts have issued is judged when the holders that go on have had the time to write it down again.
-  const barred = select(ctx, table, wallMs, BEFORE_ALL);
+  const barred = makeSurvey(ctx, table, wallMs, BEFORE_ALL);
   if (barred.barredForMs > 0) return { ...barred, candidates: [] };
-  return select(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
+  return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
 /**
@@ -288,11 +296,11 @@ async function lookAtTable(ctx: LeaseContext): Promise<Look> {
  * @param wallMs when the row was chosen: by then nothing was barred
  * @throws LayoutConflictError; StoreUnavailableError, also when the store has lost something meanwhile
  */
-async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<SecondLook> {
+async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<Confirmation> {
   const { session, resolved, options } = ctx;
   const { layout } = resolved;
   const { id } = found;
-  const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: HELD_TOO };
+  const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: INCLUDE_HELD };
   const seen = await session.run('confirming the layout', (store) => store.readSample(request));
   if (barredForMs(layout, seen.barredUntilMs, wallMs) > 0) {
     throw new StoreUnavailableError(
@@ -301,7 +309,7 @@ async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
     );
   }
   const isNoted = seen.layouts.includes(layout.fingerprint);
-  if (ctx.isFirstLayout === true && !isNoted) refuseOthers(seen, layout);
+  if (ctx.isFirstLayout === true && !isNoted) refuseOtherLayouts(seen, layout);
   if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   const rows = table.rows.filter((row) => row.id !== id);
@@ -314,19 +322,19 @@ async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   };
 }
 
-function select(
+function makeSurvey(
   { resolved, options, identity, ports }: LeaseContext,
   found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
   wallMs: number,
   floor: Position,
-): Look {
+): Survey {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
   const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raisedTo(floorMs, row));
+  const rows = found.rows.map((row) => raiseOdometersTo(floorMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
-  return { nowMs, trusted: glanceAt(wallMs, ports), ...selected, barredForMs: barredMs };
+  return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
 }
 
 /** How long nobody may acquire: to the end of the barred moment's tick. */
@@ -335,7 +343,7 @@ function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: nu
 }
 
 /** Rows of other programs need somebody's consent, and times that all take for the same moments. */
-async function judgeForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
+async function checkForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
   const foreign = rows.filter(isForeign).map(({ id }) => id);
   if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
   if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);

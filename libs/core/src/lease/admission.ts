@@ -18,10 +18,10 @@ export class Admission {
   suspicions = 0;
 
   private confirmed = 0;
-  private bar: RaindropError | undefined;
+  private blockedBy: RaindropError | undefined;
   /** Undefined once a write sent past it was acknowledged: from then on what was acquired can no longer be lost. */
   private probationUntilMs: number | undefined;
-  private readonly watch: ClockWatch;
+  private readonly jumps: ClockJumpDetector;
 
   /**
    * @param sentMs monotonic ms before the write was sent that acquired the row
@@ -31,12 +31,12 @@ export class Admission {
     private readonly ports: LeasePorts,
     private readonly options: ResolvedLeaseOptions,
     sentMs: number,
-    trusted: Glance,
+    trusted: ClockReading,
   ) {
     this.deadlineMs = sentMs + options.leaseMs;
     if (options.commitLossWindowMs > 0) this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
-    this.watch = new ClockWatch(options, trusted);
-    this.bar = this.probation;
+    this.jumps = new ClockJumpDetector(options, trusted);
+    this.blockedBy = this.probation;
   }
 
   /** True while what was granted so far must not be used any more, even after a confirmation. */
@@ -50,7 +50,7 @@ export class Admission {
 
   /** How long IDs may be issued without another confirmation, ms; 0 while none may be. */
   get leftMs(): number {
-    return this.isLapsed || this.bar !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
+    return this.isLapsed || this.blockedBy !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
   }
 
   /** How long to wait before a write ends the probation, ms: 0 when it would now; undefined when it has ended. */
@@ -62,22 +62,22 @@ export class Admission {
   /** Undefined when `workerId` may issue now. */
   refusal(workerId: number): RaindropError | undefined {
     if (this.isLapsed) return new LeaseLostError(workerId, 'its lease has run out without a renewal');
-    return this.bar;
+    return this.blockedBy;
   }
 
   /** Looks at clock and process; what is suspicious bars issuing. Answers with what it was, in words. */
-  look(wallMs: number, workerId: number): string | undefined {
-    const reason = this.watch.look(glanceAt(wallMs, this.ports));
+  checkClocks(wallMs: number, workerId: number): string | undefined {
+    const reason = this.jumps.findJump(readClocks(wallMs, this.ports));
     if (reason !== undefined) {
       this.suspicions++;
-      this.bar = new LeaseSuspectError(workerId, reason);
+      this.blockedBy = new LeaseSuspectError(workerId, reason);
     }
     return reason;
   }
 
   /** Bars issuing until the next confirmation. */
-  barWith(error: RaindropError): void {
-    this.bar = error;
+  block(error: RaindropError): void {
+    this.blockedBy = error;
   }
 
   /** Bars issuing for good. */
@@ -87,7 +87,7 @@ export class Admission {
 
   /** The clock was found right at this moment: jumps are measured from here. */
   trustClock(wallMs: number): void {
-    this.watch.trust(glanceAt(wallMs, this.ports));
+    this.jumps.trust(readClocks(wallMs, this.ports));
   }
 
   /** A write sent at `sentMs`, when there had been `suspicions`, was acknowledged. */
@@ -97,7 +97,7 @@ export class Admission {
     this.confirmed = Math.max(this.confirmed, suspicions);
     // What was executed inside the window can be lost, however late its answer comes.
     if (this.probationUntilMs !== undefined && sentMs >= this.probationUntilMs) this.probationUntilMs = undefined;
-    if (!this.isSuspect) this.bar = this.probation;
+    if (!this.isSuspect) this.blockedBy = this.probation;
   }
 
   /** A fresh lease is on probation where an acknowledged commit can still be lost. */
@@ -107,39 +107,39 @@ export class Admission {
 }
 
 /** A look at everything whose jump makes a lease suspect. */
-export interface Glance {
+export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly processId: number;
 }
 
 /** A glance at this moment, when the wall clock reads `wallMs`. */
-export function glanceAt(wallMs: number, { monotonic, processId }: LeasePorts): Glance {
+export function readClocks(wallMs: number, { monotonic, processId }: LeasePorts): ClockReading {
   return { wallMs, monotonicMs: monotonic.now(), processId: processId() };
 }
 
 /** Sees what happens to a process from outside: a wall clock put forward, a suspension, a copy of its memory. */
-export class ClockWatch {
-  private last: Glance;
+export class ClockJumpDetector {
+  private last: ClockReading;
   /** The smallest difference of wall and monotonic clock since it was last known to be right. */
   private offset: number;
 
   constructor(
     private readonly options: Pick<ResolvedLeaseOptions, 'maxClockSkewMs' | 'leaseMs'>,
-    trusted: Glance,
+    trusted: ClockReading,
   ) {
     this.last = trusted;
     this.offset = trusted.wallMs - trusted.monotonicMs;
   }
 
   /** Takes the present as right: called when the clock was held against the database's. */
-  trust(glance: Glance): void {
+  trust(glance: ClockReading): void {
     this.last = glance;
     this.offset = glance.wallMs - glance.monotonicMs;
   }
 
   /** What has happened since the last look, in words, once; undefined when nothing has. */
-  look(glance: Glance): string | undefined {
+  findJump(glance: ClockReading): string | undefined {
     const { last } = this;
     const offset = glance.wallMs - glance.monotonicMs;
     const jump = offset - this.offset;

@@ -24,7 +24,7 @@ export interface StoreTerm extends BelievedServer {
   readonly knownTerm: string | undefined;
   /** When the last failover was noted, Unix ms; 0 when there was none. */
   readonly lostAtMs: number;
-  /** The longest that grants of any process reach past that; see reachOf. */
+  /** The longest that grants of any process reach past that; see maxGrantAgeMs. */
   readonly reachMs: number;
 }
 
@@ -48,9 +48,9 @@ export interface ServerVerdict {
   /** It may lack rows, layouts and grants that this process knows of. */
   readonly isAnother: boolean;
   /** A failover that no process has noted yet: grants may be lost. */
-  readonly isFailover: boolean;
+  readonly isNewFailover: boolean;
   /** Something has to be written to the state before the rows are believed. */
-  readonly mustNote: boolean;
+  readonly mustRecord: boolean;
   /** The epoch that is noted; that of the server where nothing is. */
   readonly epoch: number;
   /** Up to when no odometer is believed, Unix ms; 0 when nothing was lost. */
@@ -96,21 +96,21 @@ export function judgeServer(
   const isAnother = believed !== undefined && (believed.term !== term || believed.epoch !== epoch);
   // Where the epoch is a later one, another process has noted it.
   const isRestored = isEarlier || (wasRestored && epoch === (believed?.epoch ?? 0));
-  const isFailover = isRestored || isUnnoted(seen, believed);
-  const least = isFailover ? Math.max(epoch, believed?.epoch ?? 0) + 1 : epoch;
+  const isNewFailover = isRestored || isUnrecordedFailover(seen, believed);
+  const least = isNewFailover ? Math.max(epoch, believed?.epoch ?? 0) + 1 : epoch;
   const reachMs = Math.max(seen.reachMs, ownReachMs);
-  const lostMs = isFailover ? nowMs : lostAtMs;
+  const lostMs = isNewFailover ? nowMs : lostAtMs;
   const tells = term !== '' || (knownTerm ?? '') !== '';
   return {
-    isAnother: isAnother || isFailover,
-    isFailover,
-    mustNote: isFailover || (tells && (!isNoted || seen.reachMs < ownReachMs)),
-    epoch: isFailover || knownTerm === undefined ? Math.max(least, nowMs) : epoch,
+    isAnother: isAnother || isNewFailover,
+    isNewFailover,
+    mustRecord: isNewFailover || (tells && (!isNoted || seen.reachMs < ownReachMs)),
+    epoch: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : epoch,
     floorMs: lostMs === 0 ? 0 : lostMs + reachMs,
   };
 }
 
-function isUnnoted(seen: StoreTerm, believed: BelievedServer | undefined): boolean {
+function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefined): boolean {
   const { term, knownTerm, epoch, lostAtMs } = seen;
   // What was known of it is gone, unless nothing was: then this is the first note.
   if (knownTerm === undefined) return believed !== undefined && (believed.term !== term || believed.epoch > 0);
@@ -121,7 +121,7 @@ function isUnnoted(seen: StoreTerm, believed: BelievedServer | undefined): boole
 }
 
 /** A row as it may be believed: both odometers are at the end of the floor's tick at least. */
-export function raisedTo(floorMs: number, row: WorkerRow): WorkerRow {
+export function raiseOdometersTo(floorMs: number, row: WorkerRow): WorkerRow {
   if (floorMs === 0) return row;
   const raised = (odometer: Odometer): Odometer =>
     odometer.ms <= floorMs ? { ms: floorMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
@@ -137,7 +137,7 @@ export function raisedTo(floorMs: number, row: WorkerRow): WorkerRow {
  * 12:00:30, and that of a holder 12:01:00. He was granted ticks up to 12:02:05 (a horizon of 65 s), and a start takes those
  * after 12:02:35: 185 s after 11:59:30.
  */
-export function reachOf({
+export function maxGrantAgeMs({
   leaseMs,
   graceMs,
   horizonMs,
@@ -152,7 +152,7 @@ export interface SessionAges {
   readonly maxSessionAgeMs: number;
   /** From this age on another one is opened beside it, before the last renewal that it can still serve. */
   readonly renewSessionAfterMs: number;
-  /** That of {@link reachOf}, or longer: as long as sessions of a useful age can go on granting after a failover. */
+  /** That of {@link maxGrantAgeMs}, or longer: as long as sessions of a useful age can go on granting after a failover. */
   readonly reachMs: number;
 }
 
@@ -175,7 +175,7 @@ export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
   // A session serves two renewals at least. To open one for every other renewal would cost the server more than the renewals.
   const renewalMs = heartbeatIntervalMs + 2 * opTimeoutMs;
   const leastAgeMs = Math.max(heartbeatIntervalMs + renewalMs, leaseMs);
-  const reachMs = Math.max(reachOf(lease), grantedMs + leastAgeMs);
+  const reachMs = Math.max(maxGrantAgeMs(lease), grantedMs + leastAgeMs);
   const maxSessionAgeMs = reachMs - grantedMs;
   return { reachMs, maxSessionAgeMs, renewSessionAfterMs: maxSessionAgeMs - renewalMs };
 }

@@ -4,7 +4,7 @@ import { RaindropError } from '../raindrop-error.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import { isForeign, isHeld } from './lease-row.js';
-import { HELD_TOO, type KnownLayouts, type WorkerRow, type WorkerTable } from './worker-store.js';
+import { INCLUDE_HELD, type KnownLayouts, type WorkerRow, type WorkerTable } from './worker-store.js';
 
 /** The layout of a service whose options name none. */
 export interface LayoutChoice {
@@ -26,7 +26,7 @@ type ChoiceOptions = Pick<ResolvedLeaseOptions, 'graceMs' | 'adoptForeign'>;
  */
 export function chooseLayout(table: WorkerTable, first: Layout, options: ChoiceOptions): LayoutChoice {
   const layoutsOfRows = [...table.rows, ...table.deleted].map(({ layout }) => layout);
-  const remembered = rememberedIn({ layouts: table.layouts, layoutsOfRows });
+  const remembered = rememberedLayouts({ layouts: table.layouts, layoutsOfRows });
   if (remembered.length === 0) {
     refuseUnknownPast(table, options);
     return { layout: first, isFirst: true };
@@ -44,11 +44,11 @@ export function chooseLayout(table: WorkerTable, first: Layout, options: ChoiceO
 
 /** The only layout that a store remembers; undefined when there is none, or several, or one that cannot be read. */
 export function onlyLayout(known: KnownLayouts): LayoutChoice | undefined {
-  return choiceOf(rememberedIn(known), known.layouts);
+  return choiceOf(rememberedLayouts(known), known.layouts);
 }
 
 /** Every layout that a store remembers, noted or in a row. */
-function rememberedIn({ layouts, layoutsOfRows }: KnownLayouts): string[] {
+function rememberedLayouts({ layouts, layoutsOfRows }: KnownLayouts): string[] {
   return [...new Set([...layouts, ...layoutsOfRows])].filter((each) => each !== '').sort();
 }
 
@@ -80,7 +80,7 @@ function mayBeInUse(fingerprint: string, table: WorkerTable, { graceMs }: Choice
   if (shape === undefined || holdersOf(fingerprint, table, graceMs).length > 0) return true;
   try {
     // Who holds a row now stops one day, and does not count: the answer is to be the same on that day.
-    judgeLayouts(table, new Layout(shape), HELD_TOO);
+    judgeLayouts(table, new Layout(shape), INCLUDE_HELD);
     return true;
   } catch (error) {
     if (error instanceof LayoutConflictError) return error.retryable;
@@ -99,13 +99,13 @@ function describeLayout(fingerprint: string, table: WorkerTable, graceMs: number
   const last = Math.max(...used.map(({ heartbeatMs }) => heartbeatMs));
   return {
     fingerprint,
-    description: shape && inWords(new Layout(shape)),
+    description: shape && describeBits(new Layout(shape)),
     workerIds: holdersOf(fingerprint, table, graceMs),
     lastUsed: used.length > 0 && Math.abs(last) <= 8.64e15 ? new Date(last) : undefined,
   };
 }
 
-function inWords({ fields, unitMs, epochMs, endBitsValue }: Layout): string {
+function describeBits({ fields, unitMs, epochMs, endBitsValue }: Layout): string {
   const bits = fields.map((field) => `${field.bits} ${field.name}`).join(', ');
   const end = fields.some(({ role }) => role === 'fixed') ? `, end value ${endBitsValue}` : '';
   return `ticks of ${unitMs} ms from ${new Date(epochMs).toISOString()}, bits ${bits}${end}`;
@@ -157,7 +157,7 @@ export function areHarmless(known: KnownLayouts, layout: Layout): boolean {
 }
 
 /** @throws LayoutConflictError when there is any other layout, harmless or not */
-export function refuseOthers(known: KnownLayouts, { fingerprint }: Layout): void {
+export function refuseOtherLayouts(known: KnownLayouts, { fingerprint }: Layout): void {
   const others = new Set([...known.layouts, ...known.layoutsOfRows].filter((each) => each !== fingerprint));
   if (others.size === 0) return;
   throw new LayoutConflictError(

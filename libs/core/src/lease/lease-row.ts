@@ -12,7 +12,7 @@ import {
 import { type LeaseContext, writeOf } from './lease-context.js';
 
 /** A write that was sent, whatever became of it. */
-export interface Attempt {
+export interface SentWrite {
   readonly token: string;
   readonly plan: Plan;
   /** Monotonic ms before it was sent. */
@@ -24,7 +24,7 @@ export interface Attempt {
 /** What a read of our row says about it. */
 type Verdict =
   | { readonly kind: 'unchanged'; readonly row: WorkerRow }
-  | { readonly kind: 'executed'; readonly row: WorkerRow; readonly attempt: Attempt }
+  | { readonly kind: 'executed'; readonly row: WorkerRow; readonly write: SentWrite }
   | { readonly kind: 'regressed'; readonly row: WorkerRow }
   | { readonly kind: 'lost'; readonly reason: string };
 
@@ -32,9 +32,9 @@ type Verdict =
 const REMEMBERED_TOKENS = 1_000;
 
 /** The row we hold: which version and token it has by our knowledge, and which writes of ours may still change it. */
-export class HeldRow {
-  private attempts = new Map<string, Attempt>();
-  private readonly past = new Set<string>();
+export class LeaseRow {
+  private sentWrites = new Map<string, SentWrite>();
+  private readonly pastTokens = new Set<string>();
 
   constructor(
     readonly id: number,
@@ -43,17 +43,17 @@ export class HeldRow {
   ) {}
 
   /** True while a write was sent whose outcome is unknown. */
-  get inDoubt(): boolean {
-    return this.attempts.size > 0;
+  get isInDoubt(): boolean {
+    return this.sentWrites.size > 0;
   }
 
-  remember(attempt: Attempt): void {
-    this.attempts.set(attempt.token, attempt);
+  addSent(sent: SentWrite): void {
+    this.sentWrites.set(sent.token, sent);
   }
 
   /** The attempt is known to have been executed. */
-  advance(attempt: Attempt): void {
-    this.moveTo(this.version + 1, attempt.token);
+  advance(sent: SentWrite): void {
+    this.moveTo(this.version + 1, sent.token);
   }
 
   /** Goes on from what a database shows that lost our later writes. */
@@ -64,20 +64,20 @@ export class HeldRow {
   judge(row: WorkerRow | undefined): Verdict {
     if (row === undefined) return { kind: 'lost', reason: 'its row was deleted' };
     if (row.version === this.version && row.token === this.token) return { kind: 'unchanged', row };
-    const attempt = this.attempts.get(row.token);
-    if (attempt !== undefined && row.version === this.version + 1) return { kind: 'executed', row, attempt };
-    if (this.past.has(row.token)) return { kind: 'regressed', row };
+    const sent = this.sentWrites.get(row.token);
+    if (sent !== undefined && row.version === this.version + 1) return { kind: 'executed', row, write: sent };
+    if (this.pastTokens.has(row.token)) return { kind: 'regressed', row };
     if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
     return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'somebody else' : row.holder}` };
   }
 
   private moveTo(version: number, token: string): void {
-    this.past.add(this.token);
-    if (this.past.size > REMEMBERED_TOKENS) this.past.delete(this.past.values().next().value!);
+    this.pastTokens.add(this.token);
+    if (this.pastTokens.size > REMEMBERED_TOKENS) this.pastTokens.delete(this.pastTokens.values().next().value!);
     this.version = version;
     this.token = token;
-    this.past.delete(token);
-    this.attempts = new Map();
+    this.pastTokens.delete(token);
+    this.sentWrites = new Map();
   }
 }
 
@@ -90,13 +90,13 @@ export function isHeld(row: WorkerRow, nowMs: number, graceMs: number): boolean 
 }
 
 /** What a row is to say when it has been given back. */
-interface Leaving {
+interface ReleasedRow {
   readonly lane: Lane;
   /** Asked for after every doubt is resolved. */
   readonly odometers: () => PerLane<Odometer>;
   readonly layout?: string;
   /** Told of a write in doubt that turned out to have been executed. */
-  readonly onExecuted?: (attempt: Attempt) => void;
+  readonly onExecuted?: (sent: SentWrite) => void;
 }
 
 /**
@@ -105,29 +105,29 @@ interface Leaving {
  *
  * @returns false when the row could not be given back; it comes free when its lease ends
  */
-export async function releaseRow(ctx: LeaseContext, held: HeldRow, leaving: Leaving): Promise<boolean> {
+export async function releaseRow(ctx: LeaseContext, leaseRow: LeaseRow, released: ReleasedRow): Promise<boolean> {
   for (const tries of [1, 2]) {
     try {
-      if (held.inDoubt || tries > 1) {
-        const { row } = await ctx.session.run('re-reading a worker', (store) => store.readRow(held.id));
-        const verdict = held.judge(row);
+      if (leaseRow.isInDoubt || tries > 1) {
+        const { row } = await ctx.session.run('re-reading a worker', (store) => store.readRow(leaseRow.id));
+        const verdict = leaseRow.judge(row);
         // Free, and next in line after us: it was our own statement, whose answer was lost.
-        if (row?.token === '' && row.version === held.version + 1) return true;
+        if (row?.token === '' && row.version === leaseRow.version + 1) return true;
         if (verdict.kind === 'lost') return false;
         if (verdict.kind === 'executed') {
-          held.advance(verdict.attempt);
-          leaving.onExecuted?.(verdict.attempt);
+          leaseRow.advance(verdict.write);
+          released.onExecuted?.(verdict.write);
         }
-        if (verdict.kind === 'regressed') held.rewind(verdict.row);
+        if (verdict.kind === 'regressed') leaseRow.rewind(verdict.row);
       }
-      const expected = { version: held.version, token: held.token };
-      const { lane, layout } = leaving;
+      const expected = { version: leaseRow.version, token: leaseRow.token };
+      const { lane, layout } = released;
       const write = writeOf(ctx, {
-        id: held.id,
+        id: leaseRow.id,
         expected,
         token: '',
         lane,
-        odometers: leaving.odometers(),
+        odometers: released.odometers(),
         ...(layout === undefined ? {} : { layout }),
       });
       if (await ctx.session.run('releasing a worker', (store) => store.write(write))) return true;

@@ -9,13 +9,13 @@ import type { StoreSession } from './store-session.js';
 import type { SampleRequest, WorkerStore, WorkerTable } from './worker-store.js';
 
 /** How often the start looks whether IDs can be issued, ms. */
-const LOOK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
 /** How long a start that is ended may still take, ms: it may have a worker id to give back. */
-const END_MS = 1_500;
+const CANCEL_MS = 1_500;
 
 /** What the start does with its keeper. */
-interface Starting {
+interface StartingKeeper {
   acquire(): Promise<void>;
   /** Undefined when IDs can be issued. */
   refusal(): RaindropError | undefined;
@@ -24,14 +24,14 @@ interface Starting {
 
 /** From nothing to the first ID: tables, a worker id, probation. It ends with an error, or when it is told to. */
 export class LeaseStart {
-  private isEnded = false;
+  private isCancelled = false;
   private isRunning = false;
-  private toldUntilMs = Number.NEGATIVE_INFINITY;
+  private warnedUntilMs = Number.NEGATIVE_INFINITY;
   private wakeUp: () => void = () => {};
 
   constructor(
     private readonly ctx: LeaseContext,
-    private readonly keeper: Starting,
+    private readonly keeper: StartingKeeper,
   ) {}
 
   async run(): Promise<void> {
@@ -44,24 +44,24 @@ export class LeaseStart {
   }
 
   /** No further attempt is made, and the one under way has little time left. */
-  end(): void {
-    this.isEnded = true;
+  cancel(): void {
+    this.isCancelled = true;
     this.wakeUp();
-    if (this.isRunning) this.ctx.session.endWithin(END_MS);
+    if (this.isRunning) this.ctx.session.endWithin(CANCEL_MS);
   }
 
   private async steps(): Promise<void> {
     const { session, options, resolved, ports } = this.ctx;
     // Creating and filling takes several statements: it gets the time of ten.
     const timeoutMs = 10 * options.opTimeoutMs;
-    await this.insist(() =>
+    await this.retry(() =>
       session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
     );
-    await this.insist(() => this.keeper.acquire());
+    await this.retry(() => this.keeper.acquire());
     const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
     for (let refusal = this.keeper.refusal(); refusal !== undefined; refusal = this.keeper.refusal()) {
       if (ports.monotonic.now() >= giveUpAt) throw refusal;
-      await this.pause(LOOK_AGAIN_MS);
+      await this.pause(POLL_MS);
     }
     // The first ID need not wait for advice.
     void this.warnOfLostCommits();
@@ -75,19 +75,19 @@ export class LeaseStart {
     for (const problem of await checking.catch(() => [])) this.keeper.warn(problem);
   }
 
-  private insist(step: () => Promise<void>): Promise<void> {
+  private retry(step: () => Promise<void>): Promise<void> {
     const { options, ports } = this.ctx;
     const pause = (ms: number): Promise<void> => this.pause(ms);
     const { waitForWorkerMs } = options;
-    const barred = (error: NoFreeWorkerError): void => this.tellWaiting(error);
-    return insist(step, { ports, pause, isEnded: () => this.isEnded, waitForWorkerMs, barred });
+    const onBarred = (error: NoFreeWorkerError): void => this.warnOfWait(error);
+    return retryStartStep(step, { ports, pause, isCancelled: () => this.isCancelled, waitForWorkerMs, onBarred });
   }
 
-  private tellWaiting({ barredForMs }: NoFreeWorkerError): void {
+  private warnOfWait({ barredForMs }: NoFreeWorkerError): void {
     const until = this.ctx.ports.monotonic.now() + barredForMs;
     // Told again when it takes longer.
-    if (until < this.toldUntilMs + 10_000) return;
-    this.toldUntilMs = until;
+    if (until < this.warnedUntilMs + 10_000) return;
+    this.warnedUntilMs = until;
     this.keeper.warn(
       `the database has failed over or lost rows, and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
         `all that can have been granted before is past; processes that hold a worker id go on`,
@@ -102,9 +102,9 @@ export class LeaseStart {
         timer.cancel();
         resolve();
       };
-      if (this.isEnded) this.wakeUp();
+      if (this.isCancelled) this.wakeUp();
     });
-    if (this.isEnded) throw new ClosedError();
+    if (this.isCancelled) throw new ClosedError();
   }
 }
 
@@ -130,15 +130,15 @@ const LAYOUT_TRIES = 5;
  * @throws UnclearLayoutError; ForeignRowsError; StoreUnavailableError; what the store throws on a table it cannot use
  */
 export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
-  const insistence = { ports, waitForWorkerMs: 0, isEnded: () => false, pause: (ms: number) => pause(ports, ms) };
+  const policy = { ports, waitForWorkerMs: 0, isCancelled: () => false, pause: (ms: number) => pause(ports, ms) };
   // Creating takes several statements, as when a lease starts.
   const prepareMs = 10 * options.opTimeoutMs;
-  await insist(
+  await retryStartStep(
     () => session.run('preparing the worker table', (store) => store.prepare(NO_WORKERS), prepareMs),
-    insistence,
+    policy,
   );
   const read = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
-    insist(() => session.run('reading the layouts', call), insistence);
+    retryStartStep(() => session.run('reading the layouts', call), policy);
   // Nearly always it is one, and no row has to be read.
   const only = onlyLayout(await read((store) => store.readSample(NO_ROWS)));
   if (only !== undefined) return only;
@@ -185,16 +185,16 @@ function pause({ timers }: Pick<LeasePorts, 'timers'>, ms: number): Promise<void
 }
 
 /** How often in a row a step is tried. */
-const TRIES = 3;
+const MAX_FAILURES = 3;
 
 /** How long somebody waits who starts, and how. */
-interface Insistence {
+interface RetryPolicy {
   readonly ports: Pick<LeasePorts, 'monotonic' | 'randomness'>;
   readonly waitForWorkerMs: number;
-  readonly isEnded: () => boolean;
+  readonly isCancelled: () => boolean;
   readonly pause: (ms: number) => Promise<void>;
   /** Hears of every try that a store which may have lost something has barred. */
-  readonly barred?: (error: NoFreeWorkerError) => void;
+  readonly onBarred?: (error: NoFreeWorkerError) => void;
 }
 
 /**
@@ -202,11 +202,11 @@ interface Insistence {
  * that bars its rows after a loss, and all taken if so wanted.
  * @throws what the step throws at last; ClosedError when the start is ended
  */
-async function insist<T>(step: () => Promise<T>, insistence: Insistence): Promise<T> {
-  const { ports, waitForWorkerMs, isEnded, pause, barred } = insistence;
+async function retryStartStep<T>(step: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  const { ports, waitForWorkerMs, isCancelled, pause, onBarred } = policy;
   const giveUpAt = ports.monotonic.now() + waitForWorkerMs;
   for (let failures = 0, barredForMs = 0; ; await pause(pauseMs(ports, barredForMs))) {
-    if (isEnded()) throw new ClosedError();
+    if (isCancelled()) throw new ClosedError();
     try {
       return await step();
     } catch (error) {
@@ -215,9 +215,9 @@ async function insist<T>(step: () => Promise<T>, insistence: Insistence): Promis
       const mayRetry = allTaken ? error.census.contended > 0 : error instanceof StoreUnavailableError;
       const isBarred = allTaken && error.barredForMs > 0;
       barredForMs = isBarred ? error.barredForMs : 0;
-      if (isBarred) barred?.(error);
+      if (isBarred) onBarred?.(error);
       if (isBarred || (passes && ports.monotonic.now() < giveUpAt)) failures = 0;
-      else if (!mayRetry || ++failures >= TRIES) throw error;
+      else if (!mayRetry || ++failures >= MAX_FAILURES) throw error;
     }
   }
 }

@@ -32,7 +32,7 @@ export class MemoryWorkerStore implements WorkerStore {
   protected believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
-  /** @param reachMs how far grants reach past a loss of commits; see reachOf */
+  /** @param reachMs how far grants reach past a loss of commits; see maxGrantAgeMs */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,
@@ -49,16 +49,16 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   readTable(): Promise<WorkerTable> {
-    return new Promise((resolve) => resolve(this.lookAtAll()));
+    return new Promise((resolve) => resolve(this.readAll()));
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    return new Promise((resolve) => resolve(sampleRows(this.lookAtAll(), request)));
+    return new Promise((resolve) => resolve(sampleRows(this.readAll(), request)));
   }
 
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     return new Promise((resolve) => {
-      this.look();
+      this.checkServer();
       resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
     });
   }
@@ -100,8 +100,8 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  private lookAtAll(): WorkerTable {
-    const floorMs = this.look();
+  private readAll(): WorkerTable {
+    const floorMs = this.checkServer();
     return {
       nowMs: this.now(),
       rows: [...this.table.rows.values()],
@@ -112,17 +112,17 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   /** Notes what is new; answers with the floor. @throws FormerPrimaryError */
-  private look(): number {
+  private checkServer(): number {
     const { table, reachMs } = this;
     const seen = { nowMs: this.now(), term: table.term, ...table.state };
-    const { isAnother, isFailover, mustNote, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
+    const { isAnother, isNewFailover, mustRecord, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
     if (this.range !== undefined) {
       if (isAnother) {
         void this.prepare(this.range);
         for (const layout of this.seenLayouts) table.layouts.add(layout);
       }
-      if (mustNote) {
-        const lostAtMs = isFailover ? seen.nowMs : seen.lostAtMs;
+      if (mustRecord) {
+        const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
         table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
       }
     }

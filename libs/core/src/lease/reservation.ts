@@ -23,7 +23,7 @@ export interface Plan {
 }
 
 /** Where a tenure starts on a row. */
-export interface Start {
+export interface StartPoint {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
   /** What the row's odometers said. */
@@ -55,7 +55,7 @@ export class Reservation {
   constructor(private readonly layout: Layout) {}
 
   /** The first grant on a row. */
-  planStart(start: Start, now: { nowMs: number; horizonMs: number }): Plan {
+  planStart(start: StartPoint, now: { nowMs: number; horizonMs: number }): Plan {
     return this.plan(start.lane, start.base, start.base, start.floorMs, {
       ...now,
       used: start.base,
@@ -64,7 +64,7 @@ export class Reservation {
     });
   }
 
-  begin(start: Start, plan: Plan): void {
+  begin(start: StartPoint, plan: Plan): void {
     this.floorMs = start.floorMs;
     this.apply(plan);
   }
@@ -78,10 +78,12 @@ export class Reservation {
    * A grant after everything granted so far is given up: it may have been issued by a copy of this process.
    * Undefined when neither lane is below the clock then.
    */
-  planAnew(firstLane: Lane, demand: Demand): Plan | undefined {
-    const burnt = this.burnt;
-    const lane = usableLane(burnt, this.layout, demand.nowMs, firstLane);
-    return lane === undefined ? undefined : this.plan(lane, burnt, burnt, this.floorMs, { ...demand, used: burnt });
+  planAfterLoss(firstLane: Lane, demand: Demand): Plan | undefined {
+    const allGranted = this.burnt;
+    const lane = usableLane(allGranted, this.layout, demand.nowMs, firstLane);
+    return lane === undefined
+      ? undefined
+      : this.plan(lane, allGranted, allGranted, this.floorMs, { ...demand, used: allGranted });
   }
 
   apply(plan: Plan): void {
@@ -92,13 +94,13 @@ export class Reservation {
   }
 
   /** What a release leaves on the row: what was `used`, or the base where nothing was. */
-  released(used: PerLane<Position>): PerLane<Odometer> {
+  releasedOdometers(used: PerLane<Position>): PerLane<Odometer> {
     const left = [maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])] as const;
     return odometersOf(left, this.layout, this.floorMs);
   }
 
   /** What a release leaves when all that was granted may have been issued. */
-  get exhausted(): PerLane<Odometer> {
+  get exhaustedOdometers(): PerLane<Odometer> {
     return odometersOf(this.burnt, this.layout, this.floorMs);
   }
 
@@ -113,10 +115,10 @@ export class Reservation {
     floorMs: PerLane<number>,
     demand: Demand,
   ): Plan {
-    const basis: TargetBasis = { ...demand, current: from[lane], used: demand.used[lane] };
-    const target = targetOf(this.layout, basis);
-    const limit = replace(from, lane, target);
-    const soft = replace(from, lane, softOf(this.layout, target, basis));
+    const basis: LimitBasis = { ...demand, current: from[lane], used: demand.used[lane] };
+    const target = nextLimit(this.layout, basis);
+    const limit = withLane(from, lane, target);
+    const soft = withLane(from, lane, renewThreshold(this.layout, target, basis));
     return { lane, base, limit, soft, odometers: odometersOf(limit, this.layout, floorMs) };
   }
 }
@@ -134,7 +136,7 @@ export function usableLane(base: PerLane<Position>, layout: Layout, nowMs: numbe
   return [higher, otherLane(higher)].find(isUsable);
 }
 
-function replace(pair: PerLane<Position>, lane: Lane, position: Position): PerLane<Position> {
+function withLane(pair: PerLane<Position>, lane: Lane, position: Position): PerLane<Position> {
   return lane === 0 ? [position, pair[1]] : [pair[0], position];
 }
 
@@ -145,7 +147,7 @@ const COARSE_MS = 60_000;
 const MAX_BLOCK = 2 ** 20;
 
 /** What a target is computed from. */
-export interface TargetBasis {
+export interface LimitBasis {
   /** The clock, validated and clamped to the database's. */
   readonly nowMs: number;
   readonly horizonMs: number;
@@ -164,14 +166,14 @@ export function isCoarse(layout: Layout): boolean {
 }
 
 /** Up to where a grant should reach; never below `current`. */
-export function targetOf(layout: Layout, basis: TargetBasis): Position {
+export function nextLimit(layout: Layout, basis: LimitBasis): Position {
   const { timeline, maxSequence, maxTick } = layout;
   const { nowMs, horizonMs, current } = basis;
   const horizonTick = Math.min(timeline.tickAt(nowMs + horizonMs), maxTick);
   if (!isCoarse(layout)) return maxPosition(current, { tick: horizonTick, sequence: maxSequence });
 
   const tick = timeline.tickAt(nowMs);
-  const block = blockOf(layout, basis);
+  const block = blockSize(layout, basis);
   if (horizonTick > tick) {
     return current.tick >= horizonTick ? current : { tick: horizonTick, sequence: Math.min(block - 1, maxSequence) };
   }
@@ -186,16 +188,16 @@ export function targetOf(layout: Layout, basis: TargetBasis): Position {
  * Past this position the next grant should be asked for: half the horizon, or half a block, before the limit. Nowhere
  * when asking yields nothing more: the rest of a coarse tick, and of the layout's life, comes with the heartbeat.
  */
-export function softOf(layout: Layout, limit: Position, basis: TargetBasis): Position {
+export function renewThreshold(layout: Layout, limit: Position, basis: LimitBasis): Position {
   if (limit.sequence >= layout.maxSequence && (isCoarse(layout) || limit.tick >= layout.maxTick)) return AFTER_ALL;
   if (!isCoarse(layout)) {
     return { tick: limit.tick - Math.floor(basis.horizonMs / 2 / layout.unitMs), sequence: -1 };
   }
-  return { tick: limit.tick, sequence: limit.sequence - Math.floor(blockOf(layout, basis) / 2) };
+  return { tick: limit.tick, sequence: limit.sequence - Math.floor(blockSize(layout, basis) / 2) };
 }
 
 /** Enough for twice the time until the next renewal is overdue, at the fastest code's rate, and for two batches. */
-function blockOf(layout: Layout, { rate, horizonMs, batch }: TargetBasis): number {
+function blockSize(layout: Layout, { rate, horizonMs, batch }: LimitBasis): number {
   const least = Math.max(1, Math.floor(layout.idsPerTick / 1_024), batch === 1 ? 1 : 2 * batch);
   return Math.max(least, Math.min(Math.ceil(2 * horizonMs * rate), MAX_BLOCK));
 }

@@ -4,37 +4,42 @@ import type { Timer } from '../ports.js';
 import type { LeasePorts } from './lease-context.js';
 import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavailableError } from './lease-errors.js';
 
-const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+const NOTHING_ISSUED: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
 
 /** What may be issued while no worker id is held. */
-const NO_GRANT: Grant = { lane: 0, base: NOTHING, limit: NOTHING, soft: NOTHING };
+const NOTHING_RESERVED: ReservedPositions = {
+  lane: 0,
+  base: NOTHING_ISSUED,
+  limit: NOTHING_ISSUED,
+  soft: NOTHING_ISSUED,
+};
 
 /**
  * Keeps one worker id, wherever it comes from: takes it, renews it, takes another one when it was lost, gives it back.
  * It is the tenure that the generator asks "may I issue up to here?".
  */
-export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
+export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
   /** The worker id that is held, or was held last; -1 before the first. */
   workerId = -1;
   /** Counts tenures. */
   number = 0;
   abstract readonly flipping: boolean;
 
-  protected held: Held | undefined;
+  protected lease: Kept | undefined;
   protected readonly ports: LeasePorts;
   protected readonly hooks: KeeperHooks;
-  protected readonly renewals: RenewalClock;
+  protected readonly renewals: RenewalTimer;
   /** How far this tenure has issued, on each lane. */
-  protected readonly reached: Reached = () => [this.highest(0), this.highest(1)];
+  protected readonly highestIssued: HighestIssued = () => [this.highestOn(0), this.highestOn(1)];
 
   private phase: 'starting' | 'held' | 'lost' | 'closed' = 'starting';
-  private isLossTold = false;
+  private isLossReported = false;
   private restores = 0;
   private lastError: RaindropError | undefined;
   private readonly counters = { renewals: 0, failures: 0 };
   private changed: () => void = () => {};
   /** Unless somebody knows better, all that was granted was issued. */
-  private highest: (lane: Lane) => Position = (lane) => this.limit[lane];
+  private highestOn: (lane: Lane) => Position = (lane) => this.limit[lane];
   private closing: Promise<void> | undefined;
 
   /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
@@ -42,28 +47,28 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     // A copy in another process and a restored snapshot are the same to us: this memory may live twice. One number, then.
     this.ports = { ...ports, processId: () => ports.processId() + this.restores * 2 ** 32 };
     this.hooks = {
-      changed: () => tellQuietly(this.changed),
-      renewNow: () => this.renewals.now(),
-      emit: (event) => tellQuietly(listener, event),
+      changed: () => notifyListener(this.changed),
+      renewNow: () => this.renewals.requestNow(),
+      emit: (event) => notifyListener(listener, event),
     };
-    const withinMs = (): number => this.held?.renewWithinMs || Number.POSITIVE_INFINITY;
-    this.renewals = new RenewalClock(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
+    const withinMs = (): number => this.lease?.renewWithinMs || Number.POSITIVE_INFINITY;
+    this.renewals = new RenewalTimer(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
   }
 
   get lane(): Lane {
-    return this.grant.lane;
+    return this.reservation.lane;
   }
 
   get base(): PerLane<Position> {
-    return this.grant.base;
+    return this.reservation.base;
   }
 
   get limit(): PerLane<Position> {
-    return this.grant.limit;
+    return this.reservation.limit;
   }
 
   get soft(): PerLane<Position> {
-    return this.grant.soft;
+    return this.reservation.soft;
   }
 
   abstract requestExtension(wanted?: number): void;
@@ -74,12 +79,12 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
   }
 
   /** Names who knows the highest position issued in this tenure, by lane. */
-  reportedBy(highest: (lane: Lane) => Position): void {
-    this.highest = highest;
+  setHighestIssued(highest: (lane: Lane) => Position): void {
+    this.highestOn = highest;
   }
 
   admit(wallMs: number): RaindropError | undefined {
-    if (this.phase === 'held') return this.held!.admit(wallMs);
+    if (this.phase === 'held') return this.lease!.admit(wallMs);
     if (this.phase === 'closed') return new ClosedError();
     if (this.phase === 'starting') return new NotReadyError('none has been acquired');
     if (this.lastError instanceof ClockSkewError) return this.lastError;
@@ -102,12 +107,12 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
 
   /** What is held, how long yet, and how the renewals went. */
   status(): LeaseStatus {
-    const { held, phase, lane, base, limit, counters, lastError } = this;
+    const { lease, phase, lane, base, limit, counters, lastError } = this;
     return {
-      state: phase === 'held' ? held!.state : phase,
-      workerId: held?.workerId,
-      leaseLeftMs: held?.leaseLeftMs ?? 0,
-      clockOffsetMs: held?.clockOffsetMs,
+      state: phase === 'held' ? lease!.state : phase,
+      workerId: lease?.workerId,
+      leaseLeftMs: lease?.leaseLeftMs ?? 0,
+      clockOffsetMs: lease?.clockOffsetMs,
       ...{ lane, base, limit, ...counters, lastError },
     };
   }
@@ -118,64 +123,64 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
   }
 
   /** Takes a worker id; nothing is issued meanwhile. */
-  protected abstract take(): Promise<Held>;
+  protected abstract acquireLease(): Promise<Kept>;
 
   /** Ends a start that is under way. */
-  protected endStart?(): Promise<void>;
+  protected cancelStart?(): Promise<void>;
 
   /** Lets go of what worker ids come from. */
   protected disconnect?(): Promise<void>;
 
   /** A tenure begins. @throws ClosedError when the keeper was closed meanwhile; then the worker id goes back */
-  protected async begin(held: Held): Promise<void> {
+  protected async beginLease(lease: Kept): Promise<void> {
     if (this.isClosed) {
-      await held.release(() => NOTHING);
+      await lease.release(() => NOTHING_ISSUED);
       throw new ClosedError();
     }
-    this.held = held;
-    this.workerId = held.workerId;
+    this.lease = lease;
+    this.workerId = lease.workerId;
     this.number++;
     this.phase = 'held';
-    this.isLossTold = false;
+    this.isLossReported = false;
     this.hooks.changed();
     this.hooks.emit({ type: this.number === 1 ? 'lease-acquired' : 'lease-regained', workerId: this.workerId });
   }
 
-  private get grant(): Grant {
-    return this.held?.grant ?? NO_GRANT;
+  private get reservation(): ReservedPositions {
+    return this.lease?.reservation ?? NOTHING_RESERVED;
   }
 
   /** One attempt to renew, or to take another one; answers whether it succeeded, and never rejects. */
   private async attempt(): Promise<boolean> {
     try {
-      if (this.phase === 'held') await this.renew(this.held!);
-      if (this.phase === 'lost') await this.begin(await this.take());
+      if (this.phase === 'held') await this.renew(this.lease!);
+      if (this.phase === 'lost') await this.beginLease(await this.acquireLease());
       this.counters.renewals++;
       this.lastError = undefined;
-      if (this.held?.renewWithinMs === 0) this.renewals.soon();
+      if (this.lease?.renewWithinMs === 0) this.renewals.requestSoon();
       return true;
     } catch (error) {
       if (this.isClosed) return true;
       this.counters.failures++;
       this.lastError = error instanceof RaindropError ? error : new StoreUnavailableError('keeping the lease', error);
       this.hooks.emit({ type: 'lease-trouble', error: this.lastError });
-      if (this.held?.isLapsed === true) this.tellLoss('its lease has run out without a renewal');
+      if (this.lease?.isLapsed === true) this.reportLoss('its lease has run out without a renewal');
       return false;
     }
   }
 
-  private async renew(held: Held): Promise<void> {
-    const reason = await held.renew(this.reached);
+  private async renew(lease: Kept): Promise<void> {
+    const reason = await lease.renew(this.highestIssued);
     if (reason === undefined) return;
-    this.held = undefined;
+    this.lease = undefined;
     if (this.phase === 'held') this.phase = 'lost';
     this.hooks.changed();
-    this.tellLoss(reason);
+    this.reportLoss(reason);
   }
 
-  private tellLoss(reason: string): void {
-    if (this.isLossTold) return;
-    this.isLossTold = true;
+  private reportLoss(reason: string): void {
+    if (this.isLossReported) return;
+    this.isLossReported = true;
     this.hooks.changed();
     this.hooks.emit({ type: 'lease-lost', workerId: this.workerId, reason });
   }
@@ -183,19 +188,19 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
   private async shutDown(): Promise<void> {
     this.phase = 'closed';
     this.hooks.changed();
-    await this.endStart?.();
+    await this.cancelStart?.();
     await this.renewals.stop();
-    const { held } = this;
-    if (held !== undefined && (await held.release(this.reached))) {
+    const { lease } = this;
+    if (lease !== undefined && (await lease.release(this.highestIssued))) {
       this.hooks.emit({ type: 'lease-released', workerId: this.workerId });
     }
-    this.held = undefined;
+    this.lease = undefined;
     await this.disconnect?.();
   }
 }
 
 /** Asks how far a tenure has issued, on each lane. */
-export type Reached = () => PerLane<Position>;
+export type HighestIssued = () => PerLane<Position>;
 
 /** What a tenure of a worker id tells its keeper. */
 export interface KeeperHooks {
@@ -207,11 +212,11 @@ export interface KeeperHooks {
 }
 
 /** Up to where a tenure may issue, and on which lane it goes on. */
-export type Grant = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
+export type ReservedPositions = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
 
 /** One tenure of one worker id, from the answer that gave it to the call that gives it back. */
-export interface HeldWorker extends Pick<Tenure, 'workerId' | 'admit'> {
-  readonly grant: Grant;
+export interface Lease extends Pick<Tenure, 'workerId' | 'admit'> {
+  readonly reservation: ReservedPositions;
   /** What the status says of it; `lost` once its lease has run out. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'suspect' | 'lost'>;
   readonly leaseLeftMs: number;
@@ -221,12 +226,12 @@ export interface HeldWorker extends Pick<Tenure, 'workerId' | 'admit'> {
   readonly renewWithinMs: number;
 
   /** @returns why the tenure is over; undefined while it goes on. @throws when that is not known yet */
-  renew(reached: Reached): Promise<string | undefined>;
+  renew(highestIssued: HighestIssued): Promise<string | undefined>;
   /**
    * Gives the worker id back. The keeper has closed before: nothing is issued any more.
    * @returns false when it could not be given back, or must not be
    */
-  release(reached: Reached): Promise<boolean>;
+  release(highestIssued: HighestIssued): Promise<boolean>;
 }
 
 /** A lease at one moment, for status and health. */
@@ -271,7 +276,7 @@ const MIN_PAUSE_MS = 20;
 const RETRY_MS = 800;
 
 /** Says when the next attempt is made: one timer, one attempt at a time. */
-export class RenewalClock {
+export class RenewalTimer {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
   private askedMeanwhile = false;
@@ -299,14 +304,14 @@ export class RenewalClock {
   }
 
   /** Brings the next attempt forward; while attempts fail they keep their own pace. */
-  soon(): void {
+  requestSoon(): void {
     if (this.askedMeanwhile) return;
     this.askedMeanwhile = true;
     if (this.running === undefined && !this.failing) this.schedule(MIN_PAUSE_MS);
   }
 
   /** An attempt at once, or after the one under way. */
-  now(): void {
+  requestNow(): void {
     this.askedMeanwhile = true;
     if (this.running === undefined) this.schedule(0);
   }
@@ -346,7 +351,7 @@ export class RenewalClock {
  * Calls a listener of somebody else's. What it throws, or rejects with, is its own affair: it must neither stop a lease
  * nor end a process.
  */
-function tellQuietly<Told extends unknown[]>(listener: (...told: Told) => unknown, ...told: Told): void {
+function notifyListener<Told extends unknown[]>(listener: (...told: Told) => unknown, ...told: Told): void {
   try {
     Promise.resolve(listener(...told)).catch(() => undefined);
   } catch {

@@ -68,12 +68,12 @@ export interface SampleRequest {
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
   readonly from: number;
   readonly atMost: number;
-  /** A lease that ended that long ago is over; by `HELD_TOO` every one is. */
+  /** A lease that ended that long ago is over; by `INCLUDE_HELD` every one is. */
   readonly graceMs: number;
 }
 
 /** The grace of a sample that takes held rows for free ones. */
-export const HELD_TOO = Number.MIN_SAFE_INTEGER;
+export const INCLUDE_HELD = Number.MIN_SAFE_INTEGER;
 
 /** A few rows that may be free, and what has to be known of the others, as they were at one moment. */
 export interface WorkerSample extends KnownLayouts {
@@ -152,7 +152,7 @@ export interface WorkerStore {
   close(): Promise<void>;
 }
 
-interface Seen {
+interface LastChange {
   readonly version: number;
   readonly sinceMs: number;
   readonly isOwn: boolean;
@@ -167,14 +167,14 @@ interface Seen {
  * granted in any case: that is a matter of the row's odometers.
  */
 export class LeaseWatch {
-  private readonly seen = new Map<number, Seen>();
+  private readonly lastChanges = new Map<number, LastChange>();
 
   /** @param monotonic this process's, such as `performance` */
   constructor(private readonly monotonic: MonotonicClock) {}
 
   /** Notes a row that this store has written: of its own lease the wall clock tells, too, that it has slept past the end. */
   wrote({ id, version }: WorkerRow): void {
-    this.seen.set(id, { version, sinceMs: this.monotonic.now(), isOwn: true });
+    this.lastChanges.set(id, { version, sinceMs: this.monotonic.now(), isOwn: true });
   }
 
   /** A row as it is to be believed at `nowMs`, Unix ms of this process: with the end of the lease by that clock. */
@@ -182,9 +182,9 @@ export class LeaseWatch {
     const { id, version, heartbeatMs, leaseUntilMs } = row;
     if (row.token === '') return row;
     const now = this.monotonic.now();
-    const known = this.seen.get(id);
+    const known = this.lastChanges.get(id);
     const seen = known?.version === version ? known : { version, sinceMs: now, isOwn: false };
-    this.seen.set(id, seen);
+    this.lastChanges.set(id, seen);
     const untilMs = Math.ceil(nowMs + seen.sinceMs + (leaseUntilMs - heartbeatMs) - now);
     return { ...row, leaseUntilMs: seen.isOwn ? Math.min(leaseUntilMs, untilMs) : untilMs };
   }

@@ -1,7 +1,7 @@
 import { AFTER_ALL, BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { RaindropError } from '../raindrop-error.js';
-import { type Glance, glanceAt } from '../lease/admission.js';
-import type { Grant, HeldWorker, KeeperHooks } from '../lease/worker-keeper.js';
+import { type ClockReading, readClocks } from '../lease/admission.js';
+import type { ReservedPositions, Lease, KeeperHooks } from '../lease/worker-keeper.js';
 import type { LeasePorts } from '../lease/lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from '../lease/lease-errors.js';
 import type { Layout } from '../layout/layout.js';
@@ -24,8 +24,8 @@ export interface AssignedContext {
 }
 
 /** One tenure of a worker id that was assigned: until when it may be used, by whom, and from where on. */
-export class AssignedLease implements HeldWorker {
-  readonly grant: Grant;
+export class AssignedLease implements Lease {
+  readonly reservation: ReservedPositions;
   readonly clockOffsetMs = undefined;
   private readonly processId: number;
   private suspicion: string | undefined;
@@ -33,7 +33,7 @@ export class AssignedLease implements HeldWorker {
    * The end by both clocks: the monotonic one stands still while the host sleeps, and the other one may be set back. The
    * earlier end counts.
    */
-  private end: Pick<Glance, 'monotonicMs' | 'wallMs'>;
+  private end: Pick<ClockReading, 'monotonicMs' | 'wallMs'>;
 
   /**
    * @param asked clock and process before the id was asked for
@@ -42,12 +42,12 @@ export class AssignedLease implements HeldWorker {
   constructor(
     private readonly ctx: AssignedContext,
     private assigned: AssignedWorkerId,
-    asked: Glance,
+    asked: ClockReading,
     readonly wait: RestartWait,
     own: PerLane<Position>,
   ) {
     const base = [maxPosition(wait.base, own[0]), maxPosition(wait.base, own[1])] as const;
-    this.grant = { lane: ctx.lane, base, limit: EVERYTHING, soft: EVERYTHING };
+    this.reservation = { lane: ctx.lane, base, limit: EVERYTHING, soft: EVERYTHING };
     this.processId = asked.processId;
     this.end = endOf(assigned, asked);
   }
@@ -83,7 +83,7 @@ export class AssignedLease implements HeldWorker {
 
   /** Undefined when IDs may be issued now. */
   admit(wallMs: number): RaindropError | undefined {
-    this.lookAtProcess();
+    this.checkProcess();
     if (this.suspicion !== undefined) return new LeaseSuspectError(this.workerId, this.suspicion);
     if (this.isLapsed) return new LeaseLostError(this.workerId, 'its lease has run out without a renewal');
     if (this.wait.hasPassed(wallMs)) return undefined;
@@ -96,7 +96,7 @@ export class AssignedLease implements HeldWorker {
     if (this.suspicion !== undefined) return this.suspicion;
     if (this.isLapsed) return LAPSED;
     if (!this.hasLease) return undefined;
-    const asked = glanceAt(ports.clock.refresh(), ports);
+    const asked = readClocks(ports.clock.refresh(), ports);
     const renewed = await calls.renew(this.assigned);
     const isOurs = renewed?.workerId === this.workerId;
     if (renewed !== undefined && !isOurs) await calls.release(renewed);
@@ -111,14 +111,14 @@ export class AssignedLease implements HeldWorker {
 
   /** What may live twice, or may be another process's by now, is not ours to give back. */
   async release(): Promise<boolean> {
-    this.lookAtProcess();
+    this.checkProcess();
     if (this.state !== 'held') return false;
     await this.ctx.calls.release(this.assigned);
     return true;
   }
 
   /** A copy of the process that was given the id asks for one of its own. */
-  private lookAtProcess(): void {
+  private checkProcess(): void {
     const { ports, hooks } = this.ctx;
     if (this.suspicion !== undefined || ports.processId() === this.processId) return;
     this.suspicion = 'its process was copied or restored from a snapshot';
@@ -135,7 +135,7 @@ export class AssignedLease implements HeldWorker {
   }
 }
 
-function endOf({ leaseMs = Number.POSITIVE_INFINITY }: AssignedWorkerId, { monotonicMs, wallMs }: Glance) {
+function endOf({ leaseMs = Number.POSITIVE_INFINITY }: AssignedWorkerId, { monotonicMs, wallMs }: ClockReading) {
   return { monotonicMs: monotonicMs + leaseMs, wallMs: wallMs + leaseMs };
 }
 
@@ -145,11 +145,11 @@ const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
  * How far this process has issued under each worker id it had: one that comes back goes on from there, wherever the clock
  * stands.
  */
-export class OwnPast {
+export class IssuedHistory {
   private readonly marks = new Map<number, PerLane<Position>>();
 
   /** Takes note at the end of a tenure of how far it has issued. */
-  note(workerId: number, reached: PerLane<Position>): void {
+  record(workerId: number, reached: PerLane<Position>): void {
     const [first, second] = this.of(workerId);
     this.marks.set(workerId, [maxPosition(first, reached[0]), maxPosition(second, reached[1])]);
   }

@@ -73,7 +73,7 @@ export class AssignerCalls {
   /** @throws WorkerIdAssignerError */
   async acquire(): Promise<AssignedWorkerId | undefined> {
     const asked = this.ask('acquire', () => this.assigner.acquire(this.request));
-    const assigned = await this.inTime('acquire', asked, (late) => late !== undefined && void this.release(late));
+    const assigned = await this.withDeadline('acquire', asked, (late) => late !== undefined && void this.release(late));
     if (assigned === undefined) return undefined;
     try {
       return this.checked(assigned);
@@ -88,7 +88,7 @@ export class AssignerCalls {
     if (this.assigner.renew === undefined) {
       throw new WorkerIdAssignerError(this.assigner.name, 'it gives ids with a lease and has no renew()', false);
     }
-    const renewed = await this.inTime(
+    const renewed = await this.withDeadline(
       'renew',
       this.ask('renew', () => this.assigner.renew!(held)),
     );
@@ -98,7 +98,7 @@ export class AssignerCalls {
   /** Never rejects: what cannot be given back comes free as the assigner sees to it. */
   async release(assigned: AssignedWorkerId): Promise<void> {
     const released = this.ask('release', async () => this.assigner.release?.(assigned));
-    await this.inTime('release', released).catch(() => undefined);
+    await this.withDeadline('release', released).catch(() => undefined);
   }
 
   private checked(assigned: AssignedWorkerId): AssignedWorkerId {
@@ -131,7 +131,7 @@ export class AssignerCalls {
     }
   }
 
-  private async inTime<T>(what: string, call: Promise<T>, late?: (answer: T) => void): Promise<T> {
+  private async withDeadline<T>(what: string, call: Promise<T>, late?: (answer: T) => void): Promise<T> {
     let isLate = false;
     let expire!: () => void;
     const deadline = new Promise<never>((_, reject) => {

@@ -1,8 +1,8 @@
 import type { Lane } from '../generator/tenure.js';
-import { glanceAt } from '../lease/admission.js';
+import { readClocks } from '../lease/admission.js';
 import type { LeasePorts } from '../lease/lease-context.js';
 import { type LeaseEvent, WorkerKeeper } from '../lease/worker-keeper.js';
-import { type AssignedContext, AssignedLease, OwnPast, RestartWait } from './assigned-lease.js';
+import { type AssignedContext, AssignedLease, IssuedHistory, RestartWait } from './assigned-lease.js';
 import { AssignerCalls, type WorkerIdAssigner, type WorkerIdRequest } from './worker-id-assigner.js';
 import { NoWorkerIdError } from './worker-id-errors.js';
 
@@ -31,10 +31,10 @@ const IDLE_MS = 3_600_000;
  * Keeps a worker id that an assigner without odometers gave: asks for it, renews its lease where it has one, asks for
  * another when it was lost, gives it back. What the assigner guarantees is guaranteed, and no more.
  */
-export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
+export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
   readonly flipping = false;
   private readonly ctx: AssignedContext;
-  private readonly past = new OwnPast();
+  private readonly history = new IssuedHistory();
 
   /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
   constructor(
@@ -55,7 +55,7 @@ export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
   async start(): Promise<boolean> {
     const lease = await this.ask();
     if (lease === undefined) return false;
-    await this.begin(lease);
+    await this.beginLease(lease);
     if (lease.hasLease) this.renewals.start();
     const waitMs = lease.wait.leftMs(this.ports.clock.refresh());
     if (waitMs > LONG_WAIT_MS) {
@@ -74,14 +74,14 @@ export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
   /** Does nothing: both lanes are there from the start. */
   requestFlip(): void {}
 
-  protected async take(): Promise<AssignedLease> {
+  protected async acquireLease(): Promise<AssignedLease> {
     const lease = await this.ask();
     if (lease === undefined) throw new NoWorkerIdError([this.setup.assigner.name]);
     return lease;
   }
 
-  protected override async begin(lease: AssignedLease): Promise<void> {
-    await super.begin(lease);
+  protected override async beginLease(lease: AssignedLease): Promise<void> {
+    await super.beginLease(lease);
     for (const message of lease.warnings) this.hooks.emit({ type: 'warning', message });
   }
 
@@ -89,12 +89,12 @@ export class AssignedIdKeeper extends WorkerKeeper<AssignedLease> {
   private async ask(): Promise<AssignedLease | undefined> {
     const { ports, calls } = this.ctx;
     const { restartWaitMs, request } = this.setup;
-    const asked = glanceAt(ports.clock.refresh(), ports);
+    const asked = readClocks(ports.clock.refresh(), ports);
     const assigned = await calls.acquire();
     if (assigned === undefined) return undefined;
     // Nothing is issued any more under the id that was held before.
-    this.past.note(this.workerId, this.reached());
+    this.history.record(this.workerId, this.highestIssued());
     const wait = new RestartWait(request.layout, restartWaitMs, ports.clock.refresh());
-    return new AssignedLease(this.ctx, assigned, asked, wait, this.past.of(assigned.workerId));
+    return new AssignedLease(this.ctx, assigned, asked, wait, this.history.of(assigned.workerId));
   }
 }

@@ -1,6 +1,6 @@
 import type { Lane } from '../generator/tenure.js';
 import { acquireRow } from './acquire-row.js';
-import { HeldLease } from './held-lease.js';
+import { StoreLease } from './store-lease.js';
 import type { LeaseContext } from './lease-context.js';
 import type { WorkerCensus } from './lease-errors.js';
 import { type LeaseEvent, WorkerKeeper } from './worker-keeper.js';
@@ -14,19 +14,19 @@ import { LeaseStart } from './lease-start.js';
  * compare-and-swap on version and token, and the next holder starts after it. Lease and clocks decide only when a row
  * changes hands and which granted position is used.
  */
-export class LeaseKeeper extends WorkerKeeper<HeldLease> {
+export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   private readonly ctx: LeaseContext;
-  private readonly beginning: LeaseStart;
+  private readonly leaseStart: LeaseStart;
   private starting: Promise<void> | undefined;
 
   /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
   constructor(context: LeaseContext, listener: (event: LeaseEvent) => void) {
     super(context.ports, context.options.heartbeatIntervalMs, listener);
     this.ctx = { ...context, ports: this.ports };
-    this.beginning = new LeaseStart(this.ctx, {
+    this.leaseStart = new LeaseStart(this.ctx, {
       acquire: async () => {
-        const first = await this.take();
-        await this.begin(first);
+        const first = await this.acquireLease();
+        await this.beginLease(first);
         this.warnOfFewWorkers(first.acquired.census);
         this.renewals.start();
       },
@@ -37,7 +37,7 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
 
   /** True while a write that reserves the other lane is under way. */
   get flipping(): boolean {
-    return this.held?.wantsFlip === true && this.renewals.isBusy;
+    return this.lease?.isFlipRequested === true && this.renewals.isBusy;
   }
 
   /**
@@ -47,7 +47,7 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
    * ConfigurationError; StoreUnavailableError; ClosedError; what the store throws on a table it cannot use
    */
   async start(): Promise<void> {
-    this.starting ??= this.beginning.run();
+    this.starting ??= this.leaseStart.run();
     try {
       await this.starting;
     } catch (error) {
@@ -58,22 +58,22 @@ export class LeaseKeeper extends WorkerKeeper<HeldLease> {
 
   /** Asks for a later limit by a renewal that is sent soon. Cheap to call often. */
   requestExtension(wanted = 1): void {
-    this.held?.want(wanted);
-    this.renewals.soon();
+    this.lease?.expectBatch(wanted);
+    this.renewals.requestSoon();
   }
 
   /** Asks for a reservation on the other lane by a renewal that is sent soon. */
   requestFlip(lane: Lane): void {
-    this.held?.wantLane(lane);
-    this.renewals.soon();
+    this.lease?.requestLane(lane);
+    this.renewals.requestSoon();
   }
 
-  protected async take(): Promise<HeldLease> {
-    return new HeldLease(this.ctx, await acquireRow(this.ctx), this.hooks);
+  protected async acquireLease(): Promise<StoreLease> {
+    return new StoreLease(this.ctx, await acquireRow(this.ctx), this.hooks);
   }
 
-  protected override async endStart(): Promise<void> {
-    this.beginning.end();
+  protected override async cancelStart(): Promise<void> {
+    this.leaseStart.cancel();
     await this.starting?.catch(() => undefined);
   }
 
