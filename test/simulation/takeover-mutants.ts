@@ -2,8 +2,7 @@ import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
 import { StoreWorkerKeeper } from '../../libs/core/src/lease/store-worker-keeper.js';
 import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
-import { isForeign } from '../../libs/core/src/lease/lease-row.js';
-import { INCLUDE_HELD, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
+import { INCLUDE_HELD, isForeign, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 
 /** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */

@@ -106,9 +106,12 @@ export {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
+  fencedRow,
+  sampleRows,
+  unusedRow,
+  writtenRow,
   LeaseWatch,
 } from './lease/worker-store.js';
-export { fencedRow, sampleRows, unusedRow, writtenRow } from './lease/lease-row.js';
 
 export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.js';
 

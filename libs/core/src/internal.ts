@@ -22,6 +22,8 @@ export { processWide } from './copies.js';
 export {
   judgeLayouts,
   chooseLayout,
+  findLayout,
+  withFoundLayout,
   type LayoutChoice,
   UnclearLayoutError,
   type RememberedLayout,
@@ -32,10 +34,9 @@ export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { toUnsignedId, parseDecimal } from './codec/decimal.js';
 export { base32Check, base62LowerFirst } from './codec/radix-codec.js';
-export { FENCE_LEAP, INCLUDE_HELD } from './lease/worker-store.js';
+export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
-export { isHeld } from './lease/lease-row.js';
 export {
   maxGrantAgeMs,
   sessionAgesOf,
@@ -62,13 +63,10 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
-export { findLayout, withFoundLayout } from './lease/lease-start.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
-export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';
-export { RestartWait } from './worker-id/assigned-lease.js';
-export { AssignerCalls } from './worker-id/worker-id-assigner.js';
+export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
-export { AssignedWorkerKeeper } from './worker-id/assigned-worker-keeper.js';
+export { AssignedWorkerKeeper, RestartWait } from './worker-id/assigned-worker-keeper.js';
 export { atomicChanges } from './ring/ring-memory.js';
 export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export { SharedIdRing } from './ring/shared-id-ring.js';

@@ -4,7 +4,7 @@ import { LeaseLostError, LeaseSuspectError, NotReadyError } from './lease-errors
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
 /** The answer holds until the clock's value changes, up to a millisecond later: it ends so much sooner. */
-const CLOCK_GRAIN_MS = 1;
+export const CLOCK_GRAIN_MS = 1;
 
 /**
  * Decides whether a held worker may issue at this moment: inside the deadline, with nothing suspicious since the last

@@ -5,7 +5,7 @@ import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 import { maxGrantAgeMs } from './failover-guard.js';
-import { unusedRow } from './lease-row.js';
+import { unusedRow } from './worker-store.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
 let mockIsBlind = false;

@@ -1,6 +1,5 @@
 import type { WorkerRange } from '../layout/layout-usage.js';
 import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './failover-guard.js';
-import { fencedRow, sampleRows, unusedRow, writtenRow } from './lease-row.js';
 import {
   type SampleRequest,
   type WorkerRow,
@@ -8,6 +7,10 @@ import {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
+  fencedRow,
+  sampleRows,
+  unusedRow,
+  writtenRow,
 } from './worker-store.js';
 
 /** Holds the table that several {@link MemoryWorkerStore} share. */

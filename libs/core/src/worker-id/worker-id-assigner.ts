@@ -1,8 +1,8 @@
 import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
+import { RaindropError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 import type { LeasePorts } from '../lease/lease-context.js';
-import { WorkerIdAssignerError } from './worker-id-errors.js';
 
 /**
  * The guarantee of a worker id says what its assigner vouches for.
@@ -152,5 +152,39 @@ export class AssignerCalls {
     } finally {
       timer.cancel();
     }
+  }
+}
+
+/** An assigner of worker ids failed, or answered what cannot be used. Nobody else is asked in its place. */
+export class WorkerIdAssignerError extends RaindropError {
+  readonly errorCode = 'WORKER_ID_ASSIGNER';
+
+  constructor(
+    readonly assigner: string,
+    reason: string,
+    retryable: boolean,
+    cause?: unknown,
+  ) {
+    super(`The worker id assigner '${assigner}' gave no worker id: ${reason}.`, { retryable, cause });
+  }
+
+  /** Our own errors keep their name; whatever else an assigner throws may pass. */
+  static of(assigner: string, call: string, error: unknown): RaindropError {
+    if (error instanceof RaindropError) return error;
+    const reason = error instanceof Error ? error.message : 'something that is no Error';
+    return new WorkerIdAssignerError(assigner, `its ${call}() threw: ${reason}`, true, error);
+  }
+}
+
+/** None of the assigners that were asked has a worker id to give. */
+export class NoWorkerIdError extends RaindropError {
+  readonly errorCode = 'NO_WORKER_ID';
+
+  constructor(
+    readonly assigners: readonly string[],
+    hint = '',
+  ) {
+    const asked = assigners.map((each) => `'${each}'`).join(', ');
+    super(`No worker id: none was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`, { retryable: false });
   }
 }
