@@ -15,24 +15,24 @@ import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.j
 import { raiseOdometersTo } from './failover-guard.js';
 import { checkForeignTimes } from './store-session.js';
 
-/** A row that is ours, and what it grants. */
+/** A row that was acquired, and its first grant. */
 export interface AcquiredRow {
   readonly leaseRow: LeaseRow;
   readonly reservation: Reservation;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
-  /** Clock and process when they were held against the database, before the write. */
+  /** Clocks and process when the wall clock was compared with the database's, before the write. */
   readonly trusted: ClockReading;
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
-  /** The rows of our range as they were found. */
+  /** The rows of our range before the write. */
   readonly census: Pick<WorkerCensus, 'total' | 'live'>;
 }
 
 /**
- * One round of acquiring: look at a few free rows, or at the whole table where that does not do, try them in turn, and
- * look once more whether another layout came in between. A write whose outcome is unknown is forgotten with its token;
- * its row comes free when that lease ends.
+ * One round of acquiring a row: reads a few free rows, or the whole table where those are not enough; tries them in
+ * turn; and, once one is acquired, reads again whether another layout has started meanwhile. A write whose outcome is
+ * unknown is forgotten together with its token; if it was executed, its row comes free when that lease ends.
  *
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
  */
@@ -46,7 +46,7 @@ export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
   throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
 
-/** Undefined when others were faster on every row. */
+/** Undefined when other processes were faster on every row. */
 async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
   const { session, resolved, options, ports } = ctx;
   const { trusted, nowMs, census } = survey;
@@ -60,8 +60,8 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
     const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
       const leaseRow = new LeaseRow(row.id, row.version + 1, token);
-      // A primary that was replaced, and serves on the sessions that it has, shows a lease as over which its holder renews at
-      // the successor. New sessions lead there.
+      // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
+      // the successor. A new session leads to the successor.
       if (row.token !== '') session.reconnect();
       const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
       const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
@@ -73,8 +73,9 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
 }
 
 /**
- * Two layouts that start together both pass the first look; at least one of them sees the other now.
- * @returns the floor by what the table says now
+ * Confirms the row, and that no other layout has started meanwhile. Two processes with conflicting layouts that start
+ * together both pass the first read; both have written their rows by now, so at least one of them sees the other's.
+ * @returns the floor that the layouts on the table leave now
  */
 async function confirmLayout(
   ctx: LeaseContext,
@@ -91,7 +92,7 @@ async function confirmLayout(
     if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
     return floor;
   } catch (error) {
-    // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
+    // Nothing was issued, so the row goes back; unless a copy of this process holds it as well, which may yet issue.
     if (ctx.ports.processId() === trusted.processId) {
       const { lane, layout, odometers } = unusedRowOf(found, ours);
       await releaseRow(ctx, leaseRow, { lane, layout, odometers: () => odometers });
@@ -101,9 +102,11 @@ async function confirmLayout(
 }
 
 /**
- * How a row goes back from which nothing was issued: at our base, which remembers a foreign or an unclean past that our
- * write has covered up; under another layout as it was found, since our base knows no more than its ticks, but past the
- * moment up to which an unclean past reaches.
+ * The row to give back when nothing was issued. A row that had our layout, or another program's, goes back at our base:
+ * the base remembers how far another program, or a holder that did not give the row back, may have issued, which our
+ * write has covered up. A row of another layout, or of none, goes back as it was found, because our base knows only its
+ * ticks, not its sequences; where its last holder did not give it back, the odometers are raised past what that holder
+ * may have issued.
  */
 function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
   if (!isForeign(row) && row.layout !== layout.fingerprint) {
@@ -116,7 +119,7 @@ function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow,
   return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }
 
-/** A row that may be acquired, and where its next tenure would start. */
+/** A row that may be acquired, and where the next lease of it would start. */
 interface Candidate {
   readonly row: WorkerRow;
   readonly start: StartPoint;
@@ -142,11 +145,15 @@ interface SelectionBasis {
   readonly randomness: Randomness;
 }
 
-/** How long after its last heartbeat a row of the original's programs is dead, and how far ahead they may have issued. */
+/** A row of the original's programs is dead so long after its last heartbeat, ms. */
 const FOREIGN_DEAD_AFTER_MS = 120_000;
+
+/** How far past that heartbeat those programs may have issued, ms. */
 const FOREIGN_AHEAD_MS = 60_000;
 
-/** Sorts a table's rows: those that are held, foreign or used up are counted, the others put into the order of trial. */
+/**
+ * Sorts the table's rows: counts those that are held, foreign or used up, and puts the others into the order of trial.
+ */
 function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
   const { layout, workers, options } = basis;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
@@ -154,7 +161,8 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
-    // Taken from us by another program it is theirs, and for a while our holder's, who does not know yet.
+    // A row that another program took from one of our holders is still that holder's for a while, too: it does not know
+    // yet.
     if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, basis))) {
       foreign.push(row);
       continue;
@@ -198,47 +206,50 @@ function startPointOf(
   const lane = usableLane(base, layout, wallMs, firstLane);
   if (lane === undefined) return undefined;
   const floorMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
-  // Where a commit can be lost, so can the last holder's last grants: begin with the next tick. By now his lease is over,
-  // whatever the row says of it: see leastGraceMs.
+  // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
+  // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
   if (!isUnclean) return { lane, base, floorMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
   return {
     lane,
     base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
-    // To whatever layout comes next, too.
+    // Also for a later holder with another layout.
     floorMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
   };
 }
 
-/** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */
+/**
+ * First the rows that were given back or never used, then the longest expired; at random among equals, so that starters
+ * spread.
+ */
 function inOrderOfTrial(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
   return candidates
     .map((candidate) => ({
       candidate,
-      isOther: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
+      rank: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
       freeSince: candidate.row.token === '' ? 0 : candidate.row.leaseUntilMs,
-      lot: randomness.fraction(),
+      draw: randomness.fraction(),
     }))
-    .sort((a, b) => a.isOther - b.isOther || a.freeSince - b.freeSince || a.lot - b.lot)
+    .sort((a, b) => a.rank - b.rank || a.freeSince - b.freeSince || a.draw - b.draw)
     .map(({ candidate }) => candidate);
 }
 
-/** What a look at the table has shown. */
+/** The result of reading the table, or a sample of it. */
 interface Survey {
   /** The database's clock. */
   readonly nowMs: number;
-  /** Clock and process when they were held against the database. */
+  /** Clocks and process when the wall clock was compared with the database's. */
   readonly trusted: ClockReading;
   /** In the order in which they should be tried. */
   readonly candidates: readonly Candidate[];
-  /** The rows of our range as they were found. */
+  /** The rows of our range, counted. */
   readonly census: WorkerCensus;
-  /** How long the store bars all rows by this host's clock, to the end of the tick, ms. */
+  /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
   readonly barredForMs: number;
 }
 
-/** Our own row once more, and what the layouts on the table say now. */
+/** Our own row after it was acquired, and the state of the layouts at that moment. */
 interface Confirmation {
   readonly row: WorkerRow | undefined;
   /** Nothing up to here may be issued; see judgeLayouts. */
@@ -249,15 +260,13 @@ interface Confirmation {
 
 const DAY_MS = 86_400_000;
 
-/** Rows of one sample: a crowd of starters needs some to lose, and each costs a cold process 10 to 20 µs. */
+/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
 const SAMPLE_SIZE = 16;
 
 /**
- * A look at a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
- * when more of the table has to be known: a layout that could repeat our IDs, a row of another program, a preferred code,
- * an end in sight.
- *
- * Only the number of all and of the held ones is right in its census.
+ * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
+ * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
+ * code, or a layout that ends soon. Of its census only `total` and `live` are right.
  *
  * @throws ClockSkewError, StoreUnavailableError
  */
@@ -277,6 +286,7 @@ async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
 }
 
 /**
+ * Reads the whole table, and judges its layouts and foreign rows.
  * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
  * StoreUnavailableError
  */
@@ -285,16 +295,17 @@ async function surveyTable(ctx: LeaseContext): Promise<Survey> {
   await checkForeignRows(ctx, table);
   const wallMs = validatedNow(ctx, table.nowMs, true);
   refuseShortLifeOfNewTable(ctx, table);
-  // What layouts have issued is judged when the holders that go on have had the time to write it down again.
+  // Layouts are judged once nothing is barred: holders that go on have renewed by then, and their rows are right again.
   const barred = makeSurvey(ctx, table, wallMs, BEFORE_ALL);
   if (barred.barredForMs > 0) return { ...barred, candidates: [] };
   return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
 /**
+ * Reads the acquired row, and the layouts of the table, once more.
  * @param found the row as it was before it was acquired
  * @param wallMs when the row was chosen: by then nothing was barred
- * @throws LayoutConflictError; StoreUnavailableError, also when the store has lost something meanwhile
+ * @throws LayoutConflictError; StoreUnavailableError, also when the store may have lost writes meanwhile
  */
 async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<Confirmation> {
   const { session, resolved, options } = ctx;
@@ -313,7 +324,7 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   const rows = table.rows.filter((row) => row.id !== id);
-  // What we have just written vouches for nothing; what stood there before still does.
+  // Our own write of a moment ago shows nothing about other layouts; the row as it was found still does.
   if (found.layout === layout.fingerprint) rows.push(found);
   return {
     row: table.rows.find((row) => row.id === id),
@@ -337,12 +348,12 @@ function makeSurvey(
   return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
 }
 
-/** How long nobody may acquire: to the end of the barred moment's tick. */
+/** How long no row may be acquired, ms: to the end of the barred moment's tick. */
 function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
   return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
 }
 
-/** Rows of other programs need somebody's consent, and times that all take for the same moments. */
+/** Rows of other programs need the option that allows them, and times that all programs read as the same moments. */
 async function checkForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
   const foreign = rows.filter(isForeign).map(({ id }) => id);
   if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));

@@ -3,29 +3,33 @@ import type { LeasePorts } from './lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
-/** The answer holds until the clock's value changes, up to a millisecond later: it ends so much sooner. */
+/**
+ * The generator relies on an answer until the clock's value changes, up to 1 ms later: a lease ends that much sooner.
+ */
 export const CLOCK_GRAIN_MS = 1;
 
 /**
- * Decides whether a held worker may issue at this moment: inside the deadline, with nothing suspicious since the last
- * confirmation, and past any probation. Once the deadline has passed the answer is no for good: meanwhile others may have
- * judged the table without us.
+ * Decides whether a lease may issue at this moment: inside the deadline, with nothing suspicious since the last
+ * confirmation, and past any probation. Once the deadline has passed the answer is no for good: since then other
+ * processes may have judged the table as if this one were gone.
  */
 export class Admission {
   /** Monotonic ms after which nothing is issued. */
   deadlineMs: number;
-  /** How often something suspicious was seen; a confirmation clears what was seen before it was asked for. */
+  /** How often something suspicious was seen. A confirmation clears those that were seen before its write was sent. */
   suspicions = 0;
 
+  /** So many of the suspicions are cleared. */
   private confirmed = 0;
+  /** Why nothing is issued until the next confirmation; undefined when IDs may be issued. */
   private blockedBy: RaindropError | undefined;
-  /** Undefined once a write sent past it was acknowledged: from then on what was acquired can no longer be lost. */
+  /** Undefined once a write that was sent after it was acknowledged: the acquired row can no longer be lost then. */
   private probationUntilMs: number | undefined;
   private readonly jumps: ClockJumpDetector;
 
   /**
    * @param sentMs monotonic ms before the write was sent that acquired the row
-   * @param trusted clock and process before that
+   * @param trusted clocks and process before that
    */
   constructor(
     private readonly ports: LeasePorts,
@@ -39,7 +43,7 @@ export class Admission {
     this.blockedBy = this.probation;
   }
 
-  /** True while what was granted so far must not be used any more, even after a confirmation. */
+  /** True while positions granted so far must not be issued any more, even after a confirmation. */
   get isSuspect(): boolean {
     return this.suspicions > this.confirmed;
   }
@@ -53,7 +57,7 @@ export class Admission {
     return this.isLapsed || this.blockedBy !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
   }
 
-  /** How long to wait before a write ends the probation, ms: 0 when it would now; undefined when it has ended. */
+  /** How long until a write can end the probation, ms: 0 when it would now; undefined when the probation has ended. */
   get probationLeftMs(): number | undefined {
     if (this.probationUntilMs === undefined) return undefined;
     return Math.max(0, this.probationUntilMs - this.ports.monotonic.now());
@@ -65,7 +69,7 @@ export class Admission {
     return this.blockedBy;
   }
 
-  /** Looks at clock and process; what is suspicious bars issuing. Answers with what it was, in words. */
+  /** Looks for jumps of clocks and process: one blocks issuing. Answers what it was, in words. */
   checkClocks(wallMs: number, workerId: number): string | undefined {
     const reason = this.jumps.findJump(readClocks(wallMs, this.ports));
     if (reason !== undefined) {
@@ -75,53 +79,53 @@ export class Admission {
     return reason;
   }
 
-  /** Bars issuing until the next confirmation. */
+  /** Blocks issuing until the next confirmation. */
   block(error: RaindropError): void {
     this.blockedBy = error;
   }
 
-  /** Bars issuing for good. */
+  /** Blocks issuing for good. */
   end(): void {
     this.deadlineMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The clock was found right at this moment: jumps are measured from here. */
+  /** The clock was found right at this moment: jumps are measured from here on. */
   trustClock(wallMs: number): void {
     this.jumps.trust(readClocks(wallMs, this.ports));
   }
 
-  /** A write sent at `sentMs`, when there had been `suspicions`, was acknowledged. */
+  /** A write that was sent at `sentMs`, after so many `suspicions`, was acknowledged. */
   confirm(sentMs: number, suspicions: number): void {
     if (this.isLapsed) return;
     this.deadlineMs = sentMs + this.options.leaseMs;
     this.confirmed = Math.max(this.confirmed, suspicions);
-    // What was executed inside the window can be lost, however late its answer comes.
+    // A write that was sent inside the window can be lost, however late its answer comes.
     if (this.probationUntilMs !== undefined && sentMs >= this.probationUntilMs) this.probationUntilMs = undefined;
     if (!this.isSuspect) this.blockedBy = this.probation;
   }
 
-  /** A fresh lease is on probation where an acknowledged commit can still be lost. */
+  /** A fresh lease is on probation while its acknowledged commit can still be lost. */
   private get probation(): RaindropError | undefined {
     return this.probationUntilMs !== undefined ? new NotReadyError('a fresh lease is on probation') : undefined;
   }
 }
 
-/** A look at everything whose jump makes a lease suspect. */
+/** The clocks and the process at one moment: a jump of any of them makes a lease suspect. */
 export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly processId: number;
 }
 
-/** A glance at this moment, when the wall clock reads `wallMs`. */
+/** @param wallMs what the wall clock says now */
 export function readClocks(wallMs: number, { monotonic, processId }: LeasePorts): ClockReading {
   return { wallMs, monotonicMs: monotonic.now(), processId: processId() };
 }
 
-/** Sees what happens to a process from outside: a wall clock put forward, a suspension, a copy of its memory. */
+/** Detects a wall clock that was put forward, a suspended process, and a copy of its memory in another process. */
 export class ClockJumpDetector {
   private last: ClockReading;
-  /** The smallest difference of wall and monotonic clock since it was last known to be right. */
+  /** The smallest difference of wall and monotonic clock since the wall clock was last known to be right. */
   private offset: number;
 
   constructor(
@@ -132,23 +136,23 @@ export class ClockJumpDetector {
     this.offset = trusted.wallMs - trusted.monotonicMs;
   }
 
-  /** Takes the present as right: called when the clock was held against the database's. */
-  trust(glance: ClockReading): void {
-    this.last = glance;
-    this.offset = glance.wallMs - glance.monotonicMs;
+  /** Takes the reading as right: its clock was compared with the database's. */
+  trust(reading: ClockReading): void {
+    this.last = reading;
+    this.offset = reading.wallMs - reading.monotonicMs;
   }
 
-  /** What has happened since the last look, in words, once; undefined when nothing has. */
-  findJump(glance: ClockReading): string | undefined {
+  /** What has happened since the last reading, in words, once; undefined when nothing has. */
+  findJump(reading: ClockReading): string | undefined {
     const { last } = this;
-    const offset = glance.wallMs - glance.monotonicMs;
+    const offset = reading.wallMs - reading.monotonicMs;
     const jump = offset - this.offset;
     const jumped = jump > this.options.maxClockSkewMs;
-    this.last = glance;
+    this.last = reading;
     this.offset = jumped ? offset : Math.min(this.offset, offset);
-    if (glance.processId !== last.processId) return 'its process was copied or restored from a snapshot';
+    if (reading.processId !== last.processId) return 'its process was copied or restored from a snapshot';
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
-    const still = glance.monotonicMs - last.monotonicMs;
+    const still = reading.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
     return undefined;
   }

@@ -104,11 +104,11 @@ function pause({ timers }: Pick<LeasePorts, 'timers'>, ms: number): Promise<void
 type ChoiceOptions = Pick<ResolvedLeaseOptions, 'graceMs' | 'adoptForeign'>;
 
 /**
- * Chooses the layout of a service whose options name none: the one that the store remembers; `first` where it has served
- * none. Of several remembered layouts it takes the only one that may still be in use.
+ * Chooses the layout of a service whose options name none: the one that the store remembers; `first` where it has
+ * served none. Of several remembered layouts it takes the only one that may still be in use.
  *
- * A layout may still be in use while a process holds a row with it, and as long as a process with it could start on this
- * table. A layout that a later one has left behind for good cannot start any more: its IDs would be smaller.
+ * A layout may still be in use while a process holds a row with it, and as long as a process with it could start on
+ * this table. A layout that a later one has left behind for good cannot start any more: its IDs would be smaller.
  * @throws UnclearLayoutError; ForeignRowsError
  */
 export function chooseLayout(table: WorkerTable, first: Layout, options: ChoiceOptions): LayoutChoice {
@@ -273,9 +273,9 @@ function isHarmless(fingerprint: string, layout: Layout): boolean {
 
 /**
  * Whether the row shows that a process with our layout was granted IDs past `floorMs`. Every grant from before the loss
- * ends at the floor, so this one was written after the loss. Then the table says rightly how far the conflicting layouts
- * have issued, for one of two reasons. The process held its row all the time: no process with a conflicting layout could
- * start, and lose anything. Or it has started since: its own start was judged up to the floor.
+ * ends at the floor, so this one was written after the loss. Then the table says rightly how far the conflicting
+ * layouts have issued, for one of two reasons. The process held its row all the time: no process with a conflicting
+ * layout could start, and lose anything. Or it has started since: its own start was judged up to the floor.
  *
  * A row of ours that was merely written after the floor shows nothing: a process that slept through the failover gives
  * its row back when it wakes up. Neither does a fence, nor a write from a time when the store's clock was wrong.
@@ -287,12 +287,13 @@ function isGrantedPast(floorMs: number, row: WorkerRow, layout: Layout, nowMs: n
 }
 
 /**
- * The last tick of `layout` that holds an ID which the other layout can have issued; undefined when that cannot be told.
+ * The last tick of `layout` that holds an ID which the other layout can have issued; undefined when that cannot be
+ * told.
  *
- * On a row that any other layout has now, the other one issued at most up to the higher odometer. A row that has our layout
- * was judged when it was acquired, and both its lanes began past the floor of that moment: the other layout issued there
- * at most up to the lower odometer. The higher one must not count: it is our own present, and no second process of ours
- * could ever join the first.
+ * On a row that any other layout has now, the other one issued at most up to the higher odometer. A row that has our
+ * layout was judged when it was acquired, and both its lanes began past the floor of that moment: the other layout
+ * issued there at most up to the lower odometer. The higher one must not count: it is our own present, and no second
+ * process of ours could ever join the first.
  */
 function lastTickTouched(
   fingerprint: string,

@@ -3,27 +3,27 @@ import { type LeaseContext, writeOf } from './lease-context.js';
 import type { Plan } from './reservation.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
-/** A write that was sent, whatever became of it. */
+/** A write that was sent; its outcome may be unknown. */
 export interface SentWrite {
   readonly token: string;
   readonly plan: Plan;
   /** Monotonic ms before it was sent. */
   readonly sentMs: number;
-  /** How many suspicions there had been: a write sent before the last one does not clear it. */
+  /** How many suspicions there had been by then: the write does not clear those that come later. */
   readonly suspicions: number;
 }
 
-/** What a read of our row says about it. */
+/** The result of comparing a read of our row with our own knowledge of it. */
 type Verdict =
   | { readonly kind: 'unchanged'; readonly row: WorkerRow }
   | { readonly kind: 'executed'; readonly row: WorkerRow; readonly write: SentWrite }
   | { readonly kind: 'regressed'; readonly row: WorkerRow }
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** How many of our own past tokens are remembered, to know a database that went back in time. */
+/** So many of our own past tokens are remembered: one that comes back shows that the database went back in time. */
 const REMEMBERED_TOKENS = 1_000;
 
-/** The row we hold: which version and token it has by our knowledge, and which writes of ours may still change it. */
+/** The row that this process holds: its version and token as last known, and the writes that may still change it. */
 export class LeaseRow {
   private sentWrites = new Map<string, SentWrite>();
   private readonly pastTokens = new Set<string>();
@@ -43,12 +43,12 @@ export class LeaseRow {
     this.sentWrites.set(sent.token, sent);
   }
 
-  /** The attempt is known to have been executed. */
+  /** The write is known to have been executed. */
   advance(sent: SentWrite): void {
     this.moveTo(this.version + 1, sent.token);
   }
 
-  /** Goes on from what a database shows that lost our later writes. */
+  /** The database has lost our later writes: goes on from the row that it shows. */
   rewind(row: WorkerRow): void {
     this.moveTo(row.version, row.token);
   }
@@ -73,19 +73,19 @@ export class LeaseRow {
   }
 }
 
-/** What a row is to say when it has been given back. */
+/** The row as it is given back. */
 interface ReleasedRow {
   readonly lane: Lane;
-  /** Asked for after every doubt is resolved. */
+  /** Called once the outcome of every sent write is known. */
   readonly odometers: () => PerLane<Odometer>;
   readonly layout?: string;
-  /** Told of a write in doubt that turned out to have been executed. */
+  /** Called with a write of unknown outcome that turned out to have been executed. */
   readonly onExecuted?: (sent: SentWrite) => void;
 }
 
 /**
- * Gives a row back, with the odometers at what was really issued. The caller has stopped issuing before, for good:
- * a release may be executed whatever is answered.
+ * Gives a row back. The caller has stopped issuing before, for good: the release may be executed even when its answer
+ * is lost.
  *
  * @returns false when the row could not be given back; it comes free when its lease ends
  */
@@ -95,7 +95,7 @@ export async function releaseRow(ctx: LeaseContext, leaseRow: LeaseRow, released
       if (leaseRow.isInDoubt || tries > 1) {
         const { row } = await ctx.session.run('re-reading a worker', (store) => store.readRow(leaseRow.id));
         const verdict = leaseRow.judge(row);
-        // Free, and next in line after us: it was our own statement, whose answer was lost.
+        // Free, and one version after ours: the row shows our own release, whose answer was lost.
         if (row?.token === '' && row.version === leaseRow.version + 1) return true;
         if (verdict.kind === 'lost') return false;
         if (verdict.kind === 'executed') {
@@ -116,7 +116,7 @@ export async function releaseRow(ctx: LeaseContext, leaseRow: LeaseRow, released
       });
       if (await ctx.session.run('releasing a worker', (store) => store.write(write))) return true;
     } catch {
-      // Tried once more; after that the row comes free by itself.
+      // It is tried once more; after that the row comes free when its lease ends.
     }
   }
   return false;

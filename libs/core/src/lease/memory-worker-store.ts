@@ -19,9 +19,9 @@ export class MemoryWorkerTable {
   /** Rows that were marked deleted. */
   readonly deleted = new Map<number, WorkerRow>();
   readonly layouts = new Set<string>();
-  /** That of the server there would be; '' as long as none is ever replaced. */
+  /** The term of a simulated server; '' as long as none is ever replaced. */
   term = '';
-  /** What is known of the server that was there before. */
+  /** The record of the server before. */
   state: Omit<StoreTerm, 'nowMs' | 'term'> = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
 }
 
@@ -35,7 +35,7 @@ export class MemoryWorkerStore implements WorkerStore {
   protected believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
-  /** @param reachMs how far grants reach past a loss of commits; see maxGrantAgeMs */
+  /** @param reachMs how far grants reach past a loss of commits, ms; see maxGrantAgeMs */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,
@@ -69,7 +69,7 @@ export class MemoryWorkerStore implements WorkerStore {
   write(write: WorkerWrite): Promise<boolean> {
     const { term = '', epoch = 0 } = this.believed ?? {};
     const written = writtenRow(this.table.rows.get(write.id), write, this.now());
-    // On another server, or on this one after another was the primary, a row may only look the same.
+    // After a failover, also one to another server and back, a row may only look the same.
     const isSame = term === this.table.term && epoch === this.table.state.epoch;
     if (written === undefined || !isSame) return Promise.resolve(false);
     this.table.rows.set(write.id, written);
@@ -92,7 +92,7 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve(rows.size + deleted.size);
   }
 
-  /** None: memory that is gone is gone with everybody who used it. */
+  /** None: memory is lost only together with the processes that used it. */
   durabilityWarnings(): Promise<readonly string[]> {
     return Promise.resolve([]);
   }
@@ -114,7 +114,7 @@ export class MemoryWorkerStore implements WorkerStore {
     };
   }
 
-  /** Notes what is new; answers with the floor. @throws FormerPrimaryError */
+  /** Records a failover; answers with the floor. @throws FormerPrimaryError */
   private checkServer(): number {
     const { table, reachMs } = this;
     const seen = { nowMs: this.now(), term: table.term, ...table.state };

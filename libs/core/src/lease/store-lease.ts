@@ -12,13 +12,13 @@ import { isHeld, type WorkerRow } from './worker-store.js';
 
 const LAPSED = 'its lease ran out without a renewal';
 
-/** One tenure of one worker row, from the write that acquired it to the one that gives it back. */
+/** One lease of one worker row, from the write that acquired the row to the one that gives it back. */
 export class StoreLease implements Lease {
   readonly admission: Admission;
   readonly reservation: Reservation;
   clockOffsetMs: number;
   private requestedLane: Lane | undefined;
-  /** The largest batch that did not fit: batches like it are to fit from then on. */
+  /** The largest batch that did not fit: reservations leave room for batches like it from then on. */
   private largestBatch = 1;
   private readonly leaseRow: LeaseRow;
   private readonly rate: IssueRate;
@@ -51,7 +51,11 @@ export class StoreLease implements Lease {
     return this.admission.isLapsed;
   }
 
-  /** What is sent before the end of the probation does not end it. */
+  /**
+   * The renewal that ends the probation is sent when the commit-loss window has passed. A renewal that was sent before
+   * does not end it: another server may have executed it. Example: window 10 s, renewal sent at 9.9 s and answered at
+   * 10.1 s.
+   */
   get renewWithinMs(): number {
     return this.admission.probationLeftMs ?? Number.POSITIVE_INFINITY;
   }
@@ -68,15 +72,17 @@ export class StoreLease implements Lease {
     this.requestedLane = lane;
   }
 
-  /** Undefined when IDs may be issued now; takes note of the clock. */
+  /** Undefined when IDs may be issued now. Also checks the clocks. */
   admit(wallMs: number): RaindropError | undefined {
     this.checkClocks(wallMs);
     return this.admission.refusal(this.workerId);
   }
 
   /**
-   * Reads the row, settles what is in doubt, and reserves further with one write. A lease that has lapsed is not revived
-   * but given back: since then others may have judged the table, and the layouts in it, as if we were gone.
+   * Reads the row, settles which of our writes were executed, and reserves further with one write. A lease that has
+   * lapsed is given back, not revived: since its end other processes may have judged the table, and the layouts in it,
+   * as if this process were gone.
+   * @returns why the lease is over; undefined while it goes on
    * @throws StoreUnavailableError when the outcome is unknown; ClockSkewError when this host's clock is far ahead
    */
   async renew(highestIssued: HighestIssued): Promise<string | undefined> {
@@ -84,7 +90,7 @@ export class StoreLease implements Lease {
     const { leaseRow } = this;
     const begunMs = ports.monotonic.now();
     this.checkClocks(ports.clock.refresh());
-    // The zone of the server may change at any time, and the next program of the original would take this row.
+    // An operator may change the server's zone at any time; a program of the original would then take this row.
     if (options.sharedWithOriginal) await checkForeignTimes(session).catch((error: unknown) => this.blockOn(error));
     const { nowMs, row } = await session.run('re-reading a worker', (store) => store.readRow(leaseRow.id));
     const verdict = leaseRow.judge(row);
@@ -102,7 +108,7 @@ export class StoreLease implements Lease {
     const write = writeOf(this.ctx, { id: leaseRow.id, expected, token: sent.token, lane, odometers });
     leaseRow.addSent(sent);
     const isWritten = await session.run('renewing a worker', (store) => store.write(write));
-    // Somebody wrote in between: the next attempt reads who.
+    // The row was written in between: the next attempt reads by which program.
     if (!isWritten) return void this.hooks.renewNow();
     this.applyWrite(sent);
     if (this.admission.isLapsed) return this.giveUp(LAPSED, highestIssued);
@@ -110,20 +116,20 @@ export class StoreLease implements Lease {
     return undefined;
   }
 
-  /** Gives the row back with what was really issued. */
+  /** Gives the row back, its odometers at the positions that were really issued. */
   release(highestIssued: HighestIssued): Promise<boolean> {
     this.checkClocks(this.ctx.ports.clock.refresh());
     const { admission, reservation } = this;
     return releaseRow(this.ctx, this.leaseRow, {
       lane: reservation.lane,
-      // Of a suspect grant a copy of this process may have issued all.
+      // While the lease is suspect, a copy of this process may have issued all that was granted.
       odometers: () =>
         admission.isSuspect ? reservation.exhaustedOdometers : reservation.releasedOdometers(highestIssued()),
       onExecuted: (sent) => reservation.apply(sent.plan),
     });
   }
 
-  /** A write of ours is known to be on the row: what it grants is ours. */
+  /** A write of ours was executed: its grant is ours. */
   private applyWrite(sent: SentWrite): void {
     const { lane } = sent.plan;
     if (lane !== this.reservation.lane) this.rate.restart();
@@ -137,9 +143,10 @@ export class StoreLease implements Lease {
     this.hooks.changed();
   }
 
+  /** Undefined when everything granted so far has to be given up and neither lane is below the clock then. */
   private plan(nowMs: number, highestIssued: HighestIssued): Plan | undefined {
     const { resolved, options } = this.ctx;
-    // Asked of every code there is: only where it matters.
+    // The answer costs a look at every code: it matters for coarse units only.
     const used = isCoarse(resolved.layout) ? highestIssued() : this.reservation.base;
     const rate = this.rate.measure(used[this.reservation.lane]);
     const demand = { nowMs, horizonMs: options.horizonMs, used, rate, batch: this.largestBatch };
@@ -149,7 +156,7 @@ export class StoreLease implements Lease {
     return this.reservation.planAfterLoss(resolved.firstLane, demand);
   }
 
-  /** Ends this tenure from within: another row, or a fresh grant of this one, serves better. */
+  /** Ends this lease and gives the row back: the keeper acquires another row, or this one anew. */
   private async giveUp(reason: string, highestIssued: HighestIssued): Promise<string> {
     this.admission.end();
     this.hooks.changed();
@@ -157,6 +164,7 @@ export class StoreLease implements Lease {
     return reason;
   }
 
+  /** This host's clock, checked against the database's; jumps are measured from here on. @throws ClockSkewError */
   private trustedNow(databaseMs: number): number {
     this.clockOffsetMs = this.ctx.ports.clock.refresh() - databaseMs;
     try {
@@ -169,7 +177,7 @@ export class StoreLease implements Lease {
     }
   }
 
-  /** A clock or a zone that is wrong bars issuing until a renewal finds it right. */
+  /** A wrong clock or zone blocks issuing until a renewal finds it right. */
   private blockOn(error: unknown): never {
     if (error instanceof ClockSkewError || error instanceof ForeignTimeZoneError) this.block(error);
     throw error;
@@ -180,6 +188,7 @@ export class StoreLease implements Lease {
     this.hooks.changed();
   }
 
+  /** A jump of the clock, a standstill or a copy of the process makes the lease suspect until the next renewal. */
   private checkClocks(wallMs: number): void {
     const reason = this.admission.checkClocks(wallMs, this.workerId);
     if (reason === undefined) return;
@@ -188,6 +197,7 @@ export class StoreLease implements Lease {
     this.hooks.emit({ type: 'lease-suspect', workerId: this.workerId, reason });
   }
 
+  /** The database has lost our latest writes: nothing is issued until a renewal has raised the odometers again. */
   private handleRegression(found: WorkerRow): void {
     const error = new DatabaseRegressionError(this.workerId, this.leaseRow.version, found.version);
     this.leaseRow.rewind(found);

@@ -100,7 +100,8 @@ export interface RetryPolicy {
  *
  * - A store that bars its rows after a loss is waited for without limit.
  * - Worker ids that are all taken, and layouts that only have to pass, are waited for `waitForWorkerMs`.
- * - A failure of the database, and a round in which other starters took every free row, may happen three times in a row.
+ * - A failure of the database, and a round in which other starters took every free row, may happen three times in a
+ *   row.
  * @throws what the step threw last; ClosedError when the start is cancelled
  */
 export async function retryStartStep<T>(step: () => Promise<T>, policy: RetryPolicy): Promise<T> {

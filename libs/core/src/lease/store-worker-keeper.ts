@@ -17,8 +17,8 @@ const CANCEL_MS = 1_500;
 const WARN_AGAIN_MS = 10_000;
 
 /**
- * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and acquires
- * another row after a loss.
+ * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and
+ * acquires another row after a loss.
  *
  * What makes IDs unique is the odometer alone: a grant is written to the row before anything in it is issued, by a
  * compare-and-swap on version and token, and the next holder starts after it. Lease and clocks decide only when a row
@@ -170,7 +170,10 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     );
   }
 
-  /** Settings that can lose commits are no concern where `commitLossWindowMs` covers them. A check that fails says nothing. */
+  /**
+   * Settings that can lose commits are no concern where `commitLossWindowMs` covers them. A check that fails says
+   * nothing.
+   */
   private async warnOfLostCommits(): Promise<void> {
     const { session, options } = this.ctx;
     if (options.commitLossWindowMs > 0) return;

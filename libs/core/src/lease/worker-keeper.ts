@@ -15,13 +15,13 @@ const NOTHING_RESERVED: ReservedPositions = {
 };
 
 /**
- * Keeps one worker id, wherever it comes from: takes it, renews it, takes another one when it was lost, gives it back.
- * It is the tenure that the generator asks "may I issue up to here?".
+ * Keeps one worker id, from a store or from an assigner: acquires a lease of it, renews the lease, acquires another one
+ * after a loss, gives the id back. It is the tenure that the generator asks "may I issue up to here?".
  */
 export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
-  /** The worker id that is held, or was held last; -1 before the first. */
+  /** The worker id of the present lease, or of the last one; -1 before the first. */
   workerId = -1;
-  /** Counts tenures. */
+  /** Counts leases. */
   number = 0;
   abstract readonly flipping: boolean;
 
@@ -29,7 +29,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
   protected readonly ports: LeasePorts;
   protected readonly hooks: KeeperHooks;
   protected readonly renewals: RenewalTimer;
-  /** How far this tenure has issued, on each lane. */
+  /** How far the present lease has issued, on each lane. */
   protected readonly highestIssued: HighestIssued = () => [this.highestOn(0), this.highestOn(1)];
 
   private phase: 'starting' | 'held' | 'lost' | 'closed' = 'starting';
@@ -38,13 +38,14 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
   private lastError: RaindropError | undefined;
   private readonly counters = { renewals: 0, failures: 0 };
   private changed: () => void = () => {};
-  /** Unless somebody knows better, all that was granted was issued. */
+  /** Until {@link setHighestIssued} says more, all that was granted counts as issued. */
   private highestOn: (lane: Lane) => Position = (lane) => this.limit[lane];
   private closing: Promise<void> | undefined;
 
-  /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
+  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
   constructor(ports: LeasePorts, heartbeatIntervalMs: number, listener: (event: LeaseEvent) => void) {
-    // A copy in another process and a restored snapshot are the same to us: this memory may live twice. One number, then.
+    // A restored snapshot is like a copy in another process, for this memory may live twice: it gets another process
+    // id.
     this.ports = { ...ports, processId: () => ports.processId() + this.restores * 2 ** 32 };
     this.hooks = {
       changed: () => notifyListener(this.changed),
@@ -78,7 +79,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     this.changed = listener;
   }
 
-  /** Names who knows the highest position issued in this tenure, by lane. */
+  /** Sets how the highest position issued in the present lease is found, by lane: the generator knows. */
   setHighestIssued(highest: (lane: Lane) => Position): void {
     this.highestOn = highest;
   }
@@ -91,21 +92,24 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     return new LeaseLostError(this.workerId, 'it was lost; another worker is being acquired');
   }
 
-  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /**
+   * To be called when this process's memory was restored from a snapshot: positions granted before are not used any
+   * more.
+   */
   afterRestore(): void {
     this.restores++;
     this.admit(this.ports.clock.refresh());
   }
 
   /**
-   * Stops issuing for ever, then gives the worker id back; the next holder may have it at once. Never rejects: one that
-   * cannot be given back comes free when its lease ends.
+   * Stops issuing for ever, then gives the worker id back; the next holder may have it at once. Never rejects: a worker
+   * id that cannot be given back comes free when its lease ends.
    */
   close(): Promise<void> {
     return (this.closing ??= this.shutDown());
   }
 
-  /** What is held, how long yet, and how the renewals went. */
+  /** Which worker id is held, for how long yet, and how the renewals went. */
   status(): LeaseStatus {
     const { lease, phase, lane, base, limit, counters, lastError } = this;
     return {
@@ -117,21 +121,24 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     };
   }
 
-  /** True from the moment that `close()` is called. */
+  /** True from the call of `close()` on. */
   protected get isClosed(): boolean {
     return this.phase === 'closed';
   }
 
-  /** Takes a worker id; nothing is issued meanwhile. */
+  /** Acquires a worker id; nothing is issued meanwhile. */
   protected abstract acquireLease(): Promise<Kept>;
 
-  /** Ends a start that is under way. */
+  /** Cancels a start that is under way, and settles when it has ended. */
   protected cancelStart?(): Promise<void>;
 
-  /** Lets go of what worker ids come from. */
+  /** Closes the store that worker ids come from. */
   protected disconnect?(): Promise<void>;
 
-  /** A tenure begins. @throws ClosedError when the keeper was closed meanwhile; then the worker id goes back */
+  /**
+   * Begins to issue under a lease.
+   * @throws ClosedError when the keeper was closed meanwhile; then the worker id goes back
+   */
   protected async beginLease(lease: Kept): Promise<void> {
     if (this.isClosed) {
       await lease.release(() => NOTHING_ISSUED);
@@ -150,7 +157,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     return this.lease?.reservation ?? NOTHING_RESERVED;
   }
 
-  /** One attempt to renew, or to take another one; answers whether it succeeded, and never rejects. */
+  /** One attempt to renew the lease, or to acquire another one. Answers whether it succeeded; never rejects. */
   private async attempt(): Promise<boolean> {
     try {
       if (this.phase === 'held') await this.renew(this.lease!);
@@ -199,37 +206,37 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
   }
 }
 
-/** Asks how far a tenure has issued, on each lane. */
+/** Says how far a lease has issued, on each lane. */
 export type HighestIssued = () => PerLane<Position>;
 
-/** What a tenure of a worker id tells its keeper. */
+/** What a lease tells its keeper. */
 export interface KeeperHooks {
-  /** What may be issued has changed. */
+  /** The positions that may be issued, or the answer of `admit`, have changed. */
   readonly changed: () => void;
-  /** The worker id must be renewed before anything more is issued. */
+  /** Asks for a renewal at once. */
   readonly renewNow: () => void;
   readonly emit: (event: LeaseEvent) => void;
 }
 
-/** Up to where a tenure may issue, and on which lane it goes on. */
+/** The positions that a lease may issue, `(base, limit]` of each lane, and the lane on which it goes on. */
 export type ReservedPositions = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
 
-/** One tenure of one worker id, from the answer that gave it to the call that gives it back. */
+/** One lease of one worker id, from the answer that gave the id to the call that gives it back. */
 export interface Lease extends Pick<Tenure, 'workerId' | 'admit'> {
   readonly reservation: ReservedPositions;
-  /** What the status says of it; `lost` once its lease has run out. */
+  /** For the status; `lost` once it has run out. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'suspect' | 'lost'>;
   readonly leaseLeftMs: number;
   readonly clockOffsetMs: number | undefined;
   readonly isLapsed: boolean;
-  /** The next renewal is sent at most so many ms after the last one; 0: soon after it. */
+  /** The next renewal is sent so many ms after the last one at the latest; 0: soon after it. */
   readonly renewWithinMs: number;
 
-  /** @returns why the tenure is over; undefined while it goes on. @throws when that is not known yet */
+  /** @returns why the lease is over; undefined while it goes on. @throws when that is not known yet */
   renew(highestIssued: HighestIssued): Promise<string | undefined>;
   /**
-   * Gives the worker id back. The keeper has closed before: nothing is issued any more.
-   * @returns false when it could not be given back, or must not be
+   * Gives the worker id back. Nothing is issued any more: the keeper has closed before.
+   * @returns false when the id could not be given back, or must not be
    */
   release(highestIssued: HighestIssued): Promise<boolean>;
 }
@@ -244,12 +251,12 @@ export interface LeaseStatus {
   readonly leaseLeftMs: number;
   readonly base: PerLane<Position>;
   readonly limit: PerLane<Position>;
-  /** This host's clock minus the database's at the last contact, ms, the way there included. */
+  /** This host's clock minus the database's at the last contact, ms, with the time that the answer took. */
   readonly clockOffsetMs: number | undefined;
-  /** Attempts that succeeded, the first acquire not among them. */
+  /** Attempts that succeeded, without the first acquire. */
   readonly renewals: number;
   readonly failures: number;
-  /** What went wrong at the last attempt; undefined when it succeeded. */
+  /** The error of the last attempt; undefined when it succeeded. */
   readonly lastError: RaindropError | undefined;
 }
 
@@ -264,28 +271,28 @@ export type LeaseEvent =
   /** The worker's current lane changed, because the clock went back. */
   | { readonly type: 'clock-back'; readonly workerId: number; readonly lane: 0 | 1 }
   | { readonly type: 'database-regression'; readonly workerId: number; readonly error: RaindropError }
-  /** Something failed that is being tried again. */
+  /** An attempt failed; it is made again. */
   | { readonly type: 'lease-trouble'; readonly error: RaindropError }
-  /** Something works that should be looked after. */
+  /** Everything works, but an operator should change something. */
   | { readonly type: 'warning'; readonly message: string };
 
-/** Renewals that are asked for follow each other no faster than this. */
+/** The least pause between two renewals that were requested, ms. */
 const MIN_PAUSE_MS = 20;
 
-/** While the lease is in danger, attempts are at most this far apart. */
+/** The longest pause after an attempt that failed, ms. */
 const RETRY_MS = 800;
 
-/** Says when the next attempt is made: one timer, one attempt at a time. */
+/** Decides when the next attempt is made: one timer, one attempt at a time. */
 export class RenewalTimer {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
-  private askedMeanwhile = false;
-  private failing = false;
-  private stopped = false;
+  private isRequested = false;
+  private isFailing = false;
+  private isStopped = false;
 
   /**
    * @param attempt answers whether it succeeded; one that rejects has failed
-   * @param atMostMs how long the next pause may be at most, whatever the heartbeat
+   * @param atMostMs the longest that the next pause may be, whatever the heartbeat
    */
   constructor(
     private readonly ports: Pick<LeasePorts, 'timers' | 'randomness'>,
@@ -296,47 +303,47 @@ export class RenewalTimer {
 
   /** True when an attempt is under way or about to be made. */
   get isBusy(): boolean {
-    return this.running !== undefined || (this.askedMeanwhile && !this.failing);
+    return this.running !== undefined || (this.isRequested && !this.isFailing);
   }
 
   start(): void {
-    if (!this.askedMeanwhile) this.schedule(this.pauseAfter(true));
+    if (!this.isRequested) this.schedule(this.pauseAfter(true));
   }
 
-  /** Brings the next attempt forward; while attempts fail they keep their own pace. */
+  /** Brings the next attempt forward. While attempts fail they keep their own pace. */
   requestSoon(): void {
-    if (this.askedMeanwhile) return;
-    this.askedMeanwhile = true;
-    if (this.running === undefined && !this.failing) this.schedule(MIN_PAUSE_MS);
+    if (this.isRequested) return;
+    this.isRequested = true;
+    if (this.running === undefined && !this.isFailing) this.schedule(MIN_PAUSE_MS);
   }
 
-  /** An attempt at once, or after the one under way. */
+  /** Makes an attempt at once, or right after the one under way. */
   requestNow(): void {
-    this.askedMeanwhile = true;
+    this.isRequested = true;
     if (this.running === undefined) this.schedule(0);
   }
 
-  /** No further attempt; settles when the one under way has ended. */
+  /** Makes no further attempt; settles when the one under way has ended. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.isStopped = true;
     this.timer?.cancel();
     await this.running;
   }
 
   private schedule(delayMs: number): void {
     this.timer?.cancel();
-    if (this.stopped) return;
+    if (this.isStopped) return;
     this.timer = this.ports.timers.setTimer(() => this.run(), delayMs, 'background');
   }
 
   private run(): void {
-    if (this.running !== undefined || this.stopped) return;
-    this.askedMeanwhile = false;
+    if (this.running !== undefined || this.isStopped) return;
+    this.isRequested = false;
     const attempt = this.attempt().catch(() => false);
     this.running = attempt.then((succeeded) => {
       this.running = undefined;
-      this.failing = !succeeded;
-      this.schedule(this.askedMeanwhile && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));
+      this.isFailing = !succeeded;
+      this.schedule(this.isRequested && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));
     });
   }
 
@@ -347,14 +354,11 @@ export class RenewalTimer {
   }
 }
 
-/**
- * Calls a listener of somebody else's. What it throws, or rejects with, is its own affair: it must neither stop a lease
- * nor end a process.
- */
-function notifyListener<Told extends unknown[]>(listener: (...told: Told) => unknown, ...told: Told): void {
+/** Calls a listener of an application. An error of the listener must neither stop a lease nor end the process. */
+function notifyListener<Args extends unknown[]>(listener: (...args: Args) => unknown, ...args: Args): void {
   try {
-    Promise.resolve(listener(...told)).catch(() => undefined);
+    Promise.resolve(listener(...args)).catch(() => undefined);
   } catch {
-    // Nobody is here who could be told.
+    // There is no caller to throw it to.
   }
 }

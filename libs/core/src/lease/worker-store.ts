@@ -43,13 +43,13 @@ export interface WorkerTable {
   /** Whether other layouts may have, which the store has forgotten. Default false. */
   readonly mayLackLayouts?: boolean;
   /**
-   * Up to when no odometer is believed, Unix ms, because the store may have lost writes that it had acknowledged: a process
-   * that acquires a row begins after that moment's tick. Left out when nothing was lost.
+   * Up to when no odometer is believed, Unix ms, because the store may have lost writes that it had acknowledged: a
+   * process that acquires a row begins after that moment's tick. Left out when nothing was lost.
    */
   readonly barredUntilMs?: number;
   /**
-   * The same moment, for a store in which a start waits for it no longer than its `waitForWorkerMs`: until then the start
-   * finds the rows used up. Default `barredUntilMs`.
+   * The same moment, for a store in which a start waits for it no longer than its `waitForWorkerMs`: until then the
+   * start finds the rows used up. Default `barredUntilMs`.
    */
   readonly floorMs?: number;
 }
@@ -111,7 +111,10 @@ export interface WorkerWrite {
   readonly leaseMs: number;
 }
 
-/** By how much a fence raises versions: a row that was read before the table went back in time must not match afterwards. */
+/**
+ * By how much a fence raises versions: a row that was read before the table went back in time must not match
+ * afterwards.
+ */
 export const FENCE_LEAP = 1_000_000_000;
 
 /**
@@ -132,17 +135,17 @@ export interface WorkerStore {
   /** Notes that this layout issues IDs; doing so again changes nothing. */
   rememberLayout(fingerprint: string): Promise<void>;
   /**
-   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs` where
-   * they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by
-   * `FENCE_LEAP`. Holders lose their rows at the next renewal.
+   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs`
+   * where they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by `FENCE_LEAP`.
+   * Holders lose their rows at the next renewal.
    * @returns how many rows there are
    */
   fence(aheadMs: number): Promise<number>;
   /** Which of the database's settings can lose a commit that it has acknowledged, in words; empty when none can. */
   durabilityWarnings(): Promise<readonly string[]>;
   /**
-   * Where the original's times carry no zone: whether its programs and we take them for the same moments. Left out where
-   * nothing can differ.
+   * Where the original's times carry no zone: whether its programs and we take them for the same moments. Left out
+   * where nothing can differ.
    * @throws ForeignTimeZoneError
    */
   checkForeignTimes?(): Promise<void>;
@@ -160,7 +163,9 @@ export function isHeld(row: WorkerRow, nowMs: number, graceMs: number): boolean 
   return row.token !== '' && nowMs < row.leaseUntilMs + graceMs;
 }
 
-/** True when another program wrote the row last: the original's programs count `version` up and know no `own_version`. */
+/**
+ * True when another program wrote the row last: the original's programs count `version` up and know no `own_version`.
+ */
 export function isForeign(row: WorkerRow): boolean {
   return row.code !== '' && row.ownVersion !== row.version;
 }
@@ -230,11 +235,11 @@ interface LastChange {
 }
 
 /**
- * Says when leases end where no clock is shared: a lease is over when its row has not changed for the length of a lease,
- * by the monotonic clock of the process that looks. A living holder writes its row all the time, so no other process
- * takes it, whatever the clocks of the hosts say. A process that has just started waits a whole lease for a row whose
- * holder is gone. Example: a process sees a row with a lease of 60 s first at 12:00:00; when the row has not changed by
- * 12:01:00, its lease is over.
+ * Says when leases end where no clock is shared: a lease is over when its row has not changed for the length of a
+ * lease, by the monotonic clock of the process that looks. A living holder writes its row all the time, so no other
+ * process takes it, whatever the clocks of the hosts say. A process that has just started waits a whole lease for a row
+ * whose holder is gone. Example: a process sees a row with a lease of 60 s first at 12:00:00; when the row has not
+ * changed by 12:01:00, its lease is over.
  *
  * A store has one LeaseWatch, and shows it every row that it has written and every row that it reads. No position is
  * granted twice because of a wrong answer: the row's odometers see to that.
@@ -245,7 +250,9 @@ export class LeaseWatch {
   /** @param monotonic this process's, such as `performance` */
   constructor(private readonly monotonic: MonotonicClock) {}
 
-  /** Notes a row that this store has written. The wall clock, too, ends a lease of its own: the process may have slept. */
+  /**
+   * Notes a row that this store has written. The wall clock, too, ends a lease of its own: the process may have slept.
+   */
   wrote({ id, version }: WorkerRow): void {
     this.lastChanges.set(id, { version, sinceMs: this.monotonic.now(), isOwn: true });
   }

@@ -26,8 +26,8 @@ export interface AssignedIdSetup {
   /** The lane that each lease begins on. */
   readonly firstLane: Lane;
   /**
-   * How far ahead of this host's clock a former holder of the id may have issued, ms: the first ID lies after the tick of
-   * the clock + this, and is issued when the clock has passed it. `false`: no former holder matters.
+   * How far ahead of this host's clock a former holder of the id may have issued, ms: the first ID lies after the tick
+   * of the clock + this, and is issued when the clock has passed it. `false`: no former holder matters.
    */
   readonly restartWaitMs: number | false;
   /** How long one call of the assigner may take, ms. */
@@ -41,8 +41,8 @@ const LONG_WAIT_MS = 2_000;
 const IDLE_MS = 3_600_000;
 
 /**
- * Keeps a worker id from an assigner without odometers: asks for it, renews its lease where it has one, asks for another
- * after a loss, gives it back. The id is as unique as the assigner guarantees, and no more.
+ * Keeps a worker id from an assigner without odometers: asks for it, renews its lease where it has one, asks for
+ * another after a loss, gives it back. The id is as unique as the assigner guarantees, and no more.
  */
 export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
   readonly flipping = false;
@@ -132,8 +132,8 @@ class AssignedLease implements Lease {
   private readonly processId: number;
   private suspicion: string | undefined;
   /**
-   * The end by both clocks: the monotonic one stands still while the host sleeps, and the wall clock may be set back. The
-   * earlier end counts.
+   * The end by both clocks: the monotonic one stands still while the host sleeps, and the wall clock may be set back.
+   * The earlier end counts.
    */
   private end: Pick<ClockReading, 'monotonicMs' | 'wallMs'>;
 
@@ -269,9 +269,9 @@ const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Keeps the first ID of a lease back where it is unknown how far a former holder of the worker id has issued. That holder
- * is taken to have issued up to the tick of the clock + `waitMs`, and the clock has to pass that tick first. Example: with
- * ticks of 1 s and a wait of 5 s, a lease that begins at 12:00:00.5 issues its first ID at 12:00:06.
+ * Keeps the first ID of a lease back where it is unknown how far a former holder of the worker id has issued. That
+ * holder is taken to have issued up to the tick of the clock + `waitMs`, and the clock has to pass that tick first.
+ * Example: with ticks of 1 s and a wait of 5 s, a lease that begins at 12:00:00.5 issues its first ID at 12:00:06.
  */
 export class RestartWait {
   /** Everything up to here may have been issued. */
