@@ -1,19 +1,19 @@
-import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
-import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-usage.js';
-import type { Randomness } from '../ports.js';
 import { ConfigurationError } from '../config/option-reader.js';
+import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
+import type { WorkerRange } from '../layout/layout-usage.js';
+import type { Layout } from '../layout/layout.js';
+import type { Randomness } from '../ports.js';
 import { type ClockReading, readClocks } from './admission.js';
-import { LeaseRow, releaseRow } from './lease-row.js';
+import { raiseOdometersTo } from './failover-guard.js';
+import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
 import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
 import { ForeignRowsError, NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
+import type { ResolvedLeaseOptions } from './lease-options.js';
+import { LeaseRow, releaseRow } from './lease-row.js';
 import { odometersOf, positionOf } from './odometer.js';
 import { Reservation, type StartPoint, usableLane } from './reservation.js';
-import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
-import type { ResolvedLeaseOptions } from './lease-options.js';
-import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
-import { raiseOdometersTo } from './failover-guard.js';
 import { checkForeignTimes } from './store-session.js';
+import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
 
 /** A row that was acquired, and its first grant. */
 export interface AcquiredRow {
@@ -46,89 +46,117 @@ export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
   throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
 
-/** Undefined when other processes were faster on every row. */
-async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
+/** The result of reading the table, or a sample of it. */
+interface Survey extends Selection {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** Clocks and process when the wall clock was compared with the database's. */
+  readonly trusted: ClockReading;
+  /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
+  readonly barredForMs: number;
+}
+
+/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
+const SAMPLE_SIZE = 16;
+
+/**
+ * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
+ * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
+ * code, or a layout that ends soon. Of its census only `total` and `live` are right.
+ *
+ * @throws ClockSkewError, StoreUnavailableError
+ */
+async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
   const { session, resolved, options, ports } = ctx;
-  const { trusted, nowMs, census } = survey;
-  const { wallMs } = trusted;
-  for (const { row, start } of survey.candidates) {
-    const reservation = new Reservation(resolved.layout);
-    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
-    const token = ports.randomness.token();
-    const sentMs = ports.monotonic.now();
-    const expected = { version: row.version, token: row.token };
-    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
-    if (await session.run('acquiring a worker', (store) => store.write(write))) {
-      const leaseRow = new LeaseRow(row.id, row.version + 1, token);
-      // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
-      // the successor. A new session leads to the successor.
-      if (row.token !== '') session.reconnect();
-      const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
-      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      reservation.begin(start, { ...plan, base });
-      return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
-    }
-  }
-  return undefined;
+  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
+  const { min, max } = resolved.workers;
+  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
+  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
+  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
+  const sample = await session.run('reading the workers', (store) => store.readSample(request));
+  const wallMs = validatedNow(ctx, sample.nowMs, true);
+  if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
+  const { total, live } = sample;
+  const found = makeSurvey(ctx, sample, wallMs, BEFORE_ALL);
+  return { ...found, census: { ...found.census, total, live } };
 }
 
 /**
- * Confirms the row, and that no other layout has started meanwhile. Two processes with conflicting layouts that start
- * together both pass the first read; both have written their rows by now, so at least one of them sees the other's.
- * @returns the floor that the layouts on the table leave now
+ * Reads the whole table, and judges its layouts and foreign rows.
+ * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
+ * StoreUnavailableError
  */
-async function confirmLayout(
-  ctx: LeaseContext,
-  leaseRow: LeaseRow,
-  found: Candidate,
-  trusted: ClockReading,
-): Promise<Position> {
-  const { layout: ours } = ctx.resolved;
-  try {
-    const { row, floor, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
-    if (leaseRow.judge(row).kind !== 'unchanged') {
-      throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
-    }
-    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
-    return floor;
-  } catch (error) {
-    // Nothing was issued, so the row goes back; unless a copy of this process holds it as well, which may yet issue.
-    if (ctx.ports.processId() === trusted.processId) {
-      const { lane, layout, odometers } = unusedRowOf(found, ours);
-      await releaseRow(ctx, leaseRow, { lane, layout, odometers: () => odometers });
-    }
-    throw error;
-  }
+async function surveyTable(ctx: LeaseContext): Promise<Survey> {
+  const table = await ctx.session.run('reading the workers', (store) => store.readTable());
+  await checkForeignRows(ctx, table);
+  const wallMs = validatedNow(ctx, table.nowMs, true);
+  refuseShortLifeOfNewTable(ctx, table);
+  // Layouts are judged once nothing is barred: holders that go on have renewed by then, and their rows are right again.
+  const barred = makeSurvey(ctx, table, wallMs, BEFORE_ALL);
+  if (barred.barredForMs > 0) return { ...barred, candidates: [] };
+  return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
-/**
- * The row to give back when nothing was issued. A row that had our layout, or another program's, goes back at our base:
- * the base remembers how far another program, or a holder that did not give the row back, may have issued, which our
- * write has covered up. A row of another layout, or of none, goes back as it was found, because our base knows only its
- * ticks, not its sequences; where its last holder did not give it back, the odometers are raised past what that holder
- * may have issued.
- */
-function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
-  if (!isForeign(row) && row.layout !== layout.fingerprint) {
-    const left = (lane: Lane): Odometer => {
-      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
-      return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
-    };
-    return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
-  }
-  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
+function makeSurvey(
+  { resolved, options, identity, ports }: LeaseContext,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
+  wallMs: number,
+  floor: Position,
+): Survey {
+  const { code } = identity;
+  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
+  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
+  const rows = found.rows.map((row) => raiseOdometersTo(floorMs, row));
+  const selected = selectRows({ nowMs, rows }, basis);
+  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
+  return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
+}
+
+/** How long no row may be acquired, ms: to the end of the barred moment's tick. */
+function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
+  return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
+}
+
+/** Rows of other programs need the option that allows them, and times that all programs read as the same moments. */
+async function checkForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
+  const foreign = rows.filter(isForeign).map(({ id }) => id);
+  if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
+  if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);
+  const { min, max } = resolved.workers;
+  if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
+  const message =
+    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
+    `original create table and rows first, or give a range of its rows`;
+  throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
+}
+
+/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
+function refuseShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void {
+  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
+  if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
+  const { layout, minLifetimeDays } = ctx.resolved;
+  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
+}
+
+const DAY_MS = 86_400_000;
+
+function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
+  const { layout, minLifetimeDays } = resolved;
+  return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
+}
+
+interface Selection {
+  /** In the order in which they should be tried. */
+  readonly candidates: readonly Candidate[];
+  /** The rows of our range, counted. */
+  readonly census: WorkerCensus;
 }
 
 /** A row that may be acquired, and where the next lease of it would start. */
 interface Candidate {
   readonly row: WorkerRow;
   readonly start: StartPoint;
-}
-
-interface Selection {
-  /** In the order in which they should be tried. */
-  readonly candidates: readonly Candidate[];
-  readonly census: WorkerCensus;
 }
 
 interface SelectionBasis {
@@ -235,18 +263,59 @@ function inOrderOfTrial(candidates: readonly Candidate[], { options, code, rando
     .map(({ candidate }) => candidate);
 }
 
-/** The result of reading the table, or a sample of it. */
-interface Survey {
-  /** The database's clock. */
-  readonly nowMs: number;
-  /** Clocks and process when the wall clock was compared with the database's. */
-  readonly trusted: ClockReading;
-  /** In the order in which they should be tried. */
-  readonly candidates: readonly Candidate[];
-  /** The rows of our range, counted. */
-  readonly census: WorkerCensus;
-  /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
-  readonly barredForMs: number;
+/** Undefined when other processes were faster on every row. */
+async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
+  const { session, resolved, options, ports } = ctx;
+  const { trusted, nowMs, census } = survey;
+  const { wallMs } = trusted;
+  for (const { row, start } of survey.candidates) {
+    const reservation = new Reservation(resolved.layout);
+    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
+    const token = ports.randomness.token();
+    const sentMs = ports.monotonic.now();
+    const expected = { version: row.version, token: row.token };
+    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
+    if (await session.run('acquiring a worker', (store) => store.write(write))) {
+      const leaseRow = new LeaseRow(row.id, row.version + 1, token);
+      // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
+      // the successor. A new session leads to the successor.
+      if (row.token !== '') session.reconnect();
+      const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
+      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
+      reservation.begin(start, { ...plan, base });
+      return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Confirms the row, and that no other layout has started meanwhile. Two processes with conflicting layouts that start
+ * together both pass the first read; both have written their rows by now, so at least one of them sees the other's.
+ * @returns the floor that the layouts on the table leave now
+ */
+async function confirmLayout(
+  ctx: LeaseContext,
+  leaseRow: LeaseRow,
+  found: Candidate,
+  trusted: ClockReading,
+): Promise<Position> {
+  const { layout: ours } = ctx.resolved;
+  try {
+    const { row, floor, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
+    if (leaseRow.judge(row).kind !== 'unchanged') {
+      throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
+    }
+    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
+    return floor;
+  } catch (error) {
+    // Nothing was issued, so the row goes back; unless a copy of this process holds it as well, which may yet issue.
+    if (ctx.ports.processId() === trusted.processId) {
+      const { lane, layout, odometers } = unusedRowOf(found, ours);
+      await releaseRow(ctx, leaseRow, { lane, layout, odometers: () => odometers });
+    }
+    throw error;
+  }
 }
 
 /** Our own row after it was acquired, and the state of the layouts at that moment. */
@@ -256,49 +325,6 @@ interface Confirmation {
   readonly floor: Position;
   /** Whether our layout is remembered. */
   readonly isNoted: boolean;
-}
-
-const DAY_MS = 86_400_000;
-
-/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
-const SAMPLE_SIZE = 16;
-
-/**
- * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
- * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
- * code, or a layout that ends soon. Of its census only `total` and `live` are right.
- *
- * @throws ClockSkewError, StoreUnavailableError
- */
-async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
-  const { session, resolved, options, ports } = ctx;
-  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
-  const { min, max } = resolved.workers;
-  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
-  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
-  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
-  const sample = await session.run('reading the workers', (store) => store.readSample(request));
-  const wallMs = validatedNow(ctx, sample.nowMs, true);
-  if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
-  const { total, live } = sample;
-  const found = makeSurvey(ctx, sample, wallMs, BEFORE_ALL);
-  return { ...found, census: { ...found.census, total, live } };
-}
-
-/**
- * Reads the whole table, and judges its layouts and foreign rows.
- * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
- * StoreUnavailableError
- */
-async function surveyTable(ctx: LeaseContext): Promise<Survey> {
-  const table = await ctx.session.run('reading the workers', (store) => store.readTable());
-  await checkForeignRows(ctx, table);
-  const wallMs = validatedNow(ctx, table.nowMs, true);
-  refuseShortLifeOfNewTable(ctx, table);
-  // Layouts are judged once nothing is barred: holders that go on have renewed by then, and their rows are right again.
-  const barred = makeSurvey(ctx, table, wallMs, BEFORE_ALL);
-  if (barred.barredForMs > 0) return { ...barred, candidates: [] };
-  return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
 /**
@@ -333,49 +359,20 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   };
 }
 
-function makeSurvey(
-  { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
-  wallMs: number,
-  floor: Position,
-): Survey {
-  const { code } = identity;
-  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raiseOdometersTo(floorMs, row));
-  const selected = selectRows({ nowMs, rows }, basis);
-  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
-  return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
-}
-
-/** How long no row may be acquired, ms: to the end of the barred moment's tick. */
-function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
-  return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
-}
-
-/** Rows of other programs need the option that allows them, and times that all programs read as the same moments. */
-async function checkForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
-  const foreign = rows.filter(isForeign).map(({ id }) => id);
-  if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
-  if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);
-  const { min, max } = resolved.workers;
-  if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
-  const message =
-    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
-    `original create table and rows first, or give a range of its rows`;
-  throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
-}
-
-/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
-function refuseShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void {
-  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
-  if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
-  const { layout, minLifetimeDays } = ctx.resolved;
-  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
-  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
-}
-
-function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
-  const { layout, minLifetimeDays } = resolved;
-  return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
+/**
+ * The row to give back when nothing was issued. A row that had our layout, or another program's, goes back at our base:
+ * the base remembers how far another program, or a holder that did not give the row back, may have issued, which our
+ * write has covered up. A row of another layout, or of none, goes back as it was found, because our base knows only its
+ * ticks, not its sequences; where its last holder did not give it back, the odometers are raised past what that holder
+ * may have issued.
+ */
+function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
+  if (!isForeign(row) && row.layout !== layout.fingerprint) {
+    const left = (lane: Lane): Odometer => {
+      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
+      return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
+    };
+    return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
+  }
+  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }

@@ -29,21 +29,6 @@ export interface StoreTerm extends BelievedServer {
   readonly reachMs: number;
 }
 
-/**
- * By how much a fence raises the epoch, ms: the fenced server then comes after all others, also after one that was
- * recorded a moment ago by a clock that is ahead.
- */
-export const FENCED_EPOCHS_MS = 120_000;
-
-/**
- * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
- * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
- */
-export function fencedState<State extends Pick<StoreTerm, 'epoch' | 'lostAtMs'>>(state: State, nowMs: number): State {
-  const epoch = Math.max(state.epoch, nowMs) + FENCED_EPOCHS_MS;
-  return { ...state, epoch, lostAtMs: Math.min(state.lostAtMs, nowMs) };
-}
-
 /** How this process treats the server that answers. */
 export interface ServerVerdict {
   /** It is not the server that was believed last: it may lack rows, layouts and grants that this process knows of. */
@@ -56,24 +41,6 @@ export interface ServerVerdict {
   readonly epoch: number;
   /** Up to when no odometer is believed, Unix ms; 0 when nothing was lost. */
   readonly floorMs: number;
-}
-
-/**
- * The server was the primary once, and another one has taken its place since: it lacks the writes of its successor, and
- * writes to it may be lost.
- */
-export class FormerPrimaryError extends RaindropError {
-  readonly errorCode = 'FORMER_PRIMARY';
-
-  constructor() {
-    super(
-      'The database answered from a server that was the primary before another one took its place, with rows as old as ' +
-        'that: IDs could repeat. Stop it, or make it a replica of the present primary. To go back to it for good, or after a ' +
-        'restore of a backup, stop all other servers and fence it (docs/operations.md). Where the other server was the wrong ' +
-        'one, restart this process.',
-      { retryable: true },
-    );
-  }
 }
 
 /**
@@ -120,6 +87,24 @@ function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefi
   if (believed === undefined || believed.term === term || believed.term === '') return false;
   // Two servers were recorded side by side, and each lacks the other's writes; or this one was taken for the first.
   return believed.epoch === epoch || lostAtMs === 0;
+}
+
+/**
+ * The server was the primary once, and another one has taken its place since: it lacks the writes of its successor, and
+ * writes to it may be lost.
+ */
+export class FormerPrimaryError extends RaindropError {
+  readonly errorCode = 'FORMER_PRIMARY';
+
+  constructor() {
+    super(
+      'The database answered from a server that was the primary before another one took its place, with rows as old as ' +
+        'that: IDs could repeat. Stop it, or make it a replica of the present primary. To go back to it for good, or after a ' +
+        'restore of a backup, stop all other servers and fence it (docs/operations.md). Where the other server was the wrong ' +
+        'one, restart this process.',
+      { retryable: true },
+    );
+  }
 }
 
 /** The row with both odometers at the end of the floor's tick at least: below it they are not believed. */
@@ -185,4 +170,19 @@ export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
   const reachMs = Math.max(maxGrantAgeMs(lease), grantedMs + leastAgeMs);
   const maxSessionAgeMs = reachMs - grantedMs;
   return { reachMs, maxSessionAgeMs, renewSessionAfterMs: maxSessionAgeMs - renewalMs };
+}
+
+/**
+ * By how much a fence raises the epoch, ms: the fenced server then comes after all others, also after one that was
+ * recorded a moment ago by a clock that is ahead.
+ */
+export const FENCED_EPOCHS_MS = 120_000;
+
+/**
+ * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
+ * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
+ */
+export function fencedState<State extends Pick<StoreTerm, 'epoch' | 'lostAtMs'>>(state: State, nowMs: number): State {
+  const epoch = Math.max(state.epoch, nowMs) + FENCED_EPOCHS_MS;
+  return { ...state, epoch, lostAtMs: Math.min(state.lostAtMs, nowMs) };
 }

@@ -1,6 +1,6 @@
 import { BEFORE_ALL, type Position } from '../generator/tenure.js';
-import { Layout, shapeOfFingerprint } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
+import { Layout, shapeOfFingerprint } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';

@@ -1,6 +1,6 @@
+import type { PerLane } from '../generator/tenure.js';
 import type { ResolvedLayout } from '../layout/layout-usage.js';
 import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
-import type { PerLane } from '../generator/tenure.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';

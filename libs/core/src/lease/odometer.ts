@@ -1,5 +1,5 @@
-import type { Layout } from '../layout/layout.js';
 import type { Lane, PerLane, Position } from '../generator/tenure.js';
+import type { Layout } from '../layout/layout.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /**

@@ -2,12 +2,12 @@ import type { Lane } from '../generator/tenure.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { AcquiredRow } from './acquire-row.js';
 import { Admission } from './admission.js';
+import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
-import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isCoarse, IssueRate, type Plan, type Reservation } from './reservation.js';
-import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { checkForeignTimes } from './store-session.js';
+import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isHeld, type WorkerRow } from './worker-store.js';
 
 const LAPSED = 'its lease ran out without a renewal';

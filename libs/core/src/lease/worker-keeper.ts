@@ -1,6 +1,6 @@
 import { BEFORE_ALL, type Lane, type PerLane, type Position, type Tenure } from '../generator/tenure.js';
-import { RaindropError } from '../raindrop-error.js';
 import type { Timer } from '../ports.js';
+import { RaindropError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavailableError } from './lease-errors.js';
 

@@ -1,8 +1,8 @@
-import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-usage.js';
+import type { Layout } from '../layout/layout.js';
+import type { LeasePorts } from '../lease/lease-context.js';
 import { RaindropError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
-import type { LeasePorts } from '../lease/lease-context.js';
 
 /**
  * What an assigner guarantees of its worker ids.
