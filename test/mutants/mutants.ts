@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,
-    spec: 'libs/core/src/lease/reach.spec.ts',
+    spec: 'libs/core/src/lease/session-ages.spec.ts',
     test: 'The age of sessions lets nothing be granted past the reach',
   },
   {

@@ -19,13 +19,12 @@ export class Admission {
   /** How often something suspicious was seen. A confirmation clears those that were seen before its write was sent. */
   suspicions = 0;
 
-  /** So many of the suspicions are cleared. */
-  private confirmed = 0;
+  private clearedSuspicions = 0;
   /** Why nothing is issued until the next confirmation; undefined when IDs may be issued. */
   private blockedBy: RaindropError | undefined;
   /** Undefined once a write that was sent after it was acknowledged: the acquired row can no longer be lost then. */
   private probationUntilMs: number | undefined;
-  private readonly jumps: ClockJumpDetector;
+  private readonly jumpDetector: ClockJumpDetector;
 
   /**
    * @param sentMs monotonic ms before the write was sent that acquired the row
@@ -39,13 +38,13 @@ export class Admission {
   ) {
     this.deadlineMs = sentMs + options.leaseMs;
     if (options.commitLossWindowMs > 0) this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
-    this.jumps = new ClockJumpDetector(options, trusted);
+    this.jumpDetector = new ClockJumpDetector(options, trusted);
     this.blockedBy = this.probation;
   }
 
   /** True while positions granted so far must not be issued any more, even after a confirmation. */
   get isSuspect(): boolean {
-    return this.suspicions > this.confirmed;
+    return this.suspicions > this.clearedSuspicions;
   }
 
   get isLapsed(): boolean {
@@ -71,7 +70,7 @@ export class Admission {
 
   /** Looks for jumps of clocks and process: one blocks issuing. Answers what it was, in words. */
   checkClocks(wallMs: number, workerId: number): string | undefined {
-    const reason = this.jumps.findJump(readClocks(wallMs, this.ports));
+    const reason = this.jumpDetector.findJump(readClocks(wallMs, this.ports));
     if (reason !== undefined) {
       this.suspicions++;
       this.blockedBy = new LeaseSuspectError(workerId, reason);
@@ -91,14 +90,14 @@ export class Admission {
 
   /** The clock was found right at this moment: jumps are measured from here on. */
   trustClock(wallMs: number): void {
-    this.jumps.trust(readClocks(wallMs, this.ports));
+    this.jumpDetector.trust(readClocks(wallMs, this.ports));
   }
 
   /** A write that was sent at `sentMs`, after so many `suspicions`, was acknowledged. */
   confirm(sentMs: number, suspicions: number): void {
     if (this.isLapsed) return;
     this.deadlineMs = sentMs + this.options.leaseMs;
-    this.confirmed = Math.max(this.confirmed, suspicions);
+    this.clearedSuspicions = Math.max(this.clearedSuspicions, suspicions);
     // A write that was sent inside the window can be lost, however late its answer comes.
     if (this.probationUntilMs !== undefined && sentMs >= this.probationUntilMs) this.probationUntilMs = undefined;
     if (!this.isSuspect) this.blockedBy = this.probation;

@@ -80,7 +80,7 @@ export class Reservation {
    * Undefined when neither lane is below the clock then.
    */
   planAfterLoss(firstLane: Lane, demand: Demand): Plan | undefined {
-    const allGranted = this.burnt;
+    const { allGranted } = this;
     const lane = usableLane(allGranted, this.layout, demand.nowMs, firstLane);
     return lane === undefined
       ? undefined
@@ -102,10 +102,10 @@ export class Reservation {
 
   /** The odometers that a release leaves when all that was granted may have been issued. */
   get exhaustedOdometers(): PerLane<Odometer> {
-    return odometersOf(this.burnt, this.layout, this.floorMs);
+    return odometersOf(this.allGranted, this.layout, this.floorMs);
   }
 
-  private get burnt(): PerLane<Position> {
+  private get allGranted(): PerLane<Position> {
     return [maxPosition(this.base[0], this.limit[0]), maxPosition(this.base[1], this.limit[1])];
   }
 
