@@ -79,7 +79,7 @@ export class Reservation {
    * A grant after everything granted so far is given up: a copy of this process may have issued it.
    * Undefined when neither lane is below the clock then.
    */
-  planAfterLoss(firstLane: Lane, demand: Demand): Plan | undefined {
+  planAfterSuspicion(firstLane: Lane, demand: Demand): Plan | undefined {
     const { allGranted } = this;
     const lane = usableLane(allGranted, this.layout, demand.nowMs, firstLane);
     return lane === undefined
@@ -105,6 +105,7 @@ export class Reservation {
     return odometersOf(this.allGranted, this.layout, this.floorMs);
   }
 
+  /** The end of everything granted so far, by lane. */
   private get allGranted(): PerLane<Position> {
     return [maxPosition(this.base[0], this.limit[0]), maxPosition(this.base[1], this.limit[1])];
   }

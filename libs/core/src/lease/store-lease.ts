@@ -153,7 +153,7 @@ export class StoreLease implements Lease {
     if (!this.admission.isSuspect)
       return this.reservation.planRenewal(this.requestedLane ?? this.reservation.lane, demand);
     this.requestedLane = undefined;
-    return this.reservation.planAfterLoss(resolved.firstLane, demand);
+    return this.reservation.planAfterSuspicion(resolved.firstLane, demand);
   }
 
   /** Ends this lease and gives the row back: the keeper acquires another row, or this one anew. */
