@@ -2,7 +2,7 @@ import type { Layout, WorkerTable, WorkerWrite } from '@raindrop/core';
 import {
   judgeLayouts,
   LayoutConflictError,
-  reachOf,
+  maxGrantAgeMs,
   resolveLayout,
   resolveLeaseOptions,
 } from '@raindrop/core/internal';
@@ -18,7 +18,7 @@ import { until } from '../waiting/until.js';
 
 jest.setTimeout(120_000);
 
-const REACH_MS = reachOf(resolveLeaseOptions({}));
+const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 3 };
 
 const serverOf = (store: SqlWorkerStore): { believed: object } =>

@@ -1,10 +1,10 @@
-import { LeaseKeeper, SnowflakeGenerator, StoreSession } from '@raindrop/core/internal';
+import { StoreWorkerKeeper, SnowflakeGenerator, StoreSession } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLayout, ResolvedLeaseOptions, WorkerStore } from '@raindrop/core';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** One process, as far as a worker table can tell: a keeper and a generator over a store of their own. */
 export interface LeasedIssuer {
-  readonly keeper: LeaseKeeper;
+  readonly keeper: StoreWorkerKeeper;
   readonly generator: SnowflakeGenerator;
 }
 
@@ -24,8 +24,8 @@ export function leasedIssuer(
   const ports = systemPorts('turn');
   const session = new StoreSession(store, ports.timers, options.opTimeoutMs);
   const identity = { code: name, holder: `${name}, pid ${process.pid}`, timeUnit: 1 };
-  const keeper = new LeaseKeeper({ resolved, options, identity, session, ports }, onEvent);
+  const keeper = new StoreWorkerKeeper({ resolved, options, identity, session, ports }, onEvent);
   const generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: keeper }, ports);
-  keeper.reportedBy((lane) => generator.highest(keeper, lane));
+  keeper.setHighestIssued((lane) => generator.highest(keeper, lane));
   return { keeper, generator };
 }

@@ -58,7 +58,7 @@ const current = {
   abandon: () => store.abandon(),
   close: () => store.close(),
 };
-const keeper = new core.LeaseKeeper(
+const keeper = new core.StoreWorkerKeeper(
   {
     resolved,
     options: core.resolveLeaseOptions({}),

@@ -197,7 +197,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'noted-by-a-wrong-clock',
     breaks: 'No failover is noted by a clock that is refused: its moment counts for all.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
-    find: 'if (verdict.isFailover) this.refuseSkew(seen.nowMs);',
+    find: 'if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);',
     replace: '',
     tier: 2,
     spec: 'test/failover/server-notes.int-spec.ts',
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,
-    spec: 'libs/core/src/lease/reach.spec.ts',
+    spec: 'libs/core/src/lease/session-ages.spec.ts',
     test: 'The age of sessions lets nothing be granted past the reach',
   },
   {

@@ -1,4 +1,4 @@
-import { ClockSkewError, reachOf, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import { ClockSkewError, maxGrantAgeMs, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
 import type { Redis } from 'ioredis';
 import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/redis-workers.js';
@@ -21,7 +21,7 @@ export const LEASE: ResolvedLeaseOptions = resolveLeaseOptions({
   ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
 
-export const REACH_MS = reachOf(LEASE);
+export const REACH_MS = maxGrantAgeMs(LEASE);
 
 const LOOK_MS = 3;
 const IDS_PER_LOOK = 20;
@@ -118,7 +118,7 @@ export class WorkerBench {
     lease = LEASE,
     more: Partial<RedisWorkerCallsOptions> = {},
   ): WorkerIssuer {
-    const store = this.store(server, { reachMs: reachOf(lease), opTimeoutMs: lease.opTimeoutMs, ...more });
+    const store = this.store(server, { reachMs: maxGrantAgeMs(lease), opTimeoutMs: lease.opTimeoutMs, ...more });
     const issuer = new WorkerIssuer(store, this.ids, choice, lease);
     this.issuers.push(issuer);
     return issuer;

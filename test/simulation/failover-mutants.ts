@@ -12,11 +12,11 @@ interface Inside {
   readonly table: MemoryWorkerTable;
   readonly now: () => number;
   readonly reachMs: number;
-  look(): number;
+  checkServer(): number;
 }
 
 const looks = (make: (original: () => number) => (this: Inside) => number): (() => void) =>
-  replace(MemoryWorkerStore.prototype as unknown as Inside, 'look', make);
+  replace(MemoryWorkerStore.prototype as unknown as Inside, 'checkServer', make);
 
 /** Rules for servers that take turns. */
 export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {

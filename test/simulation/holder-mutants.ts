@@ -1,23 +1,22 @@
 import { Issuer } from '../../libs/core/src/generator/position-allocator.js';
 import { Admission } from '../../libs/core/src/lease/admission.js';
 import { DatabaseRegressionError } from '@raindrop/core/internal';
-import { HeldLease } from '../../libs/core/src/lease/held-lease.js';
-import { HeldRow } from '../../libs/core/src/lease/lease-row.js';
+import { StoreLease } from '../../libs/core/src/lease/store-lease.js';
+import { LeaseRow } from '../../libs/core/src/lease/lease-row.js';
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
-import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
+import { StoreWorkerKeeper } from '../../libs/core/src/lease/store-worker-keeper.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
 
 /** What the private parts of a lease are. */
 interface Inside {
   readonly admission: Admission;
   readonly ctx: { readonly ports: { readonly monotonic: { now(): number }; readonly clock: { refresh(): number } } };
-  readonly held: HeldRow;
 }
 
 /** What the private parts of a keeper are. */
 interface Taking {
   readonly ctx: LeaseContext;
-  take(): Promise<HeldLease>;
+  acquireLease(): Promise<StoreLease>;
 }
 
 const insideOf = (lease: unknown): Inside => lease as Inside;
@@ -55,7 +54,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A fresh lease counts from before the write was sent.',
     shownBy: 3,
     install: () =>
-      replace(LeaseKeeper.prototype as unknown as Taking, 'take', (original) => {
+      replace(StoreWorkerKeeper.prototype as unknown as Taking, 'acquireLease', (original) => {
         return async function (this: Taking) {
           const held = await original.apply(this);
           const { ports, options } = this.ctx;
@@ -79,8 +78,8 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A row whose lease is over by the database is given back, not renewed.',
     shownBy: 88,
     install: () =>
-      replace(HeldRow.prototype, 'judge', (original) => {
-        return function (this: HeldRow, ...args: Parameters<HeldRow['judge']>) {
+      replace(LeaseRow.prototype, 'judge', (original) => {
+        return function (this: LeaseRow, ...args: Parameters<LeaseRow['judge']>) {
           const verdict = original.apply(this, args);
           if (verdict.kind === 'lost') return verdict;
           return { ...verdict, row: { ...verdict.row, leaseUntilMs: Number.POSITIVE_INFINITY } };
@@ -91,8 +90,8 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
     shownBy: 19,
     install: () =>
-      replace(Admission.prototype, 'barWith', (original) => {
-        return function (this: Admission, error: Parameters<Admission['barWith']>[0]) {
+      replace(Admission.prototype, 'block', (original) => {
+        return function (this: Admission, error: Parameters<Admission['block']>[0]) {
           if (!(error instanceof DatabaseRegressionError)) original.call(this, error);
         };
       }),
@@ -101,7 +100,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A renewal holds the clock against the database.',
     shownBy: 18,
     install: () =>
-      replace(HeldLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
+      replace(StoreLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
         return function (this: unknown) {
           const { admission, ctx } = insideOf(this);
           const wallMs = ctx.ports.clock.refresh();
@@ -114,10 +113,10 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A release counts what was granted by writes whose answer was lost.',
     shownBy: 3,
     install: () =>
-      replace(HeldLease.prototype, 'release', (original) => {
-        return function (this: HeldLease, ...args: Parameters<HeldLease['release']>) {
+      replace(StoreLease.prototype, 'release', (original) => {
+        return function (this: StoreLease, ...args: Parameters<StoreLease['release']>) {
           // Hides the method of its class.
-          Object.assign(this.grant, { apply: () => undefined });
+          Object.assign(this.reservation, { apply: () => undefined });
           return original.apply(this, args);
         };
       }),

@@ -1,9 +1,9 @@
 import { StoreUnavailableError } from '@raindrop/core/internal';
 import { AFTER_ALL, BEFORE_ALL } from '../../libs/core/src/generator/tenure.js';
 import { Layout } from '../../libs/core/src/layout/layout.js';
-import { Admission, ClockWatch } from '../../libs/core/src/lease/admission.js';
-import type { HeldLease } from '../../libs/core/src/lease/held-lease.js';
-import { type Reached, type RenewalClock, WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
+import { Admission, ClockJumpDetector } from '../../libs/core/src/lease/admission.js';
+import type { StoreLease } from '../../libs/core/src/lease/store-lease.js';
+import { type HighestIssued, type RenewalTimer, WorkerKeeper } from '../../libs/core/src/lease/worker-keeper.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../libs/core/src/lease/memory-worker-store.js';
 import { Reservation } from '../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../libs/core/src/lease/store-session.js';
@@ -72,17 +72,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     shownBy: 1,
     install: () => {
       interface Closing {
-        readonly held: HeldLease | undefined;
-        readonly reached: Reached;
-        readonly renewals: RenewalClock;
-        endStart(): Promise<void>;
+        readonly lease: StoreLease | undefined;
+        readonly highestIssued: HighestIssued;
+        readonly renewals: RenewalTimer;
+        cancelStart(): Promise<void>;
         shutDown(): Promise<void>;
       }
       return replace(WorkerKeeper.prototype as unknown as Closing, 'shutDown', () => {
         return async function (this: Closing) {
-          await this.endStart();
+          await this.cancelStart();
           await this.renewals.stop();
-          await this.held?.release(this.reached);
+          await this.lease?.release(this.highestIssued);
         };
       });
     },
@@ -119,8 +119,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A copy of a process gives up what was granted before.',
     shownBy: 5,
     install: () =>
-      replace(ClockWatch.prototype, 'look', (original) => {
-        return function (this: ClockWatch, ...args: Parameters<ClockWatch['look']>) {
+      replace(ClockJumpDetector.prototype, 'findJump', (original) => {
+        return function (this: ClockJumpDetector, ...args: Parameters<ClockJumpDetector['findJump']>) {
           const reason = original.apply(this, args);
           return reason?.includes('copied') === true ? undefined : reason;
         };

@@ -1,18 +1,17 @@
 import type { LeaseContext } from '../../libs/core/src/lease/lease-context.js';
-import { LeaseKeeper } from '../../libs/core/src/lease/lease-keeper.js';
+import { StoreWorkerKeeper } from '../../libs/core/src/lease/store-worker-keeper.js';
 import type { ResolvedLeaseOptions } from '../../libs/core/src/lease/lease-options.js';
 import { MemoryWorkerStore } from '../../libs/core/src/lease/memory-worker-store.js';
-import { isForeign } from '../../libs/core/src/lease/lease-row.js';
-import { HELD_TOO, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
+import { INCLUDE_HELD, isForeign, type SampleRequest, type WorkerRow } from '../../libs/core/src/lease/worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 
 /** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */
 function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
   interface Taking {
     ctx: LeaseContext;
-    take(): Promise<unknown>;
+    acquireLease(): Promise<unknown>;
   }
-  return replace(LeaseKeeper.prototype as unknown as Taking, 'take', (original) => {
+  return replace(StoreWorkerKeeper.prototype as unknown as Taking, 'acquireLease', (original) => {
     return function (this: Taking) {
       const { ctx } = this;
       this.ctx = { ...ctx, options: { ...ctx.options, ...change } };
@@ -69,6 +68,6 @@ export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'sample-ignores-layouts': {
     rule: 'A look at a few rows is not enough where a layout could repeat our IDs.',
     shownBy: 8,
-    install: () => hideLayouts(({ graceMs }) => graceMs !== HELD_TOO),
+    install: () => hideLayouts(({ graceMs }) => graceMs !== INCLUDE_HELD),
   },
 };

@@ -1,4 +1,4 @@
-import { HELD_TOO, MemoryWorkerStore, type BelievedServer, type MemoryWorkerTable } from '@raindrop/core/internal';
+import { INCLUDE_HELD, MemoryWorkerStore, type BelievedServer, type MemoryWorkerTable } from '@raindrop/core/internal';
 import type { SampleRequest, WorkerRange, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
 import { FaultStore, passing } from '../support/engine/fault-store.js';
 import type { VirtualTime } from '../support/engine/virtual-time.js';
@@ -96,7 +96,7 @@ export class WitnessedStore extends FaultStore {
 
   override readSample(request: SampleRequest): Promise<WorkerSample> {
     return this.relay(() => {
-      if (request.graceMs !== HELD_TOO) this.witness.looked(this);
+      if (request.graceMs !== INCLUDE_HELD) this.witness.looked(this);
       return this.believing(() => super.readSample(request));
     });
   }

@@ -116,9 +116,12 @@ export {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
+  fencedRow,
+  sampleRows,
+  unusedRow,
+  writtenRow,
   LeaseWatch,
 } from './lease/worker-store.js';
-export { fencedRow, sampleRows, unusedRow, writtenRow } from './lease/lease-row.js';
 
 export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.js';
 
@@ -134,7 +137,7 @@ export type {
 } from './worker-id/worker-id-assigner.js';
 
 export { collisionOdds, type MachineAndProcess, type NetworkInterfaces } from './worker-id/machine-process-id.js';
-export type { AssignedIdSetup } from './worker-id/assigned-id-keeper.js';
+export type { AssignedIdSetup } from './worker-id/assigned-worker-keeper.js';
 
 export { shortIdLayout, parseShortId, type ParsedShortId, type ShortIdOptions } from './short-id/short-id.js';
 export {

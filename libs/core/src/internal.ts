@@ -23,6 +23,8 @@ export { processWide } from './copies.js';
 export {
   judgeLayouts,
   chooseLayout,
+  findLayout,
+  withFoundLayout,
   type LayoutChoice,
   UnclearLayoutError,
   type RememberedLayout,
@@ -33,19 +35,18 @@ export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { toUnsignedId } from './codec/to-id.js';
 export { base32Check, base62LowerFirst, isCodecName } from './codec/codecs.js';
-export { FENCE_LEAP, HELD_TOO } from './lease/worker-store.js';
+export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
-export { isHeld } from './lease/lease-row.js';
 export {
-  reachOf,
+  maxGrantAgeMs,
   sessionAgesOf,
   type SessionAges,
   FENCED_EPOCHS_MS,
   fencedState,
   FormerPrimaryError,
   judgeServer,
-  raisedTo,
+  raiseOdometersTo,
   type BelievedServer,
   type ServerVerdict,
   type StoreTerm,
@@ -63,13 +64,10 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
-export { findLayout, withFoundLayout } from './lease/lease-start.js';
-export { LeaseKeeper } from './lease/lease-keeper.js';
-export { NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-errors.js';
-export { RestartWait } from './worker-id/assigned-lease.js';
-export { AssignerCalls } from './worker-id/worker-id-assigner.js';
+export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
+export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
-export { AssignedIdKeeper } from './worker-id/assigned-id-keeper.js';
+export { AssignedWorkerKeeper, RestartWait } from './worker-id/assigned-worker-keeper.js';
 export { atomicChanges } from './ring/ring-memory.js';
 export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export { SharedIdRing } from './ring/shared-id-ring.js';

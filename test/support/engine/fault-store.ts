@@ -1,6 +1,6 @@
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import {
-  HELD_TOO,
+  INCLUDE_HELD,
   type SampleRequest,
   type WorkerRow,
   type WorkerSample,
@@ -83,7 +83,7 @@ export class FaultStore implements WorkerStore {
     table: MemoryWorkerTable,
     protected readonly process: VirtualTime,
     readonly database: VirtualTime,
-    /** See reachOf. */
+    /** See maxGrantAgeMs. */
     protected readonly reachMs = 0,
   ) {
     this.memory = this.storeOf(table);
@@ -117,7 +117,7 @@ export class FaultStore implements WorkerStore {
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    const call = request.graceMs === HELD_TOO ? 'readAgain' : 'readSample';
+    const call = request.graceMs === INCLUDE_HELD ? 'readAgain' : 'readSample';
     return this.through(call, () => this.memory.readSample(request));
   }
 

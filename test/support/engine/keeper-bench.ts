@@ -9,7 +9,7 @@ import type { WorkerRow } from '../../../libs/core/src/lease/worker-store.js';
 import type { GeneratorOptions } from '../../../libs/core/src/generator/generator-options.js';
 import { SnowflakeGenerator } from '../../../libs/core/src/generator/snowflake-generator.js';
 import type { LeaseEvent } from '../../../libs/core/src/lease/worker-keeper.js';
-import { LeaseKeeper } from '../../../libs/core/src/lease/lease-keeper.js';
+import { StoreWorkerKeeper } from '../../../libs/core/src/lease/store-worker-keeper.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
 import type { Clock } from '../../../libs/core/src/ports.js';
@@ -100,7 +100,7 @@ export class KeeperBench {
   readonly time: VirtualTime;
   readonly resolved: ResolvedLayout;
   readonly store: FaultStore;
-  readonly keeper: LeaseKeeper;
+  readonly keeper: StoreWorkerKeeper;
   readonly generator: SnowflakeGenerator;
   readonly events: LeaseEvent[] = [];
   /** All IDs that this process issued. */
@@ -133,13 +133,13 @@ export class KeeperBench {
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),
       ports: { clock, monotonic, timers, randomness, processId: () => this.processId },
     };
-    this.keeper = new LeaseKeeper(context, (event) => {
+    this.keeper = new StoreWorkerKeeper(context, (event) => {
       this.events.push(event);
       return options.onEvent?.(event);
     });
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, { clock, monotonic, timers, randomness });
-    if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+    if (options.reports ?? true) this.keeper.setHighestIssued((lane) => this.generator.highest(this.keeper, lane));
   }
 
   /** A process that has started. */

@@ -1,126 +1,162 @@
-import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
-import type { Layout } from '../layout/layout.js';
-import type { WorkerRange } from '../layout/layout-options.js';
-import type { Randomness } from '../ports.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import { type Glance, glanceAt } from './admission.js';
-import { HeldRow, isForeign, isHeld, releaseRow } from './lease-row.js';
+import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
+import type { WorkerRange } from '../layout/layout-options.js';
+import type { Layout } from '../layout/layout.js';
+import type { Randomness } from '../ports.js';
+import { type ClockReading, readClocks } from './admission.js';
+import { raiseOdometersTo } from './failover-guard.js';
+import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
 import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
 import { ForeignRowsError, NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
-import { odometersOf, positionOf } from './odometer.js';
-import { Reservation, type Start, usableLane } from './reservation.js';
-import { HELD_TOO, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { areHarmless, judgeLayouts, refuseOthers } from './layout-choice.js';
-import { raisedTo } from './failover-guard.js';
+import { LeaseRow, releaseRow } from './lease-row.js';
+import { odometersOf, positionOf } from './odometer.js';
+import { Reservation, type StartPoint, usableLane } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
+import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
 
-/** A row that is ours, and what it grants. */
-export interface Acquired {
-  readonly held: HeldRow;
+/** A row that was acquired, and its first grant. */
+export interface AcquiredRow {
+  readonly leaseRow: LeaseRow;
   readonly reservation: Reservation;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
-  /** Clock and process when they were held against the database, before the write. */
-  readonly trusted: Glance;
+  /** Clocks and process when the wall clock was compared with the database's, before the write. */
+  readonly trusted: ClockReading;
   /** This host's clock minus the database's. */
   readonly clockOffsetMs: number;
-  /** The rows of our range as they were found. */
+  /** The rows of our range before the write. */
   readonly census: Pick<WorkerCensus, 'total' | 'live'>;
 }
 
 /**
- * One round of acquiring: look at a few free rows, or at the whole table where that does not do, try them in turn, and
- * look once more whether another layout came in between. A write whose outcome is unknown is forgotten with its token;
- * its row comes free when that lease ends.
+ * One round of acquiring a row: reads a few free rows, or the whole table where those are not enough; tries them in
+ * turn; and, once one is acquired, reads again whether another layout has started meanwhile. A write whose outcome is
+ * unknown is forgotten together with its token; if it was executed, its row comes free when that lease ends.
  *
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
  */
-export async function acquireRow(ctx: LeaseContext): Promise<Acquired> {
-  const sample = await lookAtSample(ctx);
-  const early = sample && (await tryRows(ctx, sample));
-  if (early !== undefined) return early;
-  const look = await lookAtTable(ctx);
-  const acquired = await tryRows(ctx, look);
+export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
+  const sample = await surveySample(ctx);
+  const ofSample = sample && (await tryRows(ctx, sample));
+  if (ofSample !== undefined) return ofSample;
+  const survey = await surveyTable(ctx);
+  const acquired = await tryRows(ctx, survey);
   if (acquired !== undefined) return acquired;
-  throw new NoFreeWorkerError({ ...look.census, contended: look.candidates.length }, look.barredForMs);
+  throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
 
-/** Undefined when others were faster on every row. */
-async function tryRows(ctx: LeaseContext, look: Look): Promise<Acquired | undefined> {
+/** The result of reading the table, or a sample of it. */
+interface Survey extends Selection {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** Clocks and process when the wall clock was compared with the database's. */
+  readonly trusted: ClockReading;
+  /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
+  readonly barredForMs: number;
+}
+
+/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
+const SAMPLE_SIZE = 16;
+
+/**
+ * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
+ * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
+ * code, or a layout that ends soon. Of its census only `total` and `live` are right.
+ *
+ * @throws ClockSkewError, StoreUnavailableError
+ */
+async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
   const { session, resolved, options, ports } = ctx;
-  const { trusted, nowMs, census } = look;
-  const { wallMs } = trusted;
-  for (const { row, start } of look.candidates) {
-    const reservation = new Reservation(resolved.layout);
-    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
-    const token = ports.randomness.token();
-    const sentMs = ports.monotonic.now();
-    const expected = { version: row.version, token: row.token };
-    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
-    if (await session.run('acquiring a worker', (store) => store.write(write))) {
-      const held = new HeldRow(row.id, row.version + 1, token);
-      // A primary that was replaced, and serves on the sessions that it has, shows a lease as over which its holder renews at
-      // the successor. New sessions lead there.
-      if (row.token !== '') session.reconnect();
-      const laterFloor = await vouchForLayout(ctx, held, { row, start }, trusted);
-      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      reservation.begin(start, { ...plan, base });
-      return { held, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
-    }
-  }
-  return undefined;
+  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
+  const { min, max } = resolved.workers;
+  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
+  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
+  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
+  const sample = await session.run('reading the workers', (store) => store.readSample(request));
+  const wallMs = validatedNow(ctx, sample.nowMs, true);
+  if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
+  const { total, live } = sample;
+  const found = makeSurvey(ctx, sample, wallMs, BEFORE_ALL);
+  return { ...found, census: { ...found.census, total, live } };
 }
 
 /**
- * Two layouts that start together both pass the first look; at least one of them sees the other now.
- * @returns the floor by what the table says now
+ * Reads the whole table, and judges its layouts and foreign rows.
+ * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
+ * StoreUnavailableError
  */
-async function vouchForLayout(ctx: LeaseContext, held: HeldRow, found: Candidate, trusted: Glance): Promise<Position> {
-  const { layout: ours } = ctx.resolved;
-  try {
-    const { row, floor, isNoted } = await lookAgain(ctx, found.row, trusted.wallMs);
-    if (held.judge(row).kind !== 'unchanged') {
-      throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
-    }
-    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
-    return floor;
-  } catch (error) {
-    // Nothing was issued, so the row goes back. Unless a copy of this memory holds it as well: that one may get further.
-    if (ctx.ports.processId() === trusted.processId) {
-      const { lane, layout, odometers } = unused(found, ours);
-      await releaseRow(ctx, held, { lane, layout, odometers: () => odometers });
-    }
-    throw error;
-  }
+async function surveyTable(ctx: LeaseContext): Promise<Survey> {
+  const table = await ctx.session.run('reading the workers', (store) => store.readTable());
+  await checkForeignRows(ctx, table);
+  const wallMs = validatedNow(ctx, table.nowMs, true);
+  reportShortLifeOfNewTable(ctx, table);
+  // Layouts are judged once nothing is barred: holders that go on have renewed by then, and their rows are right again.
+  const barred = makeSurvey(ctx, table, wallMs, BEFORE_ALL);
+  if (barred.barredForMs > 0) return { ...barred, candidates: [] };
+  return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
-/**
- * How a row goes back from which nothing was issued: at our base, which remembers a foreign or an unclean past that our
- * write has covered up; under another layout as it was found, since our base knows no more than its ticks, but past the
- * moment up to which an unclean past reaches.
- */
-function unused({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
-  if (!isForeign(row) && row.layout !== layout.fingerprint) {
-    const left = (lane: Lane): Odometer => {
-      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
-      return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
-    };
-    return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
-  }
-  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
+function makeSurvey(
+  { resolved, options, identity, ports }: LeaseContext,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
+  wallMs: number,
+  floor: Position,
+): Survey {
+  const { code } = identity;
+  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
+  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
+  const rows = found.rows.map((row) => raiseOdometersTo(floorMs, row));
+  const selected = selectRows({ nowMs, rows }, basis);
+  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
+  return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
 }
 
-/** A row that may be acquired, and where its next tenure would start. */
-interface Candidate {
-  readonly row: WorkerRow;
-  readonly start: Start;
+/** How long no row may be acquired, ms: to the end of the barred moment's tick. */
+function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
+  return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
+}
+
+/** Rows of other programs need the option that allows them, and times that all programs read as the same moments. */
+async function checkForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
+  const foreign = rows.filter(isForeign).map(({ id }) => id);
+  if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
+  if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);
+  const { min, max } = resolved.workers;
+  if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
+  const message =
+    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
+    `original create table and rows first, or give a range of its rows`;
+  throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
+}
+
+/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
+function reportShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void {
+  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
+  if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
+  const { layout, minLifetimeDays } = ctx.resolved;
+  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
+}
+
+const DAY_MS = 86_400_000;
+
+function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
+  const { layout, minLifetimeDays } = resolved;
+  return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
 }
 
 interface Selection {
   /** In the order in which they should be tried. */
   readonly candidates: readonly Candidate[];
+  /** The rows of our range, counted. */
   readonly census: WorkerCensus;
+}
+
+/** A row that may be acquired, and where the next lease of it would start. */
+interface Candidate {
+  readonly row: WorkerRow;
+  readonly start: StartPoint;
 }
 
 interface SelectionBasis {
@@ -137,11 +173,15 @@ interface SelectionBasis {
   readonly randomness: Randomness;
 }
 
-/** How long after its last heartbeat a row of the original's programs is dead, and how far ahead they may have issued. */
+/** A row of the original's programs is dead so long after its last heartbeat, ms. */
 const FOREIGN_DEAD_AFTER_MS = 120_000;
+
+/** How far past that heartbeat those programs may have issued, ms. */
 const FOREIGN_AHEAD_MS = 60_000;
 
-/** Sorts a table's rows: those that are held, foreign or used up are counted, the others put into the order of trial. */
+/**
+ * Sorts the table's rows: counts those that are held, foreign or used up, and puts the others into the order of trial.
+ */
 function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
   const { layout, workers, options } = basis;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
@@ -149,7 +189,8 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
-    // Taken from us by another program it is theirs, and for a while our holder's, who does not know yet.
+    // A row that another program took from one of our holders is still that holder's for a while, too: it does not know
+    // yet.
     if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, basis))) {
       foreign.push(row);
       continue;
@@ -158,7 +199,7 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
       live.push(row);
       continue;
     }
-    const start = startOn(row, basis);
+    const start = startPointOf(row, basis);
     if (start === undefined) poisoned.push(row);
     else candidates.push({ row, start });
   }
@@ -171,14 +212,17 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
-  return { candidates: inOrder(candidates, basis), census };
+  return { candidates: inOrderOfTrial(candidates, basis), census };
 }
 
 function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {
   return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
 }
 
-function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: SelectionBasis): Start | undefined {
+function startPointOf(
+  row: WorkerRow,
+  { layout, wallMs, firstLane, floor, options }: SelectionBasis,
+): StartPoint | undefined {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
@@ -190,48 +234,92 @@ function startOn(row: WorkerRow, { layout, wallMs, firstLane, floor, options }: 
   const lane = usableLane(base, layout, wallMs, firstLane);
   if (lane === undefined) return undefined;
   const floorMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
-  // Where a commit can be lost, so can the last holder's last grants: begin with the next tick. By now his lease is over,
-  // whatever the row says of it: see leastGraceMs.
+  // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
+  // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
   if (!isUnclean) return { lane, base, floorMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
   return {
     lane,
     base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
-    // To whatever layout comes next, too.
+    // Also for a later holder with another layout.
     floorMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
   };
 }
 
-/** Given back or never used first, then the longest expired; at random among equals, so that many starters spread. */
-function inOrder(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
+/**
+ * First the rows that were given back or never used, then the longest expired; at random among equals, so that starters
+ * spread.
+ */
+function inOrderOfTrial(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
   return candidates
     .map((candidate) => ({
       candidate,
-      isOther: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
+      rank: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
       freeSince: candidate.row.token === '' ? 0 : candidate.row.leaseUntilMs,
-      lot: randomness.fraction(),
+      draw: randomness.fraction(),
     }))
-    .sort((a, b) => a.isOther - b.isOther || a.freeSince - b.freeSince || a.lot - b.lot)
+    .sort((a, b) => a.rank - b.rank || a.freeSince - b.freeSince || a.draw - b.draw)
     .map(({ candidate }) => candidate);
 }
 
-/** What a look at the table has shown. */
-interface Look {
-  /** The database's clock. */
-  readonly nowMs: number;
-  /** Clock and process when they were held against the database. */
-  readonly trusted: Glance;
-  /** In the order in which they should be tried. */
-  readonly candidates: readonly Candidate[];
-  /** The rows of our range as they were found. */
-  readonly census: WorkerCensus;
-  /** How long the store bars all rows by this host's clock, to the end of the tick, ms. */
-  readonly barredForMs: number;
+/** Undefined when other processes were faster on every row. */
+async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
+  const { session, resolved, options, ports } = ctx;
+  const { trusted, nowMs, census } = survey;
+  const { wallMs } = trusted;
+  for (const { row, start } of survey.candidates) {
+    const reservation = new Reservation(resolved.layout);
+    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
+    const token = ports.randomness.token();
+    const sentMs = ports.monotonic.now();
+    const expected = { version: row.version, token: row.token };
+    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
+    if (await session.run('acquiring a worker', (store) => store.write(write))) {
+      const leaseRow = new LeaseRow(row.id, row.version + 1, token);
+      // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
+      // the successor. A new session leads to the successor.
+      if (row.token !== '') session.reconnect();
+      const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
+      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
+      reservation.begin(start, { ...plan, base });
+      return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
+    }
+  }
+  return undefined;
 }
 
-/** Our own row once more, and what the layouts on the table say now. */
-interface SecondLook {
+/**
+ * Confirms the row, and that no other layout has started meanwhile. Two processes with conflicting layouts that start
+ * together both pass the first read; both have written their rows by now, so at least one of them sees the other's.
+ * @returns the floor that the layouts on the table leave now
+ */
+async function confirmLayout(
+  ctx: LeaseContext,
+  leaseRow: LeaseRow,
+  found: Candidate,
+  trusted: ClockReading,
+): Promise<Position> {
+  const { layout: ours } = ctx.resolved;
+  try {
+    const { row, floor, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
+    if (leaseRow.judge(row).kind !== 'unchanged') {
+      throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
+    }
+    if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
+    return floor;
+  } catch (error) {
+    // Nothing was issued, so the row goes back; unless a copy of this process holds it as well, which may yet issue.
+    if (ctx.ports.processId() === trusted.processId) {
+      const { lane, layout, odometers } = unusedRowOf(found, ours);
+      await releaseRow(ctx, leaseRow, { lane, layout, odometers: () => odometers });
+    }
+    throw error;
+  }
+}
+
+/** Our own row after it was acquired, and the state of the layouts at that moment. */
+interface Confirmation {
   readonly row: WorkerRow | undefined;
   /** Nothing up to here may be issued; see judgeLayouts. */
   readonly floor: Position;
@@ -239,60 +327,17 @@ interface SecondLook {
   readonly isNoted: boolean;
 }
 
-const DAY_MS = 86_400_000;
-
-/** Rows of one sample: a crowd of starters needs some to lose, and each costs a cold process 10 to 20 µs. */
-const SAMPLE_SIZE = 16;
-
 /**
- * A look at a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
- * when more of the table has to be known: a layout that could repeat our IDs, a row of another program, a preferred code,
- * an end in sight.
- *
- * Only the number of all and of the held ones is right in its census.
- *
- * @throws ClockSkewError, StoreUnavailableError
- */
-async function lookAtSample(ctx: LeaseContext): Promise<Look | undefined> {
-  const { session, resolved, options, ports } = ctx;
-  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
-  const { min, max } = resolved.workers;
-  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
-  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
-  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
-  const sample = await session.run('reading the workers', (store) => store.readSample(request));
-  const wallMs = validatedNow(ctx, sample.nowMs, true);
-  if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
-  const { total, live } = sample;
-  const look = select(ctx, sample, wallMs, BEFORE_ALL);
-  return { ...look, census: { ...look.census, total, live } };
-}
-
-/**
- * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
- * StoreUnavailableError
- */
-async function lookAtTable(ctx: LeaseContext): Promise<Look> {
-  const table = await ctx.session.run('reading the workers', (store) => store.readTable());
-  await judgeForeignRows(ctx, table);
-  const wallMs = validatedNow(ctx, table.nowMs, true);
-  refuseShortLifeOfNewTable(ctx, table);
-  // What layouts have issued is judged when the holders that go on have had the time to write it down again.
-  const barred = select(ctx, table, wallMs, BEFORE_ALL);
-  if (barred.barredForMs > 0) return { ...barred, candidates: [] };
-  return select(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
-}
-
-/**
+ * Reads the acquired row, and the layouts of the table, once more.
  * @param found the row as it was before it was acquired
  * @param wallMs when the row was chosen: by then nothing was barred
- * @throws LayoutConflictError; StoreUnavailableError, also when the store has lost something meanwhile
+ * @throws LayoutConflictError; StoreUnavailableError, also when the store may have lost writes meanwhile
  */
-async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<SecondLook> {
+async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): Promise<Confirmation> {
   const { session, resolved, options } = ctx;
   const { layout } = resolved;
   const { id } = found;
-  const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: HELD_TOO };
+  const request = { workers: { min: id, max: id }, from: id, atMost: 1, graceMs: INCLUDE_HELD };
   const seen = await session.run('confirming the layout', (store) => store.readSample(request));
   if (barredForMs(layout, seen.barredUntilMs, wallMs) > 0) {
     throw new StoreUnavailableError(
@@ -301,11 +346,11 @@ async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
     );
   }
   const isNoted = seen.layouts.includes(layout.fingerprint);
-  if (ctx.isFirstLayout === true && !isNoted) refuseOthers(seen, layout);
+  if (ctx.isFirstLayout === true && !isNoted) refuseOtherLayouts(seen, layout);
   if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   const rows = table.rows.filter((row) => row.id !== id);
-  // What we have just written vouches for nothing; what stood there before still does.
+  // Our own write of a moment ago shows nothing about other layouts; the row as it was found still does.
   if (found.layout === layout.fingerprint) rows.push(found);
   return {
     row: table.rows.find((row) => row.id === id),
@@ -314,49 +359,20 @@ async function lookAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   };
 }
 
-function select(
-  { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
-  wallMs: number,
-  floor: Position,
-): Look {
-  const { code } = identity;
-  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raisedTo(floorMs, row));
-  const selected = selectRows({ nowMs, rows }, basis);
-  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
-  return { nowMs, trusted: glanceAt(wallMs, ports), ...selected, barredForMs: barredMs };
-}
-
-/** How long nobody may acquire: to the end of the barred moment's tick. */
-function barredForMs({ timeline }: Layout, barredUntilMs: number = 0, wallMs: number): number {
-  return Math.max(0, timeline.startOf(timeline.tickAt(barredUntilMs) + 1) - wallMs);
-}
-
-/** Rows of other programs need somebody's consent, and times that all take for the same moments. */
-async function judgeForeignRows({ session, options, resolved }: LeaseContext, { rows }: WorkerTable): Promise<void> {
-  const foreign = rows.filter(isForeign).map(({ id }) => id);
-  if (foreign.length > 0 && !options.adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
-  if (foreign.length > 0 || options.sharedWithOriginal) await checkForeignTimes(session);
-  const { min, max } = resolved.workers;
-  if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
-  const message =
-    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
-    `original create table and rows first, or give a range of its rows`;
-  throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
-}
-
-/** A layout that ends soon is refused on a table that was never used; later it may only warn. */
-function refuseShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void {
-  const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
-  if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
-  const { layout, minLifetimeDays } = ctx.resolved;
-  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
-  throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
-}
-
-function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
-  const { layout, minLifetimeDays } = resolved;
-  return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
+/**
+ * The row to give back when nothing was issued. A row that had our layout, or another program's, goes back at our base:
+ * the base remembers how far another program, or a holder that did not give the row back, may have issued, which our
+ * write has covered up. A row of another layout, or of none, goes back as it was found, because our base knows only its
+ * ticks, not its sequences; where its last holder did not give it back, the odometers are raised past what that holder
+ * may have issued.
+ */
+function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
+  if (!isForeign(row) && row.layout !== layout.fingerprint) {
+    const left = (lane: Lane): Odometer => {
+      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
+      return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
+    };
+    return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
+  }
+  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
 }

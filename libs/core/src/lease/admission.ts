@@ -3,45 +3,48 @@ import type { LeasePorts } from './lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 
-/** The answer holds until the clock's value changes, up to a millisecond later: it ends so much sooner. */
-const CLOCK_GRAIN_MS = 1;
+/**
+ * The generator relies on an answer until the clock's value changes, up to 1 ms later: a lease ends that much sooner.
+ */
+export const CLOCK_GRAIN_MS = 1;
 
 /**
- * Decides whether a held worker may issue at this moment: inside the deadline, with nothing suspicious since the last
- * confirmation, and past any probation. Once the deadline has passed the answer is no for good: meanwhile others may have
- * judged the table without us.
+ * Decides whether a lease may issue at this moment: inside the deadline, with nothing suspicious since the last
+ * confirmation, and past any probation. Once the deadline has passed the answer is no for good: since then other
+ * processes may have judged the table as if this one were gone.
  */
 export class Admission {
   /** Monotonic ms after which nothing is issued. */
   deadlineMs: number;
-  /** How often something suspicious was seen; a confirmation clears what was seen before it was asked for. */
+  /** How often something suspicious was seen. A confirmation clears those that were seen before its write was sent. */
   suspicions = 0;
 
-  private confirmed = 0;
-  private bar: RaindropError | undefined;
-  /** Undefined once a write sent past it was acknowledged: from then on what was acquired can no longer be lost. */
+  private clearedSuspicions = 0;
+  /** Why nothing is issued until the next confirmation; undefined when IDs may be issued. */
+  private blockedBy: RaindropError | undefined;
+  /** Undefined once a write that was sent after it was acknowledged: the acquired row can no longer be lost then. */
   private probationUntilMs: number | undefined;
-  private readonly watch: ClockWatch;
+  private readonly jumpDetector: ClockJumpDetector;
 
   /**
    * @param sentMs monotonic ms before the write was sent that acquired the row
-   * @param trusted clock and process before that
+   * @param trusted clocks and process before that
    */
   constructor(
     private readonly ports: LeasePorts,
     private readonly options: ResolvedLeaseOptions,
     sentMs: number,
-    trusted: Glance,
+    trusted: ClockReading,
   ) {
     this.deadlineMs = sentMs + options.leaseMs;
     if (options.commitLossWindowMs > 0) this.probationUntilMs = ports.monotonic.now() + options.commitLossWindowMs;
-    this.watch = new ClockWatch(options, trusted);
-    this.bar = this.probation;
+    this.jumpDetector = new ClockJumpDetector(options, trusted);
+    this.blockedBy = this.probation;
   }
 
-  /** True while what was granted so far must not be used any more, even after a confirmation. */
+  /** True while positions granted so far must not be issued any more, even after a confirmation. */
   get isSuspect(): boolean {
-    return this.suspicions > this.confirmed;
+    return this.suspicions > this.clearedSuspicions;
   }
 
   get isLapsed(): boolean {
@@ -50,10 +53,10 @@ export class Admission {
 
   /** How long IDs may be issued without another confirmation, ms; 0 while none may be. */
   get leftMs(): number {
-    return this.isLapsed || this.bar !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
+    return this.isLapsed || this.blockedBy !== undefined ? 0 : this.deadlineMs - this.ports.monotonic.now();
   }
 
-  /** How long to wait before a write ends the probation, ms: 0 when it would now; undefined when it has ended. */
+  /** How long until a write can end the probation, ms: 0 when it would now; undefined when the probation has ended. */
   get probationLeftMs(): number | undefined {
     if (this.probationUntilMs === undefined) return undefined;
     return Math.max(0, this.probationUntilMs - this.ports.monotonic.now());
@@ -62,93 +65,93 @@ export class Admission {
   /** Undefined when `workerId` may issue now. */
   refusal(workerId: number): RaindropError | undefined {
     if (this.isLapsed) return new LeaseLostError(workerId, 'its lease has run out without a renewal');
-    return this.bar;
+    return this.blockedBy;
   }
 
-  /** Looks at clock and process; what is suspicious bars issuing. Answers with what it was, in words. */
-  look(wallMs: number, workerId: number): string | undefined {
-    const reason = this.watch.look(glanceAt(wallMs, this.ports));
+  /** Looks for jumps of clocks and process: one blocks issuing. Answers what it was, in words. */
+  checkClocks(wallMs: number, workerId: number): string | undefined {
+    const reason = this.jumpDetector.findJump(readClocks(wallMs, this.ports));
     if (reason !== undefined) {
       this.suspicions++;
-      this.bar = new LeaseSuspectError(workerId, reason);
+      this.blockedBy = new LeaseSuspectError(workerId, reason);
     }
     return reason;
   }
 
-  /** Bars issuing until the next confirmation. */
-  barWith(error: RaindropError): void {
-    this.bar = error;
+  /** Blocks issuing until the next confirmation. */
+  block(error: RaindropError): void {
+    this.blockedBy = error;
   }
 
-  /** Bars issuing for good. */
+  /** Blocks issuing for good. */
   end(): void {
     this.deadlineMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The clock was found right at this moment: jumps are measured from here. */
+  /** The clock was found right at this moment: jumps are measured from here on. */
   trustClock(wallMs: number): void {
-    this.watch.trust(glanceAt(wallMs, this.ports));
+    this.jumpDetector.trust(readClocks(wallMs, this.ports));
   }
 
-  /** A write sent at `sentMs`, when there had been `suspicions`, was acknowledged. */
+  /** A write that was sent at `sentMs`, after so many `suspicions`, was acknowledged. */
   confirm(sentMs: number, suspicions: number): void {
     if (this.isLapsed) return;
     this.deadlineMs = sentMs + this.options.leaseMs;
-    this.confirmed = Math.max(this.confirmed, suspicions);
-    // What was executed inside the window can be lost, however late its answer comes.
+    this.clearedSuspicions = Math.max(this.clearedSuspicions, suspicions);
+    // A write that was sent inside the window can be lost, however late its answer comes.
     if (this.probationUntilMs !== undefined && sentMs >= this.probationUntilMs) this.probationUntilMs = undefined;
-    if (!this.isSuspect) this.bar = this.probation;
+    if (!this.isSuspect) this.blockedBy = this.probation;
   }
 
-  /** A fresh lease is on probation where an acknowledged commit can still be lost. */
+  /** A fresh lease is on probation while its acknowledged commit can still be lost. */
   private get probation(): RaindropError | undefined {
     return this.probationUntilMs !== undefined ? new NotReadyError('a fresh lease is on probation') : undefined;
   }
 }
 
-/** A look at everything whose jump makes a lease suspect. */
-export interface Glance {
+/** The clocks and the process at one moment: a jump of any of them makes a lease suspect. */
+export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly processId: number;
 }
 
-/** A glance at this moment, when the wall clock reads `wallMs`. */
-export function glanceAt(wallMs: number, { monotonic, processId }: LeasePorts): Glance {
+/** @param wallMs what the wall clock says now */
+export function readClocks(wallMs: number, { monotonic, processId }: LeasePorts): ClockReading {
   return { wallMs, monotonicMs: monotonic.now(), processId: processId() };
 }
 
-/** Sees what happens to a process from outside: a wall clock put forward, a suspension, a copy of its memory. */
-export class ClockWatch {
-  private last: Glance;
-  /** The smallest difference of wall and monotonic clock since it was last known to be right. */
+/** Detects a wall clock that was put forward, a suspended process, and a copy of its memory in another process. */
+export class ClockJumpDetector {
+  private last: ClockReading;
+  /** The smallest difference of wall and monotonic clock since the wall clock was last known to be right. */
   private offset: number;
 
   constructor(
     private readonly options: Pick<ResolvedLeaseOptions, 'maxClockSkewMs' | 'leaseMs'>,
-    trusted: Glance,
+    trusted: ClockReading,
   ) {
     this.last = trusted;
     this.offset = trusted.wallMs - trusted.monotonicMs;
   }
 
-  /** Takes the present as right: called when the clock was held against the database's. */
-  trust(glance: Glance): void {
-    this.last = glance;
-    this.offset = glance.wallMs - glance.monotonicMs;
+  /** Takes the reading as right: its clock was compared with the database's. */
+  trust(reading: ClockReading): void {
+    this.last = reading;
+    this.offset = reading.wallMs - reading.monotonicMs;
   }
 
-  /** What has happened since the last look, in words, once; undefined when nothing has. */
-  look(glance: Glance): string | undefined {
+  /** What has happened since the last reading, in words, once; undefined when nothing has. */
+  findJump(reading: ClockReading): string | undefined {
     const { last } = this;
-    const offset = glance.wallMs - glance.monotonicMs;
+    const offset = reading.wallMs - reading.monotonicMs;
     const jump = offset - this.offset;
     const jumped = jump > this.options.maxClockSkewMs;
-    this.last = glance;
+    this.last = reading;
     this.offset = jumped ? offset : Math.min(this.offset, offset);
-    if (glance.processId !== last.processId) return 'its process was copied or restored from a snapshot';
+    if (reading.processId !== last.processId) return 'its process was copied or restored from a snapshot';
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
-    const still = glance.monotonicMs - last.monotonicMs;
+    const still = reading.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
     return undefined;
   }

@@ -4,7 +4,7 @@ import { Layout } from '../layout/layout.js';
 import { type Fault, FaultStore } from '../../../../test/support/engine/fault-store.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { SeededRandom } from '../../../../test/support/engine/seeded-random.js';
-import { findLayout, withFoundLayout } from './lease-start.js';
+import { findLayout, withFoundLayout } from './layout-choice.js';
 import type { LayoutChoice } from './layout-choice.js';
 import { resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';

@@ -1,10 +1,21 @@
-import { Layout, shapeOfFingerprint } from '../layout/layout.js';
 import { BEFORE_ALL, type Position } from '../generator/tenure.js';
-import { RaindropError } from '../raindrop-error.js';
+import type { WorkerRange } from '../layout/layout-options.js';
+import { Layout, shapeOfFingerprint } from '../layout/layout.js';
+import { PermanentError } from '../raindrop-error.js';
+import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { isForeign, isHeld } from './lease-row.js';
-import { HELD_TOO, type KnownLayouts, type WorkerRow, type WorkerTable } from './worker-store.js';
+import { retryStartStep, startPauseMs, type StoreSession } from './store-session.js';
+import {
+  INCLUDE_HELD,
+  isForeign,
+  isHeld,
+  type KnownLayouts,
+  type SampleRequest,
+  type WorkerRow,
+  type WorkerStore,
+  type WorkerTable,
+} from './worker-store.js';
 
 /** The layout of a service whose options name none. */
 export interface LayoutChoice {
@@ -13,20 +24,96 @@ export interface LayoutChoice {
   readonly isFirst: boolean;
 }
 
-/** Of the lease options, what the choice depends on. */
+/** Where a layout is looked for. */
+interface LayoutSearch {
+  readonly session: StoreSession;
+  readonly options: ResolvedLeaseOptions;
+  readonly ports: Pick<LeasePorts, 'monotonic' | 'randomness' | 'timers'>;
+  /** The layout of a store that has served none. */
+  readonly first: Layout;
+}
+
+/** Prepares the table without a row: how many it needs follows from the layout. */
+const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
+
+const NO_ROWS: SampleRequest = { workers: NO_WORKERS, from: 1, atMost: 1, graceMs: 0 };
+
+/** How often a start looks, or begins, anew when another process was faster. */
+const LAYOUT_TRIES = 5;
+
+/**
+ * Finds the layout of a service whose options name none, see {@link chooseLayout}. It creates tables that are missing.
+ * @throws UnclearLayoutError; ForeignRowsError; StoreUnavailableError; what the store throws on a table it cannot use
+ */
+export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
+  const policy = { ports, waitForWorkerMs: 0, isCancelled: () => false, pause: (ms: number) => pause(ports, ms) };
+  // Creating takes several statements, as when a lease starts.
+  const prepareMs = 10 * options.opTimeoutMs;
+  await retryStartStep(
+    () => session.run('preparing the worker table', (store) => store.prepare(NO_WORKERS), prepareMs),
+    policy,
+  );
+  const read = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
+    retryStartStep(() => session.run('reading the layouts', call), policy);
+  // Nearly always the store remembers one layout, and no row has to be read.
+  const only = onlyLayout(await read((store) => store.readSample(NO_ROWS)));
+  if (only !== undefined) return only;
+  for (let tries = 1; ; tries++) {
+    const table = await read((store) => store.readTable());
+    try {
+      return chooseLayout(table, first, options);
+    } catch (error) {
+      if (!(error instanceof UnclearLayoutError) || !isBeingDecided(table) || tries >= LAYOUT_TRIES) throw error;
+    }
+    await pause(ports, startPauseMs(ports.randomness));
+  }
+}
+
+/**
+ * Finds the layout and starts with it. Processes of different releases that start together on a store which has served
+ * no layout may choose different ones: those that get a LayoutConflictError find the layout anew.
+ * @param open closes what it has opened when it throws
+ * @throws what `find` and `open` throw
+ */
+export async function withFoundLayout<T>(
+  find: () => Promise<LayoutChoice>,
+  open: (choice: LayoutChoice) => Promise<T>,
+  ports: LayoutSearch['ports'],
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const choice = await find();
+    try {
+      return await open(choice);
+    } catch (error) {
+      if (!choice.isFirst || !(error instanceof LayoutConflictError) || tries >= LAYOUT_TRIES) throw error;
+    }
+    await pause(ports, startPauseMs(ports.randomness));
+  }
+}
+
+/** True when a process has taken a row whose layout is not noted: it finds out at this moment whether it may go on. */
+function isBeingDecided({ rows, layouts }: WorkerTable): boolean {
+  return rows.some(({ token, layout }) => token !== '' && layout !== '' && !layouts.includes(layout));
+}
+
+function pause({ timers }: Pick<LeasePorts, 'timers'>, ms: number): Promise<void> {
+  return new Promise((resolve) => void timers.setTimer(resolve, ms, 'foreground'));
+}
+
+/** The lease options that the choice depends on. */
 type ChoiceOptions = Pick<ResolvedLeaseOptions, 'graceMs' | 'adoptForeign'>;
 
 /**
- * Chooses the layout of a service whose options name none: the one that the store remembers; `first` where it has served
- * none. Of several that it remembers it takes the only one that may still be in use.
+ * Chooses the layout of a service whose options name none: the one that the store remembers; `first` where it has
+ * served none. Of several remembered layouts it takes the only one that may still be in use.
  *
- * A layout may still be in use while somebody holds it, and as long as the table lets processes in that have it. One that
- * a later layout has left behind for good is none: its IDs would be smaller.
+ * A layout may still be in use while a process holds a row with it, and as long as a process with it could start on
+ * this table. A layout that a later one has left behind for good cannot start any more: its IDs would be smaller.
  * @throws UnclearLayoutError; ForeignRowsError
  */
 export function chooseLayout(table: WorkerTable, first: Layout, options: ChoiceOptions): LayoutChoice {
   const layoutsOfRows = [...table.rows, ...table.deleted].map(({ layout }) => layout);
-  const remembered = rememberedIn({ layouts: table.layouts, layoutsOfRows });
+  const remembered = rememberedLayouts({ layouts: table.layouts, layoutsOfRows });
   if (remembered.length === 0) {
     refuseUnknownPast(table, options);
     return { layout: first, isFirst: true };
@@ -44,11 +131,11 @@ export function chooseLayout(table: WorkerTable, first: Layout, options: ChoiceO
 
 /** The only layout that a store remembers; undefined when there is none, or several, or one that cannot be read. */
 export function onlyLayout(known: KnownLayouts): LayoutChoice | undefined {
-  return choiceOf(rememberedIn(known), known.layouts);
+  return choiceOf(rememberedLayouts(known), known.layouts);
 }
 
-/** Every layout that a store remembers, noted or in a row. */
-function rememberedIn({ layouts, layoutsOfRows }: KnownLayouts): string[] {
+/** Every layout that a store remembers, noted or in a row, as fingerprints. */
+function rememberedLayouts({ layouts, layoutsOfRows }: KnownLayouts): string[] {
   return [...new Set([...layouts, ...layoutsOfRows])].filter((each) => each !== '').sort();
 }
 
@@ -63,7 +150,7 @@ function reasonFor(living: number, remembered: number): string {
   return `its worker ids have served ${remembered} layouts, and each has issued above the others`;
 }
 
-/** IDs may have been issued with a layout that nobody remembers: another one, by default, could repeat them. */
+/** Refuses a table whose IDs may have an unknown layout: the first layout, taken by default, could repeat them. */
 function refuseUnknownPast({ rows, deleted, mayLackLayouts }: WorkerTable, { adoptForeign }: ChoiceOptions): void {
   if (mayLackLayouts === true) {
     throw new UnclearLayoutError('the store of its worker ids may have forgotten with which ones IDs were issued');
@@ -79,8 +166,8 @@ function mayBeInUse(fingerprint: string, table: WorkerTable, { graceMs }: Choice
   const shape = shapeOfFingerprint(fingerprint);
   if (shape === undefined || holdersOf(fingerprint, table, graceMs).length > 0) return true;
   try {
-    // Who holds a row now stops one day, and does not count: the answer is to be the same on that day.
-    judgeLayouts(table, new Layout(shape), HELD_TOO);
+    // Rows count as if no process held them: the answer is to be the same once the present holders have stopped.
+    judgeLayouts(table, new Layout(shape), INCLUDE_HELD);
     return true;
   } catch (error) {
     if (error instanceof LayoutConflictError) return error.retryable;
@@ -99,29 +186,31 @@ function describeLayout(fingerprint: string, table: WorkerTable, graceMs: number
   const last = Math.max(...used.map(({ heartbeatMs }) => heartbeatMs));
   return {
     fingerprint,
-    description: shape && inWords(new Layout(shape)),
+    description: shape && describeBits(new Layout(shape)),
     workerIds: holdersOf(fingerprint, table, graceMs),
     lastUsed: used.length > 0 && Math.abs(last) <= 8.64e15 ? new Date(last) : undefined,
   };
 }
 
-function inWords({ fields, unitMs, epochMs, endBitsValue }: Layout): string {
+function describeBits({ fields, unitMs, epochMs, endBitsValue }: Layout): string {
   const bits = fields.map((field) => `${field.bits} ${field.name}`).join(', ');
   const end = fields.some(({ role }) => role === 'fixed') ? `, end value ${endBitsValue}` : '';
   return `ticks of ${unitMs} ms from ${new Date(epochMs).toISOString()}, bits ${bits}${end}`;
 }
 
-/** What clears up later than this is no reason to wait. */
+/** A conflict that clears up later than this is no reason to wait, ms. */
 const DAY_MS = 86_400_000;
 
 /**
  * Judges every layout that the table has ever seen against ours.
  *
- * A layout whose fixed end bits differ is no concern. One that is alive on a row is in the way. One of the past leaves a
- * one-way cut-over: every ID of ours must be larger than any it can have issued. Where a failover may have lost its last
- * grants, with or without its row, that is up to the floor, unless our layout has been granted more since.
+ * - A layout whose fixed end bits differ from ours is harmless: no ID of it can equal one of ours.
+ * - A layout with which a process holds a row is a conflict.
+ * - After a layout of the past there is a one-way cut-over: every ID of ours must be larger than any that it can have
+ *   issued. The odometers of the rows say how far that is. A failover may have lost its last grants, even its row: then
+ *   it can have issued up to the floor, unless our layout was granted IDs past the floor since.
  *
- * @returns the position up to which nothing may be issued because of such a cut-over
+ * @returns the position up to which nothing may be issued because of a cut-over
  * @throws LayoutConflictError naming layouts and rows
  */
 export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number): Position {
@@ -149,15 +238,15 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
 }
 
 /**
- * True when none of these layouts can repeat an ID of ours, alive or not: rows need not be looked at then, and
- * {@link judgeLayouts} would find neither a conflict nor a floor.
+ * True when none of these layouts can repeat an ID of ours, held or not: {@link judgeLayouts} would find neither a
+ * conflict nor a floor, and the rows need not be read.
  */
 export function areHarmless(known: KnownLayouts, layout: Layout): boolean {
   return [...known.layouts, ...known.layoutsOfRows].every((fingerprint) => isHarmless(fingerprint, layout));
 }
 
-/** @throws LayoutConflictError when there is any other layout, harmless or not */
-export function refuseOthers(known: KnownLayouts, { fingerprint }: Layout): void {
+/** Refuses every other layout, harmless or not. @throws LayoutConflictError */
+export function refuseOtherLayouts(known: KnownLayouts, { fingerprint }: Layout): void {
   const others = new Set([...known.layouts, ...known.layoutsOfRows].filter((each) => each !== fingerprint));
   if (others.size === 0) return;
   throw new LayoutConflictError(
@@ -183,13 +272,13 @@ function isHarmless(fingerprint: string, layout: Layout): boolean {
 }
 
 /**
- * Whether the row shows that a process with our layout was granted IDs of later than `floorMs`. All grants from before the
- * loss end there, so this one was written after it. Then the table tells rightly what the layouts in our way have issued:
- * that process held its row all the time, so that none of theirs could start and lose anything; or it has started since,
- * and was itself judged up to the floor.
+ * Whether the row shows that a process with our layout was granted IDs past `floorMs`. Every grant from before the loss
+ * ends at the floor, so this one was written after the loss. Then the table says rightly how far the conflicting
+ * layouts have issued, for one of two reasons. The process held its row all the time: no process with a conflicting
+ * layout could start, and lose anything. Or it has started since: its own start was judged up to the floor.
  *
- * That a row of ours was written after the floor is not enough: a process that slept through everything gives its row back
- * when it wakes up. A fence is no grant either, nor is what was written while the store's clock was wrong.
+ * A row of ours that was merely written after the floor shows nothing: a process that slept through the failover gives
+ * its row back when it wakes up. Neither does a fence, nor a write from a time when the store's clock was wrong.
  */
 function isGrantedPast(floorMs: number, row: WorkerRow, layout: Layout, nowMs: number): boolean {
   const { ms, sequence } = row.odometers[row.lane];
@@ -198,11 +287,13 @@ function isGrantedPast(floorMs: number, row: WorkerRow, layout: Layout, nowMs: n
 }
 
 /**
- * The last tick of `layout` that holds an ID which the other layout can have issued; undefined when nobody can tell.
+ * The last tick of `layout` that holds an ID which the other layout can have issued; undefined when that cannot be
+ * told.
  *
- * A row of any other layout bounds what the other one issued there by its higher odometer. A row of ours was acquired
- * after the judgement that looked at it, and both its lanes began past the floor of then: the lower one bounds it. Its
- * higher one must not: that is our own present, and no second process could ever join the first.
+ * On a row that any other layout has now, the other one issued at most up to the higher odometer. A row that has our
+ * layout was judged when it was acquired, and both its lanes began past the floor of that moment: the other layout
+ * issued there at most up to the lower odometer. The higher one must not count: it is our own present, and no second
+ * process of ours could ever join the first.
  */
 function lastTickTouched(
   fingerprint: string,
@@ -224,21 +315,21 @@ function lastTickTouched(
 /** A layout that a store of worker ids remembers. */
 export interface RememberedLayout {
   readonly fingerprint: string;
-  /** What it is, in words; undefined when the fingerprint is none. */
+  /** Its ticks and bits in words; undefined when the fingerprint cannot be read. */
   readonly description: string | undefined;
-  /** The worker ids that hold it now. */
+  /** The worker ids that are held with it now. */
   readonly workerIds: readonly number[];
   /** The last write of a row that has it; undefined when other layouts have all rows by now. */
   readonly lastUsed: Date | undefined;
 }
 
-/** The options name no layout, and the store of the worker ids does not tell which it has to be. */
-export class UnclearLayoutError extends RaindropError {
+/** The options name no layout, and the store of the worker ids does not tell which one the service has. */
+export class UnclearLayoutError extends PermanentError {
   readonly errorCode = 'UNCLEAR_LAYOUT';
 
   /**
    * @param reason a sentence without its end
-   * @param layouts those that may be meant
+   * @param layouts the candidates
    */
   constructor(
     readonly reason: string,
@@ -249,7 +340,6 @@ export class UnclearLayoutError extends RaindropError {
       `The options name no layout, and ${reason}${list === '' ? '' : `:${list}\n`}${list === '' ? '. ' : ''}Set the options of the ` +
         `layout that the IDs of this service have: startTimeStamp, timeUnit, timeStampLength, workIdLength, endBitsLength and ` +
         `endBitsValue, or layout.`,
-      { retryable: false },
     );
   }
 }

@@ -6,8 +6,7 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { judgeLayouts } from './layout-choice.js';
 import { LayoutConflictError } from './lease-errors.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
-import { unusedRow } from './lease-row.js';
-import type { WorkerRow, WorkerTable } from './worker-store.js';
+import { unusedRow, type WorkerRow, type WorkerTable } from './worker-store.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 

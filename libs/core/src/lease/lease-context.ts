@@ -1,22 +1,22 @@
+import type { PerLane } from '../generator/tenure.js';
 import type { ResolvedLayout } from '../layout/layout-options.js';
 import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
-import type { PerLane } from '../generator/tenure.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
-/** Holds what the keeper reads from its surroundings. */
+/** The clocks, timers and randomness that a keeper of worker ids uses. */
 export interface LeasePorts {
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
   readonly randomness: Randomness;
-  /** Changes when this memory goes on living in another process. */
+  /** Another number when this memory goes on in another process: in a fork, or a copy. */
   readonly processId: () => number;
 }
 
-/** The identity says who holds the row. */
+/** Names the holder of a row. */
 export interface LeaseIdentity {
   /** The original's code of a worker: address, port, unit and hardware address, or a hash of them. */
   readonly code: string;
@@ -30,8 +30,8 @@ export interface LeaseIdentity {
 export interface LeaseContext {
   readonly resolved: ResolvedLayout;
   /**
-   * The layout was taken because the store remembers none: until it is remembered, every other one is in the way, also
-   * one whose IDs can never equal ours. Default false.
+   * The layout was taken because the store remembers none: until it is remembered, every other layout is a conflict,
+   * also one whose IDs can never equal ours. Default false.
    */
   readonly isFirstLayout?: boolean;
   readonly options: ResolvedLeaseOptions;
@@ -40,7 +40,7 @@ export interface LeaseContext {
   readonly ports: LeasePorts;
 }
 
-/** The write that changes a row from what is `expected` of it. */
+/** The write that changes a row, if the row still is as `expected`. */
 export function writeOf(
   { identity, resolved, options }: LeaseContext,
   change: Pick<WorkerWrite, 'id' | 'expected' | 'token' | 'lane'> & {
@@ -57,9 +57,8 @@ export function writeOf(
 }
 
 /**
- * The wall clock, read once and held against the database's: no later than the database's plus the permitted skew.
- *
- * A clock that is behind is refused only when `bothWays`: while running it is the lanes' business.
+ * The wall clock, read once: no later than the database's plus the permitted skew.
+ * @param bothWays also refuses a clock that is behind; while a process runs, the lanes take care of that
  * @throws ClockSkewError
  */
 export function validatedNow({ options, ports }: LeaseContext, databaseMs: number, bothWays: boolean): number {

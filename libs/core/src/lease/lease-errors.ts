@@ -23,7 +23,7 @@ export class LeaseLostError extends RetryableError {
   }
 }
 
-/** Something happened after which the lease must be confirmed before the next ID: a jump of the clock, a long pause. */
+/** The clock jumped, or the process stood still or was copied: the lease must be confirmed before the next ID. */
 export class LeaseSuspectError extends RetryableError {
   readonly errorCode = 'LEASE_SUSPECT';
 
@@ -60,7 +60,7 @@ export class ClockSkewError extends RetryableError {
   }
 }
 
-/** The census counts the rows that stand in the way of acquiring a worker id. */
+/** Counts the rows of the range, and why they cannot be acquired. */
 export interface WorkerCensus {
   readonly total: number;
   /** Held by a living lease. */
@@ -69,7 +69,7 @@ export interface WorkerCensus {
   readonly foreign: number;
   /** Both odometers are past the present. */
   readonly poisoned: number;
-  /** Taken by somebody else while we tried. */
+  /** Taken by other processes while this one tried. */
   readonly contended: number;
   /** When the first living lease can end, Unix ms by the database's clock; undefined when there is none. */
   readonly freeAtMs: number | undefined;
@@ -81,7 +81,7 @@ export class NoFreeWorkerError extends RetryableError {
 
   constructor(
     readonly census: WorkerCensus,
-    /** How long the rows may not be used since the store may have lost what was granted on them, ms. */
+    /** How long the rows may not be used, ms, because the store may have lost grants on them. */
     readonly barredForMs = 0,
   ) {
     const { total, live, foreign, poisoned, contended, freeAtMs } = census;
@@ -98,17 +98,17 @@ export class NoFreeWorkerError extends RetryableError {
 }
 
 /**
- * Another layout uses, or has used, this worker table, and its IDs could equal ours. Retryable when all of these are past,
- * and the clock only has to pass what they reserved.
+ * Another layout uses, or has used, this worker table, and its IDs could equal ours. Retryable when all such layouts
+ * are of the past, and the clock only has to pass the positions that they reserved.
  */
 export class LayoutConflictError extends RaindropError {
   readonly errorCode = 'LAYOUT_CONFLICT';
 
   constructor(
     readonly layout: string,
-    /** The layouts in the way, and the worker ids that hold them now. */
+    /** The conflicting layouts, and the worker ids that are held with them now. */
     readonly conflicts: readonly { readonly layout: string; readonly workerIds: readonly number[] }[],
-    /** From when on all our IDs are larger than any of theirs, Unix ms by the database's clock; undefined when unknown. */
+    /** When all our IDs will be larger than any of theirs, Unix ms by the database's clock; undefined when unknown. */
     readonly clearsAtMs?: number,
   ) {
     const list = conflicts.map((each) =>
@@ -126,7 +126,10 @@ export class LayoutConflictError extends RaindropError {
   }
 }
 
-/** The database has gone back in time: it shows an earlier write of ours. Issuing is barred until it is healed. */
+/**
+ * The database has gone back in time: it shows an earlier write of ours. Nothing is issued until a renewal has healed
+ * that.
+ */
 export class DatabaseRegressionError extends RetryableError {
   readonly errorCode = 'DATABASE_REGRESSION';
 
@@ -151,7 +154,9 @@ export class StoreUnavailableError extends UnavailableError {
   }
 }
 
-/** Another program writes to this worker table: it knows nothing of our leases, nor we of what it has issued. */
+/**
+ * Another program writes to this worker table: it does not know of our leases, nor we of the IDs that it has issued.
+ */
 export class ForeignRowsError extends PermanentError {
   readonly errorCode = 'FOREIGN_ROWS';
 
@@ -169,7 +174,7 @@ export class ForeignRowsError extends PermanentError {
   }
 }
 
-/** The original's programs take our times for other moments than we do, and we theirs. */
+/** The original's programs and this service read the same times in the table as different moments. */
 export class ForeignTimeZoneError extends PermanentError {
   readonly errorCode = 'FOREIGN_TIME_ZONE';
 

@@ -72,15 +72,15 @@ export interface LeaseOptions {
   sharedWithOriginal?: boolean;
 }
 
-/** Those options, checked and complete. */
+/** The lease options, checked and complete. */
 export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
 
 /**
- * How long after a heartbeat, by its own clock, the original takes a row and issues from its own present on. All that one
- * write of ours grants has to lie before that, less two seconds, for it reads times without fractions. Then it may take a
- * row from a holder who is cut off, paused or ahead, and repeats nothing.
+ * The original takes a row 120 s after the row's heartbeat, by its own clock, and issues from its own present on; it
+ * reads times without fractions, which costs up to 2 s. All that one write of ours grants has to lie before that, ms.
+ * Then the original repeats nothing when it takes the row of a process that is cut off, paused or ahead.
  */
-const ORIGINAL_TAKES_AFTER_MS = 118_000;
+const SHARED_GRANT_LIMIT_MS = 118_000;
 const LONGEST_SHARED_LEASE_MS = 90_000;
 
 /** Checks lease options and fills in the defaults. @throws ConfigurationError naming every option that is wrong */
@@ -101,7 +101,7 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     ...{ min: 100, max: sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : day, default: 60_000 },
     ...(sharedWithOriginal && { hint: 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' }),
   });
-  const reachMs = sharedWithOriginal ? ORIGINAL_TAKES_AFTER_MS : Number.POSITIVE_INFINITY;
+  const sharedLimitMs = sharedWithOriginal ? SHARED_GRANT_LIMIT_MS : Number.POSITIVE_INFINITY;
   if (
     leaseMs <= heartbeatIntervalMs + opTimeoutMs &&
     !reader.refused('leaseMs', 'heartbeatIntervalMs', 'opTimeoutMs')
@@ -110,16 +110,16 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlive a renewal that is slow`);
   }
   const maxClockSkewMs = reader.integer('maxClockSkewMs', {
-    ...{ min: 100, max: 3_600_000, default: Math.min(30_000, reachMs - leaseMs) },
+    ...{ min: 100, max: 3_600_000, default: Math.min(30_000, sharedLimitMs - leaseMs) },
   });
   const horizonMs = reader.integer('horizonMs', {
     min: leaseMs,
     max: 2 * day,
-    default: Math.max(leaseMs, Math.min(leaseMs + 5_000, reachMs - maxClockSkewMs)),
+    default: Math.max(leaseMs, Math.min(leaseMs + 5_000, sharedLimitMs - maxClockSkewMs)),
     hint: 'a reservation must outlast the lease',
   });
-  if (horizonMs + maxClockSkewMs > reachMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
-    const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${reachMs}`;
+  if (horizonMs + maxClockSkewMs > sharedLimitMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
+    const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${sharedLimitMs}`;
     const option = reader.value('maxClockSkewMs') === undefined ? 'horizonMs' : 'maxClockSkewMs';
     const given = option === 'horizonMs' ? horizonMs : maxClockSkewMs;
     reader.problem(option, given, `${legal}: the original issues on a row 120 s after its heartbeat`);
@@ -147,11 +147,12 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
 }
 
 /**
- * How long after the end of a lease that the table shows its holder can go on, where commits can be lost.
+ * How long a holder can go on after the end of its lease that the table shows, where commits can be lost, ms.
  *
- * The table may show a renewal of a window ago and more: the next one may have been made at the very end of that lease,
- * and the last one just before the commits were lost. So the holder's own lease ends a lease and a window later. His
- * clock may be ahead by the permitted skew, and by as much again since it was checked; that of his successor behind.
+ * The table may have lost the renewals of a window. The first of them may have been made at the very end of the lease
+ * that the table shows, and the last of them just before the loss, a window later. So the holder's own lease ends a
+ * lease and a window after the one shown. The holder's clock may be ahead by the permitted skew, and by as much again
+ * since it was checked; the next holder's clock may be behind by as much.
  */
 function leastGraceMs(
   options: Pick<ResolvedLeaseOptions, 'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'>,

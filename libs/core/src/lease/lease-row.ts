@@ -1,40 +1,32 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
-import type { Plan } from './reservation.js';
-import {
-  FENCE_LEAP,
-  type Odometer,
-  type SampleRequest,
-  type WorkerRow,
-  type WorkerSample,
-  type WorkerTable,
-  type WorkerWrite,
-} from './worker-store.js';
 import { type LeaseContext, writeOf } from './lease-context.js';
+import type { Plan } from './reservation.js';
+import type { Odometer, WorkerRow } from './worker-store.js';
 
-/** A write that was sent, whatever became of it. */
-export interface Attempt {
+/** A write that was sent; its outcome may be unknown. */
+export interface SentWrite {
   readonly token: string;
   readonly plan: Plan;
   /** Monotonic ms before it was sent. */
   readonly sentMs: number;
-  /** How many suspicions there had been: a write sent before the last one does not clear it. */
+  /** How many suspicions there had been by then: the write does not clear those that come later. */
   readonly suspicions: number;
 }
 
-/** What a read of our row says about it. */
+/** The result of comparing a read of our row with our own knowledge of it. */
 type Verdict =
   | { readonly kind: 'unchanged'; readonly row: WorkerRow }
-  | { readonly kind: 'executed'; readonly row: WorkerRow; readonly attempt: Attempt }
+  | { readonly kind: 'executed'; readonly row: WorkerRow; readonly write: SentWrite }
   | { readonly kind: 'regressed'; readonly row: WorkerRow }
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** How many of our own past tokens are remembered, to know a database that went back in time. */
+/** So many of our own past tokens are remembered: one that comes back shows that the database went back in time. */
 const REMEMBERED_TOKENS = 1_000;
 
-/** The row we hold: which version and token it has by our knowledge, and which writes of ours may still change it. */
-export class HeldRow {
-  private attempts = new Map<string, Attempt>();
-  private readonly past = new Set<string>();
+/** The row that this process holds: its version and token as last known, and the writes that may still change it. */
+export class LeaseRow {
+  private sentWrites = new Map<string, SentWrite>();
+  private readonly pastTokens = new Set<string>();
 
   constructor(
     readonly id: number,
@@ -43,20 +35,20 @@ export class HeldRow {
   ) {}
 
   /** True while a write was sent whose outcome is unknown. */
-  get inDoubt(): boolean {
-    return this.attempts.size > 0;
+  get isInDoubt(): boolean {
+    return this.sentWrites.size > 0;
   }
 
-  remember(attempt: Attempt): void {
-    this.attempts.set(attempt.token, attempt);
+  addSent(sent: SentWrite): void {
+    this.sentWrites.set(sent.token, sent);
   }
 
-  /** The attempt is known to have been executed. */
-  advance(attempt: Attempt): void {
-    this.moveTo(this.version + 1, attempt.token);
+  /** The write is known to have been executed. */
+  advance(sent: SentWrite): void {
+    this.moveTo(this.version + 1, sent.token);
   }
 
-  /** Goes on from what a database shows that lost our later writes. */
+  /** The database has lost our later writes: goes on from the row that it shows. */
   rewind(row: WorkerRow): void {
     this.moveTo(row.version, row.token);
   }
@@ -64,138 +56,68 @@ export class HeldRow {
   judge(row: WorkerRow | undefined): Verdict {
     if (row === undefined) return { kind: 'lost', reason: 'its row was deleted' };
     if (row.version === this.version && row.token === this.token) return { kind: 'unchanged', row };
-    const attempt = this.attempts.get(row.token);
-    if (attempt !== undefined && row.version === this.version + 1) return { kind: 'executed', row, attempt };
-    if (this.past.has(row.token)) return { kind: 'regressed', row };
+    const sent = this.sentWrites.get(row.token);
+    if (sent !== undefined && row.version === this.version + 1) return { kind: 'executed', row, write: sent };
+    if (this.pastTokens.has(row.token)) return { kind: 'regressed', row };
     if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
     return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'somebody else' : row.holder}` };
   }
 
   private moveTo(version: number, token: string): void {
-    this.past.add(this.token);
-    if (this.past.size > REMEMBERED_TOKENS) this.past.delete(this.past.values().next().value!);
+    this.pastTokens.add(this.token);
+    if (this.pastTokens.size > REMEMBERED_TOKENS) this.pastTokens.delete(this.pastTokens.values().next().value!);
     this.version = version;
     this.token = token;
-    this.past.delete(token);
-    this.attempts = new Map();
+    this.pastTokens.delete(token);
+    this.sentWrites = new Map();
   }
 }
 
-/**
- * True while a row must be left to its holder. Whoever finds it false may take the row, and need not care what layout
- * the last holder had: the holder himself goes on only inside his lease, whatever grace others have set.
- */
-export function isHeld(row: WorkerRow, nowMs: number, graceMs: number): boolean {
-  return row.token !== '' && nowMs < row.leaseUntilMs + graceMs;
-}
-
-/** What a row is to say when it has been given back. */
-interface Leaving {
+/** The row as it is given back. */
+interface ReleasedRow {
   readonly lane: Lane;
-  /** Asked for after every doubt is resolved. */
+  /** Called once the outcome of every sent write is known. */
   readonly odometers: () => PerLane<Odometer>;
   readonly layout?: string;
-  /** Told of a write in doubt that turned out to have been executed. */
-  readonly onExecuted?: (attempt: Attempt) => void;
+  /** Called with a write of unknown outcome that turned out to have been executed. */
+  readonly onExecuted?: (sent: SentWrite) => void;
 }
 
 /**
- * Gives a row back, with the odometers at what was really issued. The caller has stopped issuing before, for good:
- * a release may be executed whatever is answered.
+ * Gives a row back. The caller has stopped issuing before, for good: the release may be executed even when its answer
+ * is lost.
  *
  * @returns false when the row could not be given back; it comes free when its lease ends
  */
-export async function releaseRow(ctx: LeaseContext, held: HeldRow, leaving: Leaving): Promise<boolean> {
+export async function releaseRow(ctx: LeaseContext, leaseRow: LeaseRow, released: ReleasedRow): Promise<boolean> {
   for (const tries of [1, 2]) {
     try {
-      if (held.inDoubt || tries > 1) {
-        const { row } = await ctx.session.run('re-reading a worker', (store) => store.readRow(held.id));
-        const verdict = held.judge(row);
-        // Free, and next in line after us: it was our own statement, whose answer was lost.
-        if (row?.token === '' && row.version === held.version + 1) return true;
+      if (leaseRow.isInDoubt || tries > 1) {
+        const { row } = await ctx.session.run('re-reading a worker', (store) => store.readRow(leaseRow.id));
+        const verdict = leaseRow.judge(row);
+        // Free, and one version after ours: the row shows our own release, whose answer was lost.
+        if (row?.token === '' && row.version === leaseRow.version + 1) return true;
         if (verdict.kind === 'lost') return false;
         if (verdict.kind === 'executed') {
-          held.advance(verdict.attempt);
-          leaving.onExecuted?.(verdict.attempt);
+          leaseRow.advance(verdict.write);
+          released.onExecuted?.(verdict.write);
         }
-        if (verdict.kind === 'regressed') held.rewind(verdict.row);
+        if (verdict.kind === 'regressed') leaseRow.rewind(verdict.row);
       }
-      const expected = { version: held.version, token: held.token };
-      const { lane, layout } = leaving;
+      const expected = { version: leaseRow.version, token: leaseRow.token };
+      const { lane, layout } = released;
       const write = writeOf(ctx, {
-        id: held.id,
+        id: leaseRow.id,
         expected,
         token: '',
         lane,
-        odometers: leaving.odometers(),
+        odometers: released.odometers(),
         ...(layout === undefined ? {} : { layout }),
       });
       if (await ctx.session.run('releasing a worker', (store) => store.write(write))) return true;
     } catch {
-      // Tried once more; after that the row comes free by itself.
+      // It is tried once more; after that the row comes free when its lease ends.
     }
   }
   return false;
-}
-
-const UNUSED: Odometer = { ms: 0, sequence: -1 };
-
-/** The row of a worker id that nobody has had, as {@link WorkerStore.prepare} creates it. */
-export function unusedRow(id: number): WorkerRow {
-  return {
-    ...{ id, version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0 },
-    ...{ lane: 0, odometers: [UNUSED, UNUSED], code: '', heartbeatMs: 0 },
-  };
-}
-
-/**
- * The row that a {@link WorkerStore.write} leaves, at `nowMs` of the store's clock.
- * @param row as it is stored; undefined when it is missing or marked deleted
- * @returns undefined when the row is not as the write expects it: nothing is written then, and the answer is false
- */
-export function writtenRow(row: WorkerRow | undefined, write: WorkerWrite, nowMs: number): WorkerRow | undefined {
-  const { id, expected, token, holder, layout, lane, odometers, code, leaseMs } = write;
-  if (row?.version !== expected.version || row.token !== expected.token) return undefined;
-  const version = expected.version + 1;
-  const times = { leaseUntilMs: nowMs + leaseMs, heartbeatMs: nowMs };
-  return { id, version, ownVersion: version, token, holder, layout, lane, odometers, code, ...times };
-}
-
-/** The row that a {@link WorkerStore.fence} leaves, at `nowMs` of the store's clock. */
-export function fencedRow(row: WorkerRow, aheadMs: number, nowMs: number): WorkerRow {
-  const raised = ({ ms }: Odometer): Odometer => ({
-    ms: Math.max(ms, nowMs + aheadMs),
-    sequence: Number.MAX_SAFE_INTEGER,
-  });
-  const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
-  const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
-  return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
-}
-
-/** What {@link WorkerStore.readSample} answers, of the whole table. */
-export function sampleRows(table: WorkerTable, { workers, from, atMost, graceMs }: SampleRequest): WorkerSample {
-  const { nowMs, deleted, layouts, barredUntilMs } = table;
-  const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max);
-  const expired = rows.filter((row) => !isHeld(row, nowMs, graceMs));
-  const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
-  const turn = ({ id }: WorkerRow): number => (id < from ? 1 : 0);
-  const free = expired
-    .filter((row) => !isForeign(row))
-    .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
-  const used = [...table.rows, ...deleted].map(({ layout }) => layout).filter((layout) => layout !== '');
-  return {
-    nowMs,
-    ...(barredUntilMs !== undefined && { barredUntilMs }),
-    rows: free.slice(0, atMost),
-    total: rows.length,
-    live: rows.length - expired.length,
-    foreign: table.rows.filter(isForeign).length,
-    layouts,
-    layoutsOfRows: [...new Set(used)],
-  };
-}
-
-/** The last writer was not us: the original's programs count `version` up and know no `own_version`. */
-export function isForeign(row: WorkerRow): boolean {
-  return row.code !== '' && row.ownVersion !== row.version;
 }

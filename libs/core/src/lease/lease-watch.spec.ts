@@ -1,5 +1,4 @@
-import { LeaseWatch, type WorkerRow } from './worker-store.js';
-import { unusedRow } from './lease-row.js';
+import { LeaseWatch, unusedRow, type WorkerRow } from './worker-store.js';
 
 const LEASE_MS = 60_000;
 

@@ -4,8 +4,8 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
-import { reachOf } from './failover-guard.js';
-import { unusedRow } from './lease-row.js';
+import { maxGrantAgeMs } from './failover-guard.js';
+import { unusedRow } from './worker-store.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
 let mockIsBlind = false;
@@ -26,7 +26,7 @@ const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 10_000, graceMs: 0, opTimeoutMs: 1_000 },
   maxClockSkewMs: 1_000,
 };
-const REACH_MS = reachOf(resolveLeaseOptions(LEASE));
+const REACH_MS = maxGrantAgeMs(resolveLeaseOptions(LEASE));
 
 /** What the layouts of these tests have in common: those of one unit differ in their epoch only. */
 const ROWS: Partial<LayoutOptions> = { workIdLength: 3, serviceMaxWorkId: 1 };

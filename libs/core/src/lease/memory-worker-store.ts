@@ -1,6 +1,5 @@
 import type { WorkerRange } from '../layout/layout-options.js';
 import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './failover-guard.js';
-import { fencedRow, sampleRows, unusedRow, writtenRow } from './lease-row.js';
 import {
   type SampleRequest,
   type WorkerRow,
@@ -8,6 +7,10 @@ import {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
+  fencedRow,
+  sampleRows,
+  unusedRow,
+  writtenRow,
 } from './worker-store.js';
 
 /** Holds the table that several {@link MemoryWorkerStore} share. */
@@ -16,9 +19,9 @@ export class MemoryWorkerTable {
   /** Rows that were marked deleted. */
   readonly deleted = new Map<number, WorkerRow>();
   readonly layouts = new Set<string>();
-  /** That of the server there would be; '' as long as none is ever replaced. */
+  /** The term of a simulated server; '' as long as none is ever replaced. */
   term = '';
-  /** What is known of the server that was there before. */
+  /** The record of the server before. */
   state: Omit<StoreTerm, 'nowMs' | 'term'> = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
 }
 
@@ -32,7 +35,7 @@ export class MemoryWorkerStore implements WorkerStore {
   protected believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
-  /** @param reachMs how far grants reach past a loss of commits; see reachOf */
+  /** @param reachMs how far grants reach past a loss of commits, ms; see maxGrantAgeMs */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,
@@ -49,16 +52,16 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   readTable(): Promise<WorkerTable> {
-    return new Promise((resolve) => resolve(this.lookAtAll()));
+    return new Promise((resolve) => resolve(this.readAll()));
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    return new Promise((resolve) => resolve(sampleRows(this.lookAtAll(), request)));
+    return new Promise((resolve) => resolve(sampleRows(this.readAll(), request)));
   }
 
   readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     return new Promise((resolve) => {
-      this.look();
+      this.checkServer();
       resolve({ nowMs: this.now(), row: this.table.rows.get(id) });
     });
   }
@@ -66,7 +69,7 @@ export class MemoryWorkerStore implements WorkerStore {
   write(write: WorkerWrite): Promise<boolean> {
     const { term = '', epoch = 0 } = this.believed ?? {};
     const written = writtenRow(this.table.rows.get(write.id), write, this.now());
-    // On another server, or on this one after another was the primary, a row may only look the same.
+    // After a failover, also one to another server and back, a row may only look the same.
     const isSame = term === this.table.term && epoch === this.table.state.epoch;
     if (written === undefined || !isSame) return Promise.resolve(false);
     this.table.rows.set(write.id, written);
@@ -89,7 +92,7 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve(rows.size + deleted.size);
   }
 
-  /** None: memory that is gone is gone with everybody who used it. */
+  /** None: memory is lost only together with the processes that used it. */
   durabilityWarnings(): Promise<readonly string[]> {
     return Promise.resolve([]);
   }
@@ -100,8 +103,8 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  private lookAtAll(): WorkerTable {
-    const floorMs = this.look();
+  private readAll(): WorkerTable {
+    const floorMs = this.checkServer();
     return {
       nowMs: this.now(),
       rows: [...this.table.rows.values()],
@@ -111,18 +114,18 @@ export class MemoryWorkerStore implements WorkerStore {
     };
   }
 
-  /** Notes what is new; answers with the floor. @throws FormerPrimaryError */
-  private look(): number {
+  /** Records a failover; answers with the floor. @throws FormerPrimaryError */
+  private checkServer(): number {
     const { table, reachMs } = this;
     const seen = { nowMs: this.now(), term: table.term, ...table.state };
-    const { isAnother, isFailover, mustNote, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
+    const { isAnother, isNewFailover, mustRecord, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
     if (this.range !== undefined) {
       if (isAnother) {
         void this.prepare(this.range);
         for (const layout of this.seenLayouts) table.layouts.add(layout);
       }
-      if (mustNote) {
-        const lostAtMs = isFailover ? seen.nowMs : seen.lostAtMs;
+      if (mustRecord) {
+        const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
         table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
       }
     }

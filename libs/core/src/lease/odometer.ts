@@ -1,11 +1,10 @@
-import type { Layout } from '../layout/layout.js';
 import type { Lane, PerLane, Position } from '../generator/tenure.js';
+import type { Layout } from '../layout/layout.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /**
- * A row's odometer as a position of `layout`.
- *
- * Under another layout sequences mean something else: the whole tick counts as used then.
+ * A row's odometer as a position of `layout`. The sequence of another layout means nothing in ours: the whole tick
+ * counts.
  */
 export function positionOf(odometer: Odometer, row: WorkerRow, layout: Layout): Position {
   const sameLayout = row.layout === layout.fingerprint || row.layout === '';
@@ -14,8 +13,8 @@ export function positionOf(odometer: Odometer, row: WorkerRow, layout: Layout): 
 
 /**
  * Positions as odometers.
- * @param floorMs what the row already said: another layout's ticks may start later inside the same tick of ours, and an
- * odometer never falls.
+ * @param floorMs the odometers that the row had: an odometer never falls, and another layout's tick may start later
+ * inside the same tick of ours
  */
 export function odometersOf(positions: PerLane<Position>, layout: Layout, floorMs: PerLane<number>): PerLane<Odometer> {
   const odometerOf = (lane: Lane): Odometer => ({

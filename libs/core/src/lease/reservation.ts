@@ -13,7 +13,7 @@ import type { MonotonicClock } from '../ports.js';
 import { odometersOf } from './odometer.js';
 import type { Odometer } from './worker-store.js';
 
-/** What one write grants, should it be executed. */
+/** The grant of one write, should it be executed. */
 export interface Plan {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
@@ -22,20 +22,21 @@ export interface Plan {
   readonly odometers: PerLane<Odometer>;
 }
 
-/** Where a tenure starts on a row. */
-export interface Start {
+/** Where a lease starts on a row. */
+export interface StartPoint {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
-  /** What the row's odometers said. */
+  /** The ms of the row's odometers: they never fall. */
   readonly floorMs: PerLane<number>;
 }
 
-/** What has become of the grant so far. */
+/** What the next grant depends on. */
 interface Demand {
   readonly nowMs: number;
   readonly horizonMs: number;
   /** The highest position issued, by lane. */
   readonly used: PerLane<Position>;
+  /** IDs per ms of the fastest code. */
   readonly rate: number;
   /** The largest batch that was asked for. */
   readonly batch: number;
@@ -55,7 +56,7 @@ export class Reservation {
   constructor(private readonly layout: Layout) {}
 
   /** The first grant on a row. */
-  planStart(start: Start, now: { nowMs: number; horizonMs: number }): Plan {
+  planStart(start: StartPoint, now: { nowMs: number; horizonMs: number }): Plan {
     return this.plan(start.lane, start.base, start.base, start.floorMs, {
       ...now,
       used: start.base,
@@ -64,7 +65,7 @@ export class Reservation {
     });
   }
 
-  begin(start: Start, plan: Plan): void {
+  begin(start: StartPoint, plan: Plan): void {
     this.floorMs = start.floorMs;
     this.apply(plan);
   }
@@ -75,13 +76,15 @@ export class Reservation {
   }
 
   /**
-   * A grant after everything granted so far is given up: it may have been issued by a copy of this process.
+   * A grant after everything granted so far is given up: a copy of this process may have issued it.
    * Undefined when neither lane is below the clock then.
    */
-  planAnew(firstLane: Lane, demand: Demand): Plan | undefined {
-    const burnt = this.burnt;
-    const lane = usableLane(burnt, this.layout, demand.nowMs, firstLane);
-    return lane === undefined ? undefined : this.plan(lane, burnt, burnt, this.floorMs, { ...demand, used: burnt });
+  planAfterSuspicion(firstLane: Lane, demand: Demand): Plan | undefined {
+    const { allGranted } = this;
+    const lane = usableLane(allGranted, this.layout, demand.nowMs, firstLane);
+    return lane === undefined
+      ? undefined
+      : this.plan(lane, allGranted, allGranted, this.floorMs, { ...demand, used: allGranted });
   }
 
   apply(plan: Plan): void {
@@ -91,18 +94,19 @@ export class Reservation {
     this.soft = plan.soft;
   }
 
-  /** What a release leaves on the row: what was `used`, or the base where nothing was. */
-  released(used: PerLane<Position>): PerLane<Odometer> {
+  /** The odometers that a release leaves: the highest positions `used`, or the base where nothing was. */
+  releasedOdometers(used: PerLane<Position>): PerLane<Odometer> {
     const left = [maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])] as const;
     return odometersOf(left, this.layout, this.floorMs);
   }
 
-  /** What a release leaves when all that was granted may have been issued. */
-  get exhausted(): PerLane<Odometer> {
-    return odometersOf(this.burnt, this.layout, this.floorMs);
+  /** The odometers that a release leaves when all that was granted may have been issued. */
+  get exhaustedOdometers(): PerLane<Odometer> {
+    return odometersOf(this.allGranted, this.layout, this.floorMs);
   }
 
-  private get burnt(): PerLane<Position> {
+  /** The end of everything granted so far, by lane. */
+  private get allGranted(): PerLane<Position> {
     return [maxPosition(this.base[0], this.limit[0]), maxPosition(this.base[1], this.limit[1])];
   }
 
@@ -113,17 +117,17 @@ export class Reservation {
     floorMs: PerLane<number>,
     demand: Demand,
   ): Plan {
-    const basis: TargetBasis = { ...demand, current: from[lane], used: demand.used[lane] };
-    const target = targetOf(this.layout, basis);
-    const limit = replace(from, lane, target);
-    const soft = replace(from, lane, softOf(this.layout, target, basis));
+    const basis: LimitBasis = { ...demand, current: from[lane], used: demand.used[lane] };
+    const next = nextLimit(this.layout, basis);
+    const limit = withLane(from, lane, next);
+    const soft = withLane(from, lane, renewThreshold(this.layout, next, basis));
     return { lane, base, limit, soft, odometers: odometersOf(limit, this.layout, floorMs) };
   }
 }
 
 /**
- * The lane a new tenure should take: of those whose odometer is below the present the higher one, so that the other
- * stays low for rollbacks; `firstLane` when they are equal; undefined when neither is below the present.
+ * The lane that a new lease takes: of the lanes whose odometer is below the present the higher one, so that the other
+ * stays low for rollbacks of the clock; `firstLane` when they are equal; undefined when neither is below the present.
  */
 export function usableLane(base: PerLane<Position>, layout: Layout, nowMs: number, firstLane: Lane): Lane | undefined {
   const end: Position = { tick: layout.timeline.tickAt(nowMs), sequence: layout.maxSequence };
@@ -134,7 +138,7 @@ export function usableLane(base: PerLane<Position>, layout: Layout, nowMs: numbe
   return [higher, otherLane(higher)].find(isUsable);
 }
 
-function replace(pair: PerLane<Position>, lane: Lane, position: Position): PerLane<Position> {
+function withLane(pair: PerLane<Position>, lane: Lane, position: Position): PerLane<Position> {
   return lane === 0 ? [position, pair[1]] : [pair[0], position];
 }
 
@@ -144,8 +148,8 @@ const COARSE_MS = 60_000;
 /** The largest block, unless a thousandth of the tick is more. */
 const MAX_BLOCK = 2 ** 20;
 
-/** What a target is computed from. */
-export interface TargetBasis {
+/** What a limit is computed from. */
+export interface LimitBasis {
   /** The clock, validated and clamped to the database's. */
   readonly nowMs: number;
   readonly horizonMs: number;
@@ -163,39 +167,40 @@ export function isCoarse(layout: Layout): boolean {
   return layout.unitMs >= COARSE_MS;
 }
 
-/** Up to where a grant should reach; never below `current`. */
-export function targetOf(layout: Layout, basis: TargetBasis): Position {
+/** The last position of the next grant; never below `current`. */
+export function nextLimit(layout: Layout, basis: LimitBasis): Position {
   const { timeline, maxSequence, maxTick } = layout;
   const { nowMs, horizonMs, current } = basis;
   const horizonTick = Math.min(timeline.tickAt(nowMs + horizonMs), maxTick);
   if (!isCoarse(layout)) return maxPosition(current, { tick: horizonTick, sequence: maxSequence });
 
   const tick = timeline.tickAt(nowMs);
-  const block = blockOf(layout, basis);
+  const block = blockSize(layout, basis);
   if (horizonTick > tick) {
     return current.tick >= horizonTick ? current : { tick: horizonTick, sequence: Math.min(block - 1, maxSequence) };
   }
   if (current.tick < tick) return { tick, sequence: Math.min(block - 1, maxSequence) };
   if (current.tick > tick) return current;
   const used = basis.used.tick === tick ? basis.used.sequence : -1;
-  const wellStocked = current.sequence - used > block / 2;
-  return wellStocked ? current : { tick, sequence: Math.min(Math.max(current.sequence, used + block), maxSequence) };
+  const hasEnough = current.sequence - used > block / 2;
+  return hasEnough ? current : { tick, sequence: Math.min(Math.max(current.sequence, used + block), maxSequence) };
 }
 
 /**
- * Past this position the next grant should be asked for: half the horizon, or half a block, before the limit. Nowhere
- * when asking yields nothing more: the rest of a coarse tick, and of the layout's life, comes with the heartbeat.
+ * The position past which the generator asks for the next grant: half the horizon, or half a block, before the limit.
+ * It never asks where a renewal yields no more: the next coarse tick comes with the heartbeat, and no layout outlives
+ * its end.
  */
-export function softOf(layout: Layout, limit: Position, basis: TargetBasis): Position {
+export function renewThreshold(layout: Layout, limit: Position, basis: LimitBasis): Position {
   if (limit.sequence >= layout.maxSequence && (isCoarse(layout) || limit.tick >= layout.maxTick)) return AFTER_ALL;
   if (!isCoarse(layout)) {
     return { tick: limit.tick - Math.floor(basis.horizonMs / 2 / layout.unitMs), sequence: -1 };
   }
-  return { tick: limit.tick, sequence: limit.sequence - Math.floor(blockOf(layout, basis) / 2) };
+  return { tick: limit.tick, sequence: limit.sequence - Math.floor(blockSize(layout, basis) / 2) };
 }
 
-/** Enough for twice the time until the next renewal is overdue, at the fastest code's rate, and for two batches. */
-function blockOf(layout: Layout, { rate, horizonMs, batch }: TargetBasis): number {
+/** IDs of one block: enough for twice the horizon at the fastest code's rate, and for two batches. */
+function blockSize(layout: Layout, { rate, horizonMs, batch }: LimitBasis): number {
   const least = Math.max(1, Math.floor(layout.idsPerTick / 1_024), batch === 1 ? 1 : 2 * batch);
   return Math.max(least, Math.min(Math.ceil(2 * horizonMs * rate), MAX_BLOCK));
 }
@@ -207,7 +212,9 @@ export class IssueRate {
 
   constructor(private readonly monotonic: MonotonicClock) {}
 
-  /** IDs per ms. A rate that falls is believed by half each time: a lull is no reason for small blocks. */
+  /**
+   * IDs per ms. A rate falls by half at most from one measurement to the next: a lull is no reason for small blocks.
+   */
   measure(highest: Position): number {
     const atMs = this.monotonic.now();
     if (this.last !== undefined && this.last.position.tick === highest.tick) {

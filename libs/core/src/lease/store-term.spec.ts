@@ -22,7 +22,7 @@ describe('The server that answers', () => {
     for (const believed of [undefined, { term: 'A', epoch: 100 }]) {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
-        ...{ isAnother: false, isFailover: false, mustNote: false },
+        ...{ isAnother: false, isNewFailover: false, mustRecord: false },
         ...{ epoch: 100, floorMs: 50 + REACH },
       });
     }
@@ -30,13 +30,13 @@ describe('The server that answers', () => {
 
   it('is noted first where the table was never seen on one, without a loss', () => {
     const verdict = judge({ knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 });
-    expect(verdict).toMatchObject({ isFailover: false, mustNote: true, epoch: NOW, floorMs: 0 });
+    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, epoch: NOW, floorMs: 0 });
   });
 
   it('is not noted where nothing tells servers apart', () => {
     const nothing = { term: '', knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
     for (const believed of [undefined, { term: '', epoch: 0 }]) {
-      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustNote: false, floorMs: 0 });
+      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, floorMs: 0 });
     }
   });
 
@@ -60,9 +60,9 @@ describe('The server that answers', () => {
     ['another one was noted side by side', {}, { term: 'B', epoch: 100 }],
     ['it was taken for the first one by a process that knew of none', { lostAtMs: 0 }, { term: 'B', epoch: 20 }],
   ])('has taken over and may have lost commits when %s', (_, change, believed) => {
-    const { isFailover, mustNote, isAnother, epoch, floorMs } = judge(change, believed);
-    expect({ isFailover, mustNote, isAnother, floorMs }).toEqual({
-      ...{ isFailover: true, mustNote: true, isAnother: true },
+    const { isNewFailover, mustRecord, isAnother, epoch, floorMs } = judge(change, believed);
+    expect({ isNewFailover, mustRecord, isAnother, floorMs }).toEqual({
+      ...{ isNewFailover: true, mustRecord: true, isAnother: true },
       floorMs: NOW + REACH,
     });
     // After all that were seen, whatever the clock says.
@@ -81,8 +81,8 @@ describe('The server that answers', () => {
     for (const term of ['A', 'B']) {
       expect(judge({}, { term, epoch: 99 })).toMatchObject({
         isAnother: true,
-        isFailover: false,
-        mustNote: false,
+        isNewFailover: false,
+        mustRecord: false,
         epoch: 100,
       });
     }
@@ -90,19 +90,24 @@ describe('The server that answers', () => {
 
   it('is noted again when its memory went back, once', () => {
     const believed = { term: 'A', epoch: 100 };
-    expect(judge({ epoch: 90 }, believed, true)).toMatchObject({ isFailover: true, epoch: NOW });
-    expect(judge({ epoch: 100 }, believed, true)).toMatchObject({ isFailover: true, epoch: NOW });
+    expect(judge({ epoch: 90 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
+    expect(judge({ epoch: 100 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
     // Another process was faster.
     expect(judge({ epoch: NOW }, believed, true)).toMatchObject({
-      isFailover: false,
+      isNewFailover: false,
       isAnother: true,
-      mustNote: false,
+      mustRecord: false,
     });
   });
 
   it('gets the longest reach, with no other epoch, and its name once it tells it', () => {
-    expect(judge({ reachMs: 1 })).toMatchObject({ isFailover: false, mustNote: true, epoch: 100, floorMs: 50 + REACH });
+    expect(judge({ reachMs: 1 })).toMatchObject({
+      isNewFailover: false,
+      mustRecord: true,
+      epoch: 100,
+      floorMs: 50 + REACH,
+    });
     const told = judge({ knownTerm: '' }, { term: '', epoch: 100 });
-    expect(told).toMatchObject({ isFailover: false, isAnother: true, mustNote: true, epoch: 100 });
+    expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, epoch: 100 });
   });
 });

@@ -1,7 +1,7 @@
 import type { LayoutOptions } from '../layout/layout-options.js';
 import type { FaultStore, StoreCall } from '../../../../test/support/engine/fault-store.js';
 import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
-import { HELD_TOO, type WorkerRow } from './worker-store.js';
+import { INCLUDE_HELD, type WorkerRow } from './worker-store.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 const TWENTY: Partial<LayoutOptions> = { workIdLength: 5, serviceMaxWorkId: 20 };
@@ -122,7 +122,7 @@ describe('two layouts that come at the same time', () => {
       const read = store.readSample.bind(store);
       store.readSample = async (request) => {
         const seen = await read(request);
-        return request.graceMs === HELD_TOO ? { ...seen, layouts: [], layoutsOfRows: [] } : seen;
+        return request.graceMs === INCLUDE_HELD ? { ...seen, layouts: [], layoutsOfRows: [] } : seen;
       };
     };
     expect(await outcomes(hide)).toBe(2);
@@ -135,7 +135,7 @@ function overtaken(store: FaultStore, database: WorkerDatabase): () => readonly 
   const read = store.readSample.bind(store);
   store.readSample = async (request) => {
     const sample = await read(request);
-    if (request.graceMs === HELD_TOO) return sample;
+    if (request.graceMs === INCLUDE_HELD) return sample;
     sampled = sample.rows;
     for (const { id } of sampled) {
       database.change(id, { token: 'theirs', version: 7, ownVersion: 7, code: 'x', leaseUntilMs: NOW + 60_000 });

@@ -1,69 +1,75 @@
 import { BEFORE_ALL, type Lane, type PerLane, type Position, type Tenure } from '../generator/tenure.js';
-import { RaindropError } from '../raindrop-error.js';
 import type { Timer } from '../ports.js';
+import { RaindropError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavailableError } from './lease-errors.js';
 
-const NOTHING: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+const NOTHING_ISSUED: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
 
 /** What may be issued while no worker id is held. */
-const NO_GRANT: Grant = { lane: 0, base: NOTHING, limit: NOTHING, soft: NOTHING };
+const NOTHING_RESERVED: ReservedPositions = {
+  lane: 0,
+  base: NOTHING_ISSUED,
+  limit: NOTHING_ISSUED,
+  soft: NOTHING_ISSUED,
+};
 
 /**
- * Keeps one worker id, wherever it comes from: takes it, renews it, takes another one when it was lost, gives it back.
- * It is the tenure that the generator asks "may I issue up to here?".
+ * Keeps one worker id, from a store or from an assigner: acquires a lease of it, renews the lease, acquires another one
+ * after a loss, gives the id back. It is the tenure that the generator asks "may I issue up to here?".
  */
-export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
-  /** The worker id that is held, or was held last; -1 before the first. */
+export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
+  /** The worker id of the present lease, or of the last one; -1 before the first. */
   workerId = -1;
-  /** Counts tenures. */
+  /** Counts leases. */
   number = 0;
   abstract readonly flipping: boolean;
 
-  protected held: Held | undefined;
+  protected lease: Kept | undefined;
   protected readonly ports: LeasePorts;
   protected readonly hooks: KeeperHooks;
-  protected readonly renewals: RenewalClock;
-  /** How far this tenure has issued, on each lane. */
-  protected readonly reached: Reached = () => [this.highest(0), this.highest(1)];
+  protected readonly renewals: RenewalTimer;
+  /** How far the present lease has issued, on each lane. */
+  protected readonly highestIssued: HighestIssued = () => [this.highestOn(0), this.highestOn(1)];
 
   private phase: 'starting' | 'held' | 'lost' | 'closed' = 'starting';
-  private isLossTold = false;
+  private isLossReported = false;
   private restores = 0;
   private lastError: RaindropError | undefined;
   private readonly counters = { renewals: 0, failures: 0 };
   private changed: () => void = () => {};
-  /** Unless somebody knows better, all that was granted was issued. */
-  private highest: (lane: Lane) => Position = (lane) => this.limit[lane];
+  /** Until {@link setHighestIssued} says more, all that was granted counts as issued. */
+  private highestOn: (lane: Lane) => Position = (lane) => this.limit[lane];
   private closing: Promise<void> | undefined;
 
-  /** @param listener whatever it throws or rejects with stops nothing, and nobody hears of it */
+  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
   constructor(ports: LeasePorts, heartbeatIntervalMs: number, listener: (event: LeaseEvent) => void) {
-    // A copy in another process and a restored snapshot are the same to us: this memory may live twice. One number, then.
+    // A restored snapshot is like a copy in another process, for this memory may live twice: it gets another process
+    // id.
     this.ports = { ...ports, processId: () => ports.processId() + this.restores * 2 ** 32 };
     this.hooks = {
-      changed: () => tellQuietly(this.changed),
-      renewNow: () => this.renewals.now(),
-      emit: (event) => tellQuietly(listener, event),
+      changed: () => notifyListener(this.changed),
+      renewNow: () => this.renewals.requestNow(),
+      emit: (event) => notifyListener(listener, event),
     };
-    const withinMs = (): number => this.held?.renewWithinMs || Number.POSITIVE_INFINITY;
-    this.renewals = new RenewalClock(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
+    const withinMs = (): number => this.lease?.renewWithinMs || Number.POSITIVE_INFINITY;
+    this.renewals = new RenewalTimer(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
   }
 
   get lane(): Lane {
-    return this.grant.lane;
+    return this.reservation.lane;
   }
 
   get base(): PerLane<Position> {
-    return this.grant.base;
+    return this.reservation.base;
   }
 
   get limit(): PerLane<Position> {
-    return this.grant.limit;
+    return this.reservation.limit;
   }
 
   get soft(): PerLane<Position> {
-    return this.grant.soft;
+    return this.reservation.soft;
   }
 
   abstract requestExtension(wanted?: number): void;
@@ -73,109 +79,115 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
     this.changed = listener;
   }
 
-  /** Names who knows the highest position issued in this tenure, by lane. */
-  reportedBy(highest: (lane: Lane) => Position): void {
-    this.highest = highest;
+  /** Sets how the highest position issued in the present lease is found, by lane: the generator knows. */
+  setHighestIssued(highest: (lane: Lane) => Position): void {
+    this.highestOn = highest;
   }
 
   admit(wallMs: number): RaindropError | undefined {
-    if (this.phase === 'held') return this.held!.admit(wallMs);
+    if (this.phase === 'held') return this.lease!.admit(wallMs);
     if (this.phase === 'closed') return new ClosedError();
     if (this.phase === 'starting') return new NotReadyError('none has been acquired');
     if (this.lastError instanceof ClockSkewError) return this.lastError;
     return new LeaseLostError(this.workerId, 'it was lost; another worker is being acquired');
   }
 
-  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /**
+   * To be called when this process's memory was restored from a snapshot: positions granted before are not used any
+   * more.
+   */
   afterRestore(): void {
     this.restores++;
     this.admit(this.ports.clock.refresh());
   }
 
   /**
-   * Stops issuing for ever, then gives the worker id back; the next holder may have it at once. Never rejects: one that
-   * cannot be given back comes free when its lease ends.
+   * Stops issuing for ever, then gives the worker id back; the next holder may have it at once. Never rejects: a worker
+   * id that cannot be given back comes free when its lease ends.
    */
   close(): Promise<void> {
     return (this.closing ??= this.shutDown());
   }
 
-  /** What is held, how long yet, and how the renewals went. */
+  /** Which worker id is held, for how long yet, and how the renewals went. */
   status(): LeaseStatus {
-    const { held, phase, lane, base, limit, counters, lastError } = this;
+    const { lease, phase, lane, base, limit, counters, lastError } = this;
     return {
-      state: phase === 'held' ? held!.state : phase,
-      workerId: held?.workerId,
-      leaseLeftMs: held?.leaseLeftMs ?? 0,
-      clockOffsetMs: held?.clockOffsetMs,
+      state: phase === 'held' ? lease!.state : phase,
+      workerId: lease?.workerId,
+      leaseLeftMs: lease?.leaseLeftMs ?? 0,
+      clockOffsetMs: lease?.clockOffsetMs,
       ...{ lane, base, limit, ...counters, lastError },
     };
   }
 
-  /** True from the moment that `close()` is called. */
+  /** True from the call of `close()` on. */
   protected get isClosed(): boolean {
     return this.phase === 'closed';
   }
 
-  /** Takes a worker id; nothing is issued meanwhile. */
-  protected abstract take(): Promise<Held>;
+  /** Acquires a worker id; nothing is issued meanwhile. */
+  protected abstract acquireLease(): Promise<Kept>;
 
-  /** Ends a start that is under way. */
-  protected endStart?(): Promise<void>;
+  /** Cancels a start that is under way, and settles when it has ended. */
+  protected cancelStart?(): Promise<void>;
 
-  /** Lets go of what worker ids come from. */
+  /** Closes the store that worker ids come from. */
   protected disconnect?(): Promise<void>;
 
-  /** A tenure begins. @throws ClosedError when the keeper was closed meanwhile; then the worker id goes back */
-  protected async begin(held: Held): Promise<void> {
+  /**
+   * Begins to issue under a lease.
+   * @throws ClosedError when the keeper was closed meanwhile; then the worker id goes back
+   */
+  protected async beginLease(lease: Kept): Promise<void> {
     if (this.isClosed) {
-      await held.release(() => NOTHING);
+      await lease.release(() => NOTHING_ISSUED);
       throw new ClosedError();
     }
-    this.held = held;
-    this.workerId = held.workerId;
+    this.lease = lease;
+    this.workerId = lease.workerId;
     this.number++;
     this.phase = 'held';
-    this.isLossTold = false;
+    this.isLossReported = false;
     this.hooks.changed();
     this.hooks.emit({ type: this.number === 1 ? 'lease-acquired' : 'lease-regained', workerId: this.workerId });
   }
 
-  private get grant(): Grant {
-    return this.held?.grant ?? NO_GRANT;
+  private get reservation(): ReservedPositions {
+    return this.lease?.reservation ?? NOTHING_RESERVED;
   }
 
-  /** One attempt to renew, or to take another one; answers whether it succeeded, and never rejects. */
+  /** One attempt to renew the lease, or to acquire another one. Answers whether it succeeded; never rejects. */
   private async attempt(): Promise<boolean> {
     try {
-      if (this.phase === 'held') await this.renew(this.held!);
-      if (this.phase === 'lost') await this.begin(await this.take());
+      if (this.phase === 'held') await this.renew(this.lease!);
+      if (this.phase === 'lost') await this.beginLease(await this.acquireLease());
       this.counters.renewals++;
       this.lastError = undefined;
-      if (this.held?.renewWithinMs === 0) this.renewals.soon();
+      if (this.lease?.renewWithinMs === 0) this.renewals.requestSoon();
       return true;
     } catch (error) {
       if (this.isClosed) return true;
       this.counters.failures++;
       this.lastError = error instanceof RaindropError ? error : new StoreUnavailableError('keeping the lease', error);
       this.hooks.emit({ type: 'lease-trouble', error: this.lastError });
-      if (this.held?.isLapsed === true) this.tellLoss('its lease has run out without a renewal');
+      if (this.lease?.isLapsed === true) this.reportLoss('its lease has run out without a renewal');
       return false;
     }
   }
 
-  private async renew(held: Held): Promise<void> {
-    const reason = await held.renew(this.reached);
+  private async renew(lease: Kept): Promise<void> {
+    const reason = await lease.renew(this.highestIssued);
     if (reason === undefined) return;
-    this.held = undefined;
+    this.lease = undefined;
     if (this.phase === 'held') this.phase = 'lost';
     this.hooks.changed();
-    this.tellLoss(reason);
+    this.reportLoss(reason);
   }
 
-  private tellLoss(reason: string): void {
-    if (this.isLossTold) return;
-    this.isLossTold = true;
+  private reportLoss(reason: string): void {
+    if (this.isLossReported) return;
+    this.isLossReported = true;
     this.hooks.changed();
     this.hooks.emit({ type: 'lease-lost', workerId: this.workerId, reason });
   }
@@ -183,50 +195,50 @@ export abstract class WorkerKeeper<Held extends HeldWorker> implements Tenure {
   private async shutDown(): Promise<void> {
     this.phase = 'closed';
     this.hooks.changed();
-    await this.endStart?.();
+    await this.cancelStart?.();
     await this.renewals.stop();
-    const { held } = this;
-    if (held !== undefined && (await held.release(this.reached))) {
+    const { lease } = this;
+    if (lease !== undefined && (await lease.release(this.highestIssued))) {
       this.hooks.emit({ type: 'lease-released', workerId: this.workerId });
     }
-    this.held = undefined;
+    this.lease = undefined;
     await this.disconnect?.();
   }
 }
 
-/** Asks how far a tenure has issued, on each lane. */
-export type Reached = () => PerLane<Position>;
+/** Says how far a lease has issued, on each lane. */
+export type HighestIssued = () => PerLane<Position>;
 
-/** What a tenure of a worker id tells its keeper. */
+/** What a lease tells its keeper. */
 export interface KeeperHooks {
-  /** What may be issued has changed. */
+  /** The positions that may be issued, or the answer of `admit`, have changed. */
   readonly changed: () => void;
-  /** The worker id must be renewed before anything more is issued. */
+  /** Asks for a renewal at once. */
   readonly renewNow: () => void;
   readonly emit: (event: LeaseEvent) => void;
 }
 
-/** Up to where a tenure may issue, and on which lane it goes on. */
-export type Grant = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
+/** The positions that a lease may issue, `(base, limit]` of each lane, and the lane on which it goes on. */
+export type ReservedPositions = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
 
-/** One tenure of one worker id, from the answer that gave it to the call that gives it back. */
-export interface HeldWorker extends Pick<Tenure, 'workerId' | 'admit'> {
-  readonly grant: Grant;
-  /** What the status says of it; `lost` once its lease has run out. */
+/** One lease of one worker id, from the answer that gave the id to the call that gives it back. */
+export interface Lease extends Pick<Tenure, 'workerId' | 'admit'> {
+  readonly reservation: ReservedPositions;
+  /** For the status; `lost` once it has run out. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'suspect' | 'lost'>;
   readonly leaseLeftMs: number;
   readonly clockOffsetMs: number | undefined;
   readonly isLapsed: boolean;
-  /** The next renewal is sent at most so many ms after the last one; 0: soon after it. */
+  /** The next renewal is sent so many ms after the last one at the latest; 0: soon after it. */
   readonly renewWithinMs: number;
 
-  /** @returns why the tenure is over; undefined while it goes on. @throws when that is not known yet */
-  renew(reached: Reached): Promise<string | undefined>;
+  /** @returns why the lease is over; undefined while it goes on. @throws when that is not known yet */
+  renew(highestIssued: HighestIssued): Promise<string | undefined>;
   /**
-   * Gives the worker id back. The keeper has closed before: nothing is issued any more.
-   * @returns false when it could not be given back, or must not be
+   * Gives the worker id back. Nothing is issued any more: the keeper has closed before.
+   * @returns false when the id could not be given back, or must not be
    */
-  release(reached: Reached): Promise<boolean>;
+  release(highestIssued: HighestIssued): Promise<boolean>;
 }
 
 /** A lease at one moment, for status and health. */
@@ -239,12 +251,12 @@ export interface LeaseStatus {
   readonly leaseLeftMs: number;
   readonly base: PerLane<Position>;
   readonly limit: PerLane<Position>;
-  /** This host's clock minus the database's at the last contact, ms, the way there included. */
+  /** This host's clock minus the database's at the last contact, ms, with the time that the answer took. */
   readonly clockOffsetMs: number | undefined;
-  /** Attempts that succeeded, the first acquire not among them. */
+  /** Attempts that succeeded, without the first acquire. */
   readonly renewals: number;
   readonly failures: number;
-  /** What went wrong at the last attempt; undefined when it succeeded. */
+  /** The error of the last attempt; undefined when it succeeded. */
   readonly lastError: RaindropError | undefined;
 }
 
@@ -259,28 +271,28 @@ export type LeaseEvent =
   /** The worker's current lane changed, because the clock went back. */
   | { readonly type: 'clock-back'; readonly workerId: number; readonly lane: 0 | 1 }
   | { readonly type: 'database-regression'; readonly workerId: number; readonly error: RaindropError }
-  /** Something failed that is being tried again. */
+  /** An attempt failed; it is made again. */
   | { readonly type: 'lease-trouble'; readonly error: RaindropError }
-  /** Something works that should be looked after. */
+  /** Everything works, but an operator should change something. */
   | { readonly type: 'warning'; readonly message: string };
 
-/** Renewals that are asked for follow each other no faster than this. */
+/** The least pause between two renewals that were requested, ms. */
 const MIN_PAUSE_MS = 20;
 
-/** While the lease is in danger, attempts are at most this far apart. */
+/** The longest pause after an attempt that failed, ms. */
 const RETRY_MS = 800;
 
-/** Says when the next attempt is made: one timer, one attempt at a time. */
-export class RenewalClock {
+/** Decides when the next attempt is made: one timer, one attempt at a time. */
+export class RenewalTimer {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
-  private askedMeanwhile = false;
-  private failing = false;
-  private stopped = false;
+  private isRequested = false;
+  private isFailing = false;
+  private isStopped = false;
 
   /**
    * @param attempt answers whether it succeeded; one that rejects has failed
-   * @param atMostMs how long the next pause may be at most, whatever the heartbeat
+   * @param atMostMs the longest that the next pause may be, whatever the heartbeat
    */
   constructor(
     private readonly ports: Pick<LeasePorts, 'timers' | 'randomness'>,
@@ -291,47 +303,47 @@ export class RenewalClock {
 
   /** True when an attempt is under way or about to be made. */
   get isBusy(): boolean {
-    return this.running !== undefined || (this.askedMeanwhile && !this.failing);
+    return this.running !== undefined || (this.isRequested && !this.isFailing);
   }
 
   start(): void {
-    if (!this.askedMeanwhile) this.schedule(this.pauseAfter(true));
+    if (!this.isRequested) this.schedule(this.pauseAfter(true));
   }
 
-  /** Brings the next attempt forward; while attempts fail they keep their own pace. */
-  soon(): void {
-    if (this.askedMeanwhile) return;
-    this.askedMeanwhile = true;
-    if (this.running === undefined && !this.failing) this.schedule(MIN_PAUSE_MS);
+  /** Brings the next attempt forward. While attempts fail they keep their own pace. */
+  requestSoon(): void {
+    if (this.isRequested) return;
+    this.isRequested = true;
+    if (this.running === undefined && !this.isFailing) this.schedule(MIN_PAUSE_MS);
   }
 
-  /** An attempt at once, or after the one under way. */
-  now(): void {
-    this.askedMeanwhile = true;
+  /** Makes an attempt at once, or right after the one under way. */
+  requestNow(): void {
+    this.isRequested = true;
     if (this.running === undefined) this.schedule(0);
   }
 
-  /** No further attempt; settles when the one under way has ended. */
+  /** Makes no further attempt; settles when the one under way has ended. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.isStopped = true;
     this.timer?.cancel();
     await this.running;
   }
 
   private schedule(delayMs: number): void {
     this.timer?.cancel();
-    if (this.stopped) return;
+    if (this.isStopped) return;
     this.timer = this.ports.timers.setTimer(() => this.run(), delayMs, 'background');
   }
 
   private run(): void {
-    if (this.running !== undefined || this.stopped) return;
-    this.askedMeanwhile = false;
+    if (this.running !== undefined || this.isStopped) return;
+    this.isRequested = false;
     const attempt = this.attempt().catch(() => false);
     this.running = attempt.then((succeeded) => {
       this.running = undefined;
-      this.failing = !succeeded;
-      this.schedule(this.askedMeanwhile && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));
+      this.isFailing = !succeeded;
+      this.schedule(this.isRequested && succeeded ? MIN_PAUSE_MS : this.pauseAfter(succeeded));
     });
   }
 
@@ -342,14 +354,11 @@ export class RenewalClock {
   }
 }
 
-/**
- * Calls a listener of somebody else's. What it throws, or rejects with, is its own affair: it must neither stop a lease
- * nor end a process.
- */
-function tellQuietly<Told extends unknown[]>(listener: (...told: Told) => unknown, ...told: Told): void {
+/** Calls a listener of an application. An error of the listener must neither stop a lease nor end the process. */
+function notifyListener<Args extends unknown[]>(listener: (...args: Args) => unknown, ...args: Args): void {
   try {
-    Promise.resolve(listener(...told)).catch(() => undefined);
+    Promise.resolve(listener(...args)).catch(() => undefined);
   } catch {
-    // Nobody is here who could be told.
+    // There is no caller to throw it to.
   }
 }

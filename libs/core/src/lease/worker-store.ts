@@ -11,9 +11,9 @@ export interface Odometer {
 /** One worker id's row. All times are Unix ms by the database's clock. */
 export interface WorkerRow {
   readonly id: number;
-  /** Goes up with every write, whoever writes. */
+  /** Goes up with every write, of any program. */
   readonly version: number;
-  /** `version` after the last write of ours; different when another program wrote the row since. */
+  /** `version` after the last write of ours; different when another program has written the row since. */
   readonly ownVersion: number;
   /** '' when free; otherwise a new random value at every write. */
   readonly token: string;
@@ -36,19 +36,19 @@ export interface WorkerTable {
   readonly nowMs: number;
   /** Every row that is not marked deleted, in any order. */
   readonly rows: readonly WorkerRow[];
-  /** The rows marked deleted: nobody may take one, and what was granted there still counts. */
+  /** The rows marked deleted: no process may take one, and positions that were granted there still count. */
   readonly deleted: readonly WorkerRow[];
   /** The fingerprint of every layout that ever issued IDs from this table. */
   readonly layouts: readonly string[];
-  /** Whether others may have, of which the store has no memory any more. Default false. */
+  /** Whether other layouts may have, which the store has forgotten. Default false. */
   readonly mayLackLayouts?: boolean;
   /**
-   * Up to when no odometer is believed, since the store may have lost what it had acknowledged, Unix ms: whoever acquires
-   * a row begins behind that moment's tick. Left out when nothing was lost.
+   * Up to when no odometer is believed, Unix ms, because the store may have lost writes that it had acknowledged: a
+   * process that acquires a row begins after that moment's tick. Left out when nothing was lost.
    */
   readonly barredUntilMs?: number;
   /**
-   * The same moment of a store in which a start waits for it only as long as its `waitForWorkerMs` says: until then the
+   * The same moment, for a store in which a start waits for it no longer than its `waitForWorkerMs`: until then the
    * start finds the rows used up. Default `barredUntilMs`.
    */
   readonly floorMs?: number;
@@ -62,26 +62,26 @@ export interface KnownLayouts {
   readonly layoutsOfRows: readonly string[];
 }
 
-/** A request for a sample says which rows it is to be of. */
+/** Says which rows a sample is taken from. */
 export interface SampleRequest {
   readonly workers: WorkerRange;
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
   readonly from: number;
   readonly atMost: number;
-  /** A lease that ended that long ago is over; by `HELD_TOO` every one is. */
+  /** Rows whose lease ended at least so many ms ago count as free; with {@link INCLUDE_HELD} held rows do, too. */
   readonly graceMs: number;
 }
 
-/** The grace of a sample that takes held rows for free ones. */
-export const HELD_TOO = Number.MIN_SAFE_INTEGER;
+/** The grace with which held rows count as free. */
+export const INCLUDE_HELD = Number.MIN_SAFE_INTEGER;
 
-/** A few rows that may be free, and what has to be known of the others, as they were at one moment. */
+/** A few rows that may be free, and a summary of all others, as they were at one moment. */
 export interface WorkerSample extends KnownLayouts {
   /** The database's clock. */
   readonly nowMs: number;
   /**
-   * Rows of the range that nobody holds and no other program wrote last: given back or never used first, then the
-   * longest expired. When there is none, some may still be found in the whole table.
+   * Rows of the range that no process holds and no other program wrote last: given back or never used first, then the
+   * longest expired. When there is none, the whole table may still have some.
    */
   readonly rows: readonly WorkerRow[];
   /** How many rows the range has that are not marked deleted, and how many of them are held. */
@@ -111,7 +111,10 @@ export interface WorkerWrite {
   readonly leaseMs: number;
 }
 
-/** By how much a fence raises versions: what was read before a table went back in time must not match afterwards. */
+/**
+ * By how much a fence raises versions: a row that was read before the table went back in time must not match
+ * afterwards.
+ */
 export const FENCE_LEAP = 1_000_000_000;
 
 /**
@@ -132,60 +135,137 @@ export interface WorkerStore {
   /** Notes that this layout issues IDs; doing so again changes nothing. */
   rememberLayout(fingerprint: string): Promise<void>;
   /**
-   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs` where
-   * they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by
-   * `FENCE_LEAP`. Holders lose their rows at the next renewal.
+   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs`
+   * where they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by `FENCE_LEAP`.
+   * Holders lose their rows at the next renewal.
    * @returns how many rows there are
    */
   fence(aheadMs: number): Promise<number>;
   /** Which of the database's settings can lose a commit that it has acknowledged, in words; empty when none can. */
   durabilityWarnings(): Promise<readonly string[]>;
   /**
-   * Where the original's times carry no zone: whether its programs and we take them for the same moments. Left out where
-   * nothing can differ.
+   * Where the original's times carry no zone: whether its programs and we take them for the same moments. Left out
+   * where nothing can differ.
    * @throws ForeignTimeZoneError
    */
   checkForeignTimes?(): Promise<void>;
-  /** Drops the connection: whatever is under way may still be executed. The next call connects anew. */
+  /** Drops the connection: calls under way may still be executed. The next call connects anew. */
   abandon(): void;
   /** Ends the connection; no call may follow. */
   close(): Promise<void>;
 }
 
-interface Seen {
+/**
+ * True while a row must be left to its holder. A process that finds it false may take the row, whatever layout the last
+ * holder had: that holder goes on only inside its lease, whatever grace other processes have set.
+ */
+export function isHeld(row: WorkerRow, nowMs: number, graceMs: number): boolean {
+  return row.token !== '' && nowMs < row.leaseUntilMs + graceMs;
+}
+
+/**
+ * True when another program wrote the row last: the original's programs count `version` up and know no `own_version`.
+ */
+export function isForeign(row: WorkerRow): boolean {
+  return row.code !== '' && row.ownVersion !== row.version;
+}
+
+const UNUSED: Odometer = { ms: 0, sequence: -1 };
+
+/** The row of a worker id that was never used, as {@link WorkerStore.prepare} creates it. */
+export function unusedRow(id: number): WorkerRow {
+  return {
+    ...{ id, version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0 },
+    ...{ lane: 0, odometers: [UNUSED, UNUSED], code: '', heartbeatMs: 0 },
+  };
+}
+
+/**
+ * The row that a {@link WorkerStore.write} leaves, at `nowMs` of the store's clock.
+ * @param row as it is stored; undefined when it is missing or marked deleted
+ * @returns undefined when the row is not as the write expects it: nothing is written then, and the answer is false
+ */
+export function writtenRow(row: WorkerRow | undefined, write: WorkerWrite, nowMs: number): WorkerRow | undefined {
+  const { id, expected, token, holder, layout, lane, odometers, code, leaseMs } = write;
+  if (row?.version !== expected.version || row.token !== expected.token) return undefined;
+  const version = expected.version + 1;
+  const times = { leaseUntilMs: nowMs + leaseMs, heartbeatMs: nowMs };
+  return { id, version, ownVersion: version, token, holder, layout, lane, odometers, code, ...times };
+}
+
+/** The row that a {@link WorkerStore.fence} leaves, at `nowMs` of the store's clock. */
+export function fencedRow(row: WorkerRow, aheadMs: number, nowMs: number): WorkerRow {
+  const raised = ({ ms }: Odometer): Odometer => ({
+    ms: Math.max(ms, nowMs + aheadMs),
+    sequence: Number.MAX_SAFE_INTEGER,
+  });
+  const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
+  const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
+  return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
+}
+
+/** What {@link WorkerStore.readSample} answers, of the whole table. */
+export function sampleRows(table: WorkerTable, { workers, from, atMost, graceMs }: SampleRequest): WorkerSample {
+  const { nowMs, deleted, layouts, barredUntilMs } = table;
+  const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max);
+  const expired = rows.filter((row) => !isHeld(row, nowMs, graceMs));
+  const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
+  const turn = ({ id }: WorkerRow): number => (id < from ? 1 : 0);
+  const free = expired
+    .filter((row) => !isForeign(row))
+    .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
+  const used = [...table.rows, ...deleted].map(({ layout }) => layout).filter((layout) => layout !== '');
+  return {
+    nowMs,
+    ...(barredUntilMs !== undefined && { barredUntilMs }),
+    rows: free.slice(0, atMost),
+    total: rows.length,
+    live: rows.length - expired.length,
+    foreign: table.rows.filter(isForeign).length,
+    layouts,
+    layoutsOfRows: [...new Set(used)],
+  };
+}
+
+/** The last change of a row that this process knows of. */
+interface LastChange {
   readonly version: number;
   readonly sinceMs: number;
   readonly isOwn: boolean;
 }
 
 /**
- * Says when leases end where no clock is shared: a lease is over when its row has not changed for as long as it was to
- * last, by the monotonic clock of whoever looks. A holder that lives writes his row all the time, so nobody takes it,
- * whatever the clocks of the hosts say. Whoever has just started waits a whole lease for a row whose holder is gone.
+ * Says when leases end where no clock is shared: a lease is over when its row has not changed for the length of a
+ * lease, by the monotonic clock of the process that looks. A living holder writes its row all the time, so no other
+ * process takes it, whatever the clocks of the hosts say. A process that has just started waits a whole lease for a row
+ * whose holder is gone. Example: a process sees a row with a lease of 60 s first at 12:00:00; when the row has not
+ * changed by 12:01:00, its lease is over.
  *
- * A store has one. It shows to it every row that it has written and every row that it reads. What was granted stays
- * granted in any case: that is a matter of the row's odometers.
+ * A store has one LeaseWatch, and shows it every row that it has written and every row that it reads. No position is
+ * granted twice because of a wrong answer: the row's odometers see to that.
  */
 export class LeaseWatch {
-  private readonly seen = new Map<number, Seen>();
+  private readonly lastChanges = new Map<number, LastChange>();
 
   /** @param monotonic this process's, such as `performance` */
   constructor(private readonly monotonic: MonotonicClock) {}
 
-  /** Notes a row that this store has written: of its own lease the wall clock tells, too, that it has slept past the end. */
+  /**
+   * Notes a row that this store has written. The wall clock, too, ends a lease of its own: the process may have slept.
+   */
   wrote({ id, version }: WorkerRow): void {
-    this.seen.set(id, { version, sinceMs: this.monotonic.now(), isOwn: true });
+    this.lastChanges.set(id, { version, sinceMs: this.monotonic.now(), isOwn: true });
   }
 
-  /** A row as it is to be believed at `nowMs`, Unix ms of this process: with the end of the lease by that clock. */
+  /** The row with the end of its lease by this process's clock, which says `nowMs`, Unix ms. */
   look(row: WorkerRow, nowMs: number): WorkerRow {
     const { id, version, heartbeatMs, leaseUntilMs } = row;
     if (row.token === '') return row;
     const now = this.monotonic.now();
-    const known = this.seen.get(id);
-    const seen = known?.version === version ? known : { version, sinceMs: now, isOwn: false };
-    this.seen.set(id, seen);
-    const untilMs = Math.ceil(nowMs + seen.sinceMs + (leaseUntilMs - heartbeatMs) - now);
-    return { ...row, leaseUntilMs: seen.isOwn ? Math.min(leaseUntilMs, untilMs) : untilMs };
+    const known = this.lastChanges.get(id);
+    const last = known?.version === version ? known : { version, sinceMs: now, isOwn: false };
+    this.lastChanges.set(id, last);
+    const untilMs = Math.ceil(nowMs + last.sinceMs + (leaseUntilMs - heartbeatMs) - now);
+    return { ...row, leaseUntilMs: last.isOwn ? Math.min(leaseUntilMs, untilMs) : untilMs };
   }
 }

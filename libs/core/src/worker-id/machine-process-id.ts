@@ -1,8 +1,8 @@
 import { OptionReader } from '../config/option-reader.js';
 
-/** The numbers of machine and process, of which a worker id can be made without asking anybody. */
+/** The machine and the process, from which a worker id can be made without a request to any store. */
 export interface MachineAndProcess {
-  /** What tells this machine from others; `machineText()` writes it. */
+  /** Tells this machine from others; `machineText()` makes it. */
   readonly interfaces: string;
   /** 0 or more. */
   readonly processId: number;
@@ -12,7 +12,7 @@ export interface MachineAndProcess {
 
 /**
  * Makes a worker id by KeyWorker's rule: the high half are the low bits of the process id, the low half a hash of the
- * machine; an odd bit goes to the machine. Nobody is asked, so two processes can have the same: see
+ * machine; an odd bit goes to the machine. No store is asked, so two processes can have the same id: see
  * {@link collisionOdds}.
  * @throws ConfigurationError naming every value that is wrong
  */
@@ -34,8 +34,7 @@ export type NetworkInterfaces = Readonly<
 
 /**
  * Lists the host's name, and name and hardware address of every interface that leads outside, in a fixed order. The
- * host's name is there because first containers have the same interface and address on every host, and names of their
- * own.
+ * host's name is needed because the first container on each host has the same interface and address, but its own name.
  */
 export function machineText(hostName: string, interfaces: NetworkInterfaces): string {
   const lines = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
@@ -44,7 +43,10 @@ export function machineText(hostName: string, interfaces: NetworkInterfaces): st
   return [hostName, ...[...new Set(lines)].sort()].join('\n');
 }
 
-/** FNV-1a over the text's units, then murmur3's last mix, without which the low bits would hang on the last few. */
+/**
+ * FNV-1a over the text's UTF-16 units, then murmur3's last mix: without it the low bits would depend on the last units
+ * only.
+ */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

@@ -1,28 +1,28 @@
-import type { Layout } from '../layout/layout.js';
 import type { WorkerRange } from '../layout/layout-options.js';
-import { showValue } from '../show-value.js';
+import type { Layout } from '../layout/layout.js';
 import type { LeasePorts } from '../lease/lease-context.js';
-import { WorkerIdAssignerError } from './worker-id-errors.js';
+import { PermanentError, RaindropError } from '../raindrop-error.js';
+import { showValue } from '../show-value.js';
 
 /**
- * The guarantee of a worker id says what its assigner vouches for.
+ * What an assigner guarantees of its worker ids.
  *
- * - `fresh`: nobody has ever had the id, and nobody will have it again.
- * - `exclusive`: nobody else has it until it is released or its lease ends; somebody may have had it before.
- * - `declared`: whoever configured it vouches for that, nothing checks it.
- * - `unsafe`: somebody else may have it at this moment.
+ * - `fresh`: no other process has ever had the id, and none will have it again.
+ * - `exclusive`: no other process has the id until it is released or its lease ends; one may have had it before.
+ * - `declared`: the operator who configured the id says that it is exclusive; nothing checks it.
+ * - `unsafe`: another process may have the id at this moment.
  *
- * None of them knows how far a former holder has issued. The assigners that do are worker stores: see
- * {@link WorkerStore} and its odometers.
+ * No guarantee says how far a former holder has issued. Only worker stores know: see {@link WorkerStore} and its
+ * odometers.
  */
 export type WorkerIdGuarantee = 'fresh' | 'exclusive' | 'declared' | 'unsafe';
 
-/** A request tells an assigner what the worker id is wanted for. */
+/** What a worker id is wanted for. */
 export interface WorkerIdRequest {
   readonly layout: Layout;
   /** The ids that may be answered, both ends included. */
   readonly workers: WorkerRange;
-  /** Who asks, for people: host and process. */
+  /** The host and process that ask; for people. */
   readonly holder: string;
 }
 
@@ -30,11 +30,11 @@ export interface WorkerIdRequest {
 export interface AssignedWorkerId {
   readonly workerId: number;
   /**
-   * How long it may be used without another renewal, ms, counted from before it was asked for. Left out: until it is
-   * released.
+   * How long the id may be used without another renewal, ms, counted from before it was asked for. Left out: until it
+   * is released.
    */
   readonly leaseMs?: number;
-  /** What an operator should know; logged once. */
+  /** Warnings for an operator; logged once. */
   readonly warnings?: readonly string[];
 }
 
@@ -44,24 +44,24 @@ export interface WorkerIdAssigner {
   readonly name: string;
   readonly guarantee: WorkerIdGuarantee;
   /**
-   * A worker id inside the range that was asked for; undefined when there is nothing here to take one from (no variable
-   * is set, the host's name has no ordinal), so that the next of several assigners is asked.
-   * @throws when there is something and it fails or does not fit: then nobody else is asked
+   * Answers a worker id inside the requested range; undefined when the assigner has no source for one (no variable is
+   * set, the host's name has no ordinal): the next of several assigners is asked then.
+   * @throws when there is a source, and it fails or its id does not fit: no other assigner is asked then
    */
   acquire(request: WorkerIdRequest): Promise<AssignedWorkerId | undefined>;
   /**
-   * Extends the lease of an id; called at a third of `leaseMs`.
-   * @returns undefined when it is lost: another one is acquired then
-   * @throws when that is not known: it is tried again, and the id used until its lease ends
+   * Extends the lease of an id; called when a third of `leaseMs` has passed.
+   * @returns undefined when the id is lost: another one is acquired then
+   * @throws when that is not known: the renewal is tried again, and the id used until its lease ends
    */
   renew?(assigned: AssignedWorkerId): Promise<AssignedWorkerId | undefined>;
-  /** Gives an id back, when nothing is issued under it any more. */
+  /** Gives an id back; nothing is issued under it any more. */
   release?(assigned: AssignedWorkerId): Promise<void>;
 }
 
 const MAX_LEASE_MS = 86_400_000;
 
-/** Calls an assigner, which may be anybody's: each call has a deadline, and each answer is checked. */
+/** Calls an assigner, which may be an application's own: each call has a deadline, and each answer is checked. */
 export class AssignerCalls {
   constructor(
     private readonly assigner: WorkerIdAssigner,
@@ -73,7 +73,7 @@ export class AssignerCalls {
   /** @throws WorkerIdAssignerError */
   async acquire(): Promise<AssignedWorkerId | undefined> {
     const asked = this.ask('acquire', () => this.assigner.acquire(this.request));
-    const assigned = await this.inTime('acquire', asked, (late) => late !== undefined && void this.release(late));
+    const assigned = await this.withDeadline('acquire', asked, (late) => late !== undefined && void this.release(late));
     if (assigned === undefined) return undefined;
     try {
       return this.checked(assigned);
@@ -88,17 +88,17 @@ export class AssignerCalls {
     if (this.assigner.renew === undefined) {
       throw new WorkerIdAssignerError(this.assigner.name, 'it gives ids with a lease and has no renew()', false);
     }
-    const renewed = await this.inTime(
+    const renewed = await this.withDeadline(
       'renew',
       this.ask('renew', () => this.assigner.renew!(held)),
     );
     return renewed === undefined ? undefined : this.checked(renewed);
   }
 
-  /** Never rejects: what cannot be given back comes free as the assigner sees to it. */
+  /** Never rejects: when an id that cannot be given back comes free is up to the assigner. */
   async release(assigned: AssignedWorkerId): Promise<void> {
     const released = this.ask('release', async () => this.assigner.release?.(assigned));
-    await this.inTime('release', released).catch(() => undefined);
+    await this.withDeadline('release', released).catch(() => undefined);
   }
 
   private checked(assigned: AssignedWorkerId): AssignedWorkerId {
@@ -122,7 +122,7 @@ export class AssignerCalls {
     return assigned;
   }
 
-  /** What is thrown at once and what is rejected come out alike. */
+  /** An error that is thrown at once rejects like any other. */
   private async ask<T>(what: string, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -131,7 +131,7 @@ export class AssignerCalls {
     }
   }
 
-  private async inTime<T>(what: string, call: Promise<T>, late?: (answer: T) => void): Promise<T> {
+  private async withDeadline<T>(what: string, call: Promise<T>, late?: (answer: T) => void): Promise<T> {
     let isLate = false;
     let expire!: () => void;
     const deadline = new Promise<never>((_, reject) => {
@@ -152,5 +152,39 @@ export class AssignerCalls {
     } finally {
       timer.cancel();
     }
+  }
+}
+
+/** An assigner of worker ids failed, or its answer cannot be used. No other assigner is asked in its place. */
+export class WorkerIdAssignerError extends RaindropError {
+  readonly errorCode = 'WORKER_ID_ASSIGNER';
+
+  constructor(
+    readonly assigner: string,
+    reason: string,
+    retryable: boolean,
+    cause?: unknown,
+  ) {
+    super(`The worker id assigner '${assigner}' gave no worker id: ${reason}.`, { retryable, cause });
+  }
+
+  /** Errors of Raindrop stay as they are; any other error counts as one that may pass. */
+  static of(assigner: string, call: string, error: unknown): RaindropError {
+    if (error instanceof RaindropError) return error;
+    const reason = error instanceof Error ? error.message : 'something that is no Error';
+    return new WorkerIdAssignerError(assigner, `its ${call}() threw: ${reason}`, true, error);
+  }
+}
+
+/** None of the assigners that were asked has a worker id to give. */
+export class NoWorkerIdError extends PermanentError {
+  readonly errorCode = 'NO_WORKER_ID';
+
+  constructor(
+    readonly assigners: readonly string[],
+    hint = '',
+  ) {
+    const asked = assigners.map((each) => `'${each}'`).join(', ');
+    super(`No worker id: none was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`);
   }
 }

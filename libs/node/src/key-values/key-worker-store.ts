@@ -10,7 +10,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { raisedTo, wallClock } from '@raindrop/core/internal';
+import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import { monotonicClock } from '../system/system-ports.js';
 import {
   CorruptWorkerKeyError,
@@ -30,7 +30,7 @@ export interface KeyWorkerStoreOptions {
   readonly prefix: string;
   /** How long others leave a row to its holder when its lease is over, ms; undefined where no key tells that he lives. */
   readonly liveGraceMs: number | undefined;
-  /** See reachOf. */
+  /** See maxGrantAgeMs. */
   readonly reachMs: number;
 }
 
@@ -79,7 +79,7 @@ export class KeyWorkerStore implements WorkerStore {
     const { seen, floorMs } = await this.look(() => this.readKeysOf(id));
     const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
-    return { nowMs, row: row && raisedTo(floorMs, row) };
+    return { nowMs, row: row && raiseOdometersTo(floorMs, row) };
   }
 
   /**

@@ -33,7 +33,7 @@ export class StoreCluster {
   constructor(
     private readonly values: KeyValues,
     private readonly keys: WorkerKeys,
-    /** See reachOf. */
+    /** See maxGrantAgeMs. */
     private readonly reachMs: number,
   ) {}
 
@@ -57,7 +57,7 @@ export class StoreCluster {
       this.wentBack ||= this.last?.term === seen.cluster && seen.revision < this.last.revision;
       const { verdict, state } = this.judge(seen);
       const isFitted = !verdict.isAnother || this.fittedEpoch === state.epoch;
-      if (this.range === undefined || (isFitted && !verdict.mustNote)) {
+      if (this.range === undefined || (isFitted && !verdict.mustRecord)) {
         this.wentBack = false;
         this.last = { term: seen.cluster, epoch: state.epoch, revision: seen.revision };
         for (const each of this.keys.layoutsIn(seen.entries)) this.layouts.add(each);
@@ -101,11 +101,11 @@ export class StoreCluster {
     });
     await update(values, 'noting the cluster', keys.state, (now) => {
       const { state, verdict } = this.judge(now);
-      const { epoch, isFailover } = verdict;
+      const { epoch, isNewFailover } = verdict;
       this.fittedEpoch = epoch;
       return JSON.stringify({
         ...{ format: FORMAT, term: now.cluster, epoch },
-        lostAtMs: isFailover ? Math.max(state.nowMs, ...heartbeats) : state.lostAtMs,
+        lostAtMs: isNewFailover ? Math.max(state.nowMs, ...heartbeats) : state.lostAtMs,
         reachMs: Math.max(state.reachMs, this.reachMs),
       });
     });

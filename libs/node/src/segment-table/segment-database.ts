@@ -140,7 +140,7 @@ export class SegmentDatabase {
       const verdict = judgePrimary(this.database, seen, 0, this.believed, looks === 0);
       if (verdict === undefined) continue;
       const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
-      if (!verdict.mustNote && !isBehind) {
+      if (!verdict.mustRecord && !isBehind) {
         this.believed = { term: seen.term, epoch: seen.epoch };
         return { records, epoch: BigInt(seen.epoch) };
       }

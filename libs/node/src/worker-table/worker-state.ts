@@ -58,12 +58,12 @@ export function noteServer(
   dialect: Dialect,
   table: TableName,
   seen: StoreTerm,
-  note: { readonly epoch: number; readonly isFailover: boolean; readonly reachMs: number },
+  note: { readonly epoch: number; readonly isNewFailover: boolean; readonly reachMs: number },
 ): Statement {
   const { term, knownTerm } = seen;
-  const { epoch, isFailover, reachMs } = note;
+  const { epoch, isNewFailover, reachMs } = note;
   if (knownTerm === undefined) {
-    const first = { term, epoch: String(epoch), reachMs, ...(isFailover && { lostAtMs: dialect.nowMs }) };
+    const first = { term, epoch: String(epoch), reachMs, ...(isNewFailover && { lostAtMs: dialect.nowMs }) };
     return insertState(dialect, table, first);
   }
   const { values, value } = bindings(dialect);
@@ -71,7 +71,7 @@ export function noteServer(
   const changes = [
     `${column('term')} = ${value(term)}`,
     `${column('epoch')} = ${value(epoch)}`,
-    ...(isFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
+    ...(isNewFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
     `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
   ];
   const conditions = [

@@ -14,7 +14,7 @@ import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {
   /**
-   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see reachOf.
+   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see maxGrantAgeMs.
    * Who only looks, and never calls `prepare`, may leave it out.
    */
   readonly reachMs?: number;
@@ -79,13 +79,13 @@ export class WorkerTableServer {
       if (verdict === undefined) continue;
       const { term, epoch } = seen;
       const isFitted = !verdict.isAnother || isSame(this.fitted, { term, epoch });
-      if (this.range === undefined || (isFitted && !verdict.mustNote)) {
+      if (this.range === undefined || (isFitted && !verdict.mustRecord)) {
         this.believed = { term, epoch };
         return read(records, verdict.floorMs);
       }
-      if (verdict.isFailover) this.refuseSkew(seen.nowMs);
+      if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
       if (!isFitted) await this.addWhatItLacks(this.range, { term, epoch: verdict.epoch });
-      if (verdict.mustNote) {
+      if (verdict.mustRecord) {
         const note = { ...verdict, reachMs: this.reachMs };
         await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
       }
@@ -137,7 +137,7 @@ export class WorkerTableServer {
 
   /** @throws DatabaseRefusedError when the account may not write the state */
   async tryToNote(): Promise<void> {
-    const note = { epoch: 0, isFailover: true, reachMs: 0 };
+    const note = { epoch: 0, isNewFailover: true, reachMs: 0 };
     await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, NO_SERVER, note)));
   }
 
@@ -190,7 +190,7 @@ export class WorkerTableServer {
       if (verdict === undefined) continue;
       this.refuseSkew(seen.nowMs);
       const note = {
-        ...{ isFailover: true, reachMs: this.reachMs },
+        ...{ isNewFailover: true, reachMs: this.reachMs },
         epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);

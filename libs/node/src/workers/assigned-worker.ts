@@ -1,4 +1,4 @@
-import { AssignedIdKeeper } from '@raindrop/core/internal';
+import { AssignedWorkerKeeper } from '@raindrop/core/internal';
 import type {
   AssignedIdSetup,
   LeaseEvent,
@@ -25,20 +25,20 @@ import { LeaseListeners } from './leased-worker.js';
 export class AssignedWorker implements Worker {
   readonly assigner: string;
   readonly guarantee: WorkerIdGuarantee;
-  private readonly keeper: AssignedIdKeeper;
+  private readonly keeper: AssignedWorkerKeeper;
   private readonly listeners = new LeaseListeners();
 
   constructor(setup: AssignedIdSetup, ports: LeasePorts) {
     this.assigner = setup.assigner.name;
     this.guarantee = setup.assigner.guarantee;
-    this.keeper = new AssignedIdKeeper(setup, ports, this.listeners.tell);
+    this.keeper = new AssignedWorkerKeeper(setup, ports, this.listeners.tell);
   }
 
   get tenure(): Tenure {
     return this.keeper;
   }
 
-  /** False when the assigner has no worker id to give. @throws what {@link AssignedIdKeeper.start} throws */
+  /** False when the assigner has no worker id to give. @throws what {@link AssignedWorkerKeeper.start} throws */
   async begin(): Promise<boolean> {
     try {
       return await this.keeper.start();
@@ -50,7 +50,7 @@ export class AssignedWorker implements Worker {
 
   /** It has begun already. */
   start(generator: SnowflakeGenerator): Promise<void> {
-    this.keeper.reportedBy((lane) => generator.highest(this.keeper, lane));
+    this.keeper.setHighestIssued((lane) => generator.highest(this.keeper, lane));
     return Promise.resolve();
   }
 

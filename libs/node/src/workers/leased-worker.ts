@@ -1,4 +1,4 @@
-import { LeaseKeeper, StoreSession } from '@raindrop/core/internal';
+import { StoreWorkerKeeper, StoreSession } from '@raindrop/core/internal';
 import {
   type Layout,
   type LeaseEvent,
@@ -16,7 +16,7 @@ import { tellListener } from '../system/listeners.js';
 
 /** A worker id leased from a store. */
 export class LeasedWorker implements Worker {
-  private readonly keeper: LeaseKeeper;
+  private readonly keeper: StoreWorkerKeeper;
   private readonly listeners = new LeaseListeners();
   private readonly expiry: ExpiryWatch;
 
@@ -38,7 +38,7 @@ export class LeasedWorker implements Worker {
       ports,
     };
     this.expiry = new ExpiryWatch(options.layout.layout, ports.clock.now());
-    this.keeper = new LeaseKeeper(context, (event) => {
+    this.keeper = new StoreWorkerKeeper(context, (event) => {
       this.listeners.tell(event);
       if (event.type === 'lease-renewed') this.warnOfExpiry(ports.clock.now());
     });
@@ -48,9 +48,9 @@ export class LeasedWorker implements Worker {
     return this.keeper;
   }
 
-  /** @throws what {@link LeaseKeeper.start} throws */
+  /** @throws what {@link StoreWorkerKeeper.start} throws */
   start(generator: SnowflakeGenerator): Promise<void> {
-    this.keeper.reportedBy((lane) => generator.highest(this.keeper, lane));
+    this.keeper.setHighestIssued((lane) => generator.highest(this.keeper, lane));
     return this.keeper.start();
   }
 

@@ -1,4 +1,4 @@
-import { raisedTo, wallClock } from '@raindrop/core/internal';
+import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
 import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
 import { systemPorts } from '../system/system-ports.js';
@@ -35,8 +35,8 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
     const { nowMs, rows, deleted, floorMs = 0 } = await store.readTable();
     const { graceMs } = resolved.lease;
     const workers = [
-      ...rows.map((row) => describeWorker(raisedTo(floorMs, row), nowMs, graceMs)),
-      ...deleted.map((row) => describeWorker(raisedTo(floorMs, row), nowMs, graceMs, true)),
+      ...rows.map((row) => describeWorker(raiseOdometersTo(floorMs, row), nowMs, graceMs)),
+      ...deleted.map((row) => describeWorker(raiseOdometersTo(floorMs, row), nowMs, graceMs, true)),
     ];
     return { nowMs, workers: workers.sort((a, b) => a.workerId - b.workerId) };
   } finally {

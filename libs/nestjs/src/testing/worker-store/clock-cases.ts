@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FENCE_LEAP, HELD_TOO, isHeld } from '@raindrop/core/internal';
+import { FENCE_LEAP, INCLUDE_HELD, isHeld } from '@raindrop/core/internal';
 import type { WorkerRow, WorkerStore } from '@raindrop/core';
 import { monotonicClock } from '@raindrop/node/internal';
 import {
@@ -210,7 +210,7 @@ const READS: Readonly<Record<string, (store: WorkerStore, id: number) => Promise
   readTable: async (store, id) => (await store.readTable()).rows.find((row) => row.id === id),
   readSample: async (store, id) => {
     const workers = { min: id, max: id };
-    return (await store.readSample({ workers, from: id, atMost: 1, graceMs: HELD_TOO })).rows[0];
+    return (await store.readSample({ workers, from: id, atMost: 1, graceMs: INCLUDE_HELD })).rows[0];
   },
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { unusedRow, type WorkerRow, type WorkerSample } from '@raindrop/core';
-import { HELD_TOO, wallClock } from '@raindrop/core/internal';
+import { INCLUDE_HELD, wallClock } from '@raindrop/core/internal';
 import {
   between,
   byId,
@@ -217,11 +217,11 @@ export const sampleCases: Cases = {
   'has a row that is held when it is asked for': async (rows) => {
     const store = await rows.prepared();
     const row = await rows.take(store, 2);
-    const request = { workers: { min: 2, max: 2 }, from: 2, atMost: 1, graceMs: HELD_TOO };
+    const request = { workers: { min: 2, max: 2 }, from: 2, atMost: 1, graceMs: INCLUDE_HELD };
     const sample = await rows.sample(store, request);
     same(sample.rows.map(storedOf), [storedOf(row)], 'the rows');
     has(sample, { layouts: [], layoutsOfRows: [row.layout] }, 'the sample');
-    const none = { workers: { min: 9, max: 9 }, from: 9, atMost: 1, graceMs: HELD_TOO };
+    const none = { workers: { min: 9, max: 9 }, from: 9, atMost: 1, graceMs: INCLUDE_HELD };
     same(idsIn(await rows.sample(store, none)), [], 'the rows of a range without any');
   },
 };
@@ -335,7 +335,7 @@ export const deletedCases: Cases = {
     await rows.take(store, 3, { layout: LAYOUTS[0], token: '', leaseMs: 0 });
     const { layout } = await rows.take(store, 2);
     for (const id of [2, 3]) await rows.markDeleted(id);
-    const request = { workers: { min: 2, max: 2 }, from: 2, atMost: 1, graceMs: HELD_TOO };
+    const request = { workers: { min: 2, max: 2 }, from: 2, atMost: 1, graceMs: INCLUDE_HELD };
     const sample = await rows.sample(store, request);
     has(sample, { rows: [], total: 0, live: 0, layouts: [] }, 'the sample');
     same([...sample.layoutsOfRows].sort(), [layout, LAYOUTS[0]].sort(), 'the layouts of the rows');

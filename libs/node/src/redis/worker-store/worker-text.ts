@@ -1,5 +1,5 @@
 import { RaindropError, type Lane, type Odometer, type WorkerRow, type WorkerWrite } from '@raindrop/core';
-import { raisedTo } from '@raindrop/core/internal';
+import { raiseOdometersTo } from '@raindrop/core/internal';
 
 /** A worker's field in Redis holds what Raindrop cannot have written; nothing is guessed. */
 export class CorruptRedisWorkerError extends RaindropError {
@@ -44,7 +44,7 @@ export function readWorkerText(key: string, id: string, text: string, floorMs: n
     ms: number(ms),
     sequence: number(sequence),
   });
-  return raisedTo(floorMs, {
+  return raiseOdometersTo(floorMs, {
     id: number(id),
     version: number(version),
     ownVersion: number(own),

@@ -3,7 +3,7 @@ import { createLayout } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { LeaseEvent } from '../lease/worker-keeper.js';
 import { settle, VirtualTime } from '../../../../test/support/engine/virtual-time.js';
-import { AssignedIdKeeper } from './assigned-id-keeper.js';
+import { AssignedWorkerKeeper } from './assigned-worker-keeper.js';
 import type { AssignedWorkerId, WorkerIdAssigner } from './worker-id-assigner.js';
 
 /** As a program without types may reject. */
@@ -30,7 +30,7 @@ interface BenchOptions {
 class AssignedBench {
   readonly events: LeaseEvent[] = [];
   readonly time: VirtualTime;
-  readonly keeper: AssignedIdKeeper;
+  readonly keeper: AssignedWorkerKeeper;
   readonly generator: SnowflakeGenerator;
   processId = 1;
 
@@ -40,7 +40,7 @@ class AssignedBench {
     const { clock, monotonic, timers, randomness } = this.time;
     const ports = { clock, monotonic, timers, randomness, processId: () => this.processId };
     const full = { name: 'test', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 7 }), ...assigner };
-    this.keeper = new AssignedIdKeeper(
+    this.keeper = new AssignedWorkerKeeper(
       {
         assigner: full as WorkerIdAssigner,
         request: { layout, workers: { min: 1, max: 20 }, holder: 'a host' },
@@ -53,7 +53,7 @@ class AssignedBench {
       },
     );
     this.generator = new SnowflakeGenerator({ layout, tenure: this.keeper }, ports);
-    if (options.reports ?? true) this.keeper.reportedBy((lane) => this.generator.highest(this.keeper, lane));
+    if (options.reports ?? true) this.keeper.setHighestIssued((lane) => this.generator.highest(this.keeper, lane));
   }
 
   /** Starts, and lets so much time pass meanwhile. */

@@ -1,11 +1,11 @@
 import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/tenure.js';
 import { tinyLayout } from '../../../../test/support/engine/generator-bench.js';
-import { isCoarse, softOf, targetOf, type TargetBasis } from './reservation.js';
+import { isCoarse, renewThreshold, nextLimit, type LimitBasis } from './reservation.js';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const HORIZON = 65_000;
 
-function basis(change: Partial<TargetBasis>): TargetBasis {
+function basis(change: Partial<LimitBasis>): LimitBasis {
   const current = change.current ?? BEFORE_ALL;
   return { nowMs: 0, horizonMs: HORIZON, current, used: current, rate: 0, batch: 1, ...change };
 }
@@ -25,21 +25,21 @@ describe('a grant of milliseconds or seconds', () => {
   ])('of $unitMs ms reaches to the end of the tick of the horizon', ({ unitMs, nowMs, tick }) => {
     const layout = tinyLayout({ unitMs });
     expect(isCoarse(layout)).toBe(false);
-    expect(targetOf(layout, basis({ nowMs }))).toEqual(at(tick, 3));
-    expect(targetOf(layout, basis({ nowMs, current: at(tick, 2) }))).toEqual(at(tick, 3));
+    expect(nextLimit(layout, basis({ nowMs }))).toEqual(at(tick, 3));
+    expect(nextLimit(layout, basis({ nowMs, current: at(tick, 2) }))).toEqual(at(tick, 3));
   });
 
   it('is never lowered', () => {
     const current = at(2_000_000, 1);
-    expect(targetOf(tinyLayout(), basis({ nowMs: 1_000_000, current }))).toEqual(current);
+    expect(nextLimit(tinyLayout(), basis({ nowMs: 1_000_000, current }))).toEqual(current);
   });
 
   it('ends where the layout ends, and nothing is asked for there', () => {
     const layout = tinyLayout({ timeBits: 41 });
     const basisAtEnd = basis({ nowMs: layout.maxTick - 1_000 });
-    const limit = targetOf(layout, basisAtEnd);
+    const limit = nextLimit(layout, basisAtEnd);
     expect(limit).toEqual(at(layout.maxTick, 3));
-    expect(softOf(layout, limit, basisAtEnd)).toEqual(AFTER_ALL);
+    expect(renewThreshold(layout, limit, basisAtEnd)).toEqual(AFTER_ALL);
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('a grant of milliseconds or seconds', () => {
   ])('of $unitMs ms is asked for again half a horizon before its end', ({ unitMs, soft }) => {
     const layout = tinyLayout({ unitMs });
     const now = basis({ nowMs: 1_000_000 });
-    expect(softOf(layout, targetOf(layout, now), now)).toEqual(at(soft, -1));
+    expect(renewThreshold(layout, nextLimit(layout, now), now)).toEqual(at(soft, -1));
   });
 });
 
@@ -84,23 +84,23 @@ describe('a grant of hours', () => {
     { what: 'does not grow there before its time', nowMs: LATE, current: at(101, 15), expected: at(101, 15) },
     { what: 'does not reach there a moment earlier', nowMs: LATE - 1, current: at(99, 4), expected: at(100, 15) },
   ])('$what', ({ nowMs = NOW, current = BEFORE_ALL, used = current, expected }) => {
-    expect(targetOf(hours, basis({ nowMs, current, used }))).toEqual(expected);
+    expect(nextLimit(hours, basis({ nowMs, current, used }))).toEqual(expected);
   });
 
   it('is asked for again when half of its block is used', () => {
     const now = basis({ nowMs: NOW });
-    expect(softOf(hours, at(100, 15), now)).toEqual(at(100, 15 - BLOCK / 2));
-    expect(softOf(hours, at(101, 15), now)).toEqual(at(101, 15 - BLOCK / 2));
+    expect(renewThreshold(hours, at(100, 15), now)).toEqual(at(100, 15 - BLOCK / 2));
+    expect(renewThreshold(hours, at(101, 15), now)).toEqual(at(101, 15 - BLOCK / 2));
   });
 
   it('is not asked for again when the rest of the tick is granted', () => {
-    expect(softOf(hours, at(100, 16_383), basis({ nowMs: NOW }))).toEqual(AFTER_ALL);
+    expect(renewThreshold(hours, at(100, 16_383), basis({ nowMs: NOW }))).toEqual(AFTER_ALL);
   });
 
   it('does not reach past the end of the layout', () => {
     const layout = tinyLayout({ unitMs: HOUR, sequenceBits: 14, timeBits: 19 });
     const nowMs = layout.maxTick * HOUR + HOUR - 1;
-    expect(targetOf(layout, basis({ nowMs })).tick).toBe(layout.maxTick);
+    expect(nextLimit(layout, basis({ nowMs })).tick).toBe(layout.maxTick);
   });
 
   it('asks again exactly where asking yields more, at every rate and use', () => {
@@ -108,8 +108,8 @@ describe('a grant of hours', () => {
       const limit = at(100, 600);
       for (let sequence = -1; sequence <= 600; sequence++) {
         const asked = basis({ nowMs: NOW, current: limit, used: at(100, sequence), rate });
-        const soft = softOf(hours, limit, asked);
-        const yields = targetOf(hours, asked).sequence > limit.sequence;
+        const soft = renewThreshold(hours, limit, asked);
+        const yields = nextLimit(hours, asked).sequence > limit.sequence;
         expect({ rate, sequence, yields }).toEqual({ rate, sequence, yields: sequence >= soft.sequence });
       }
     }
@@ -119,7 +119,7 @@ describe('a grant of hours', () => {
 describe('the size of a block', () => {
   const sizeOf = (sequenceBits: number, rate: number, unitMs = HOUR): number => {
     const layout = tinyLayout({ unitMs, sequenceBits });
-    return targetOf(layout, basis({ nowMs: 100 * unitMs, rate })).sequence + 1;
+    return nextLimit(layout, basis({ nowMs: 100 * unitMs, rate })).sequence + 1;
   };
 
   it.each([
@@ -147,13 +147,13 @@ describe('the size of a block', () => {
     { batch: 1_000, size: 1_024 },
   ])('holds two of the largest batch, of $batch', ({ batch, size }) => {
     const layout = tinyLayout({ unitMs: HOUR, sequenceBits: 10 });
-    expect(targetOf(layout, basis({ nowMs: NOW, batch })).sequence + 1).toBe(size);
+    expect(nextLimit(layout, basis({ nowMs: NOW, batch })).sequence + 1).toBe(size);
   });
 
   it('follows the horizon: enough for twice its length', () => {
     const [horizonMs, nowMs] = [10_000, NOW];
     const layout = tinyLayout({ unitMs: HOUR, sequenceBits: 20 });
-    expect(targetOf(layout, basis({ nowMs, horizonMs, rate: 1 })).sequence + 1).toBe(20_000);
+    expect(nextLimit(layout, basis({ nowMs, horizonMs, rate: 1 })).sequence + 1).toBe(20_000);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a grant of minutes', () => {
   it('reaches at any moment into the minute in which the horizon ends', () => {
     for (let second = 0; second < 60; second++) {
       const nowMs = 100 * MINUTE + second * SECOND;
-      expect(targetOf(minutes, basis({ nowMs }))).toEqual(at(second < 55 ? 101 : 102, 15));
+      expect(nextLimit(minutes, basis({ nowMs }))).toEqual(at(second < 55 ? 101 : 102, 15));
     }
   });
 
@@ -173,11 +173,11 @@ describe('a grant of minutes', () => {
     { what: 'from there', current: at(105, 15) },
   ])('reaches there over as many as it takes, $what', ({ current }) => {
     const nowMs = 100 * MINUTE;
-    expect(targetOf(minutes, basis({ nowMs, horizonMs: 305 * SECOND, current }))).toEqual(at(105, 15));
+    expect(nextLimit(minutes, basis({ nowMs, horizonMs: 305 * SECOND, current }))).toEqual(at(105, 15));
   });
 
   it('is not lowered', () => {
     const current = at(107, 3);
-    expect(targetOf(minutes, basis({ nowMs: 100 * MINUTE, horizonMs: 305 * SECOND, current }))).toEqual(current);
+    expect(nextLimit(minutes, basis({ nowMs: 100 * MINUTE, horizonMs: 305 * SECOND, current }))).toEqual(current);
   });
 });

@@ -1,0 +1,187 @@
+import type { Lane } from '../generator/tenure.js';
+import type { RaindropError } from '../raindrop-error.js';
+import { acquireRow } from './acquire-row.js';
+import type { LeaseContext } from './lease-context.js';
+import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
+import { StoreLease } from './store-lease.js';
+import { retryStartStep } from './store-session.js';
+import { type LeaseEvent, WorkerKeeper } from './worker-keeper.js';
+
+/** How often a start asks whether IDs can be issued, ms. */
+const POLL_MS = 50;
+
+/** How long a cancelled start may still take, ms: it may have a worker id to give back. */
+const CANCEL_MS = 1_500;
+
+/** A wait that takes so much longer than the last warning said is warned of again, ms. */
+const WARN_AGAIN_MS = 10_000;
+
+/**
+ * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and
+ * acquires another row after a loss.
+ *
+ * What makes IDs unique is the odometer alone: a grant is written to the row before anything in it is issued, by a
+ * compare-and-swap on version and token, and the next holder starts after it. Lease and clocks decide only when a row
+ * changes hands and which granted position is used.
+ */
+export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
+  private readonly ctx: LeaseContext;
+  private starting: Promise<void> | undefined;
+  private isStarting = false;
+  private isStartCancelled = false;
+  /** Ends the start's present pause. */
+  private wakeUp: () => void = () => {};
+  /** Monotonic ms up to which the start has said that it waits. */
+  private warnedUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
+  constructor(context: LeaseContext, listener: (event: LeaseEvent) => void) {
+    super(context.ports, context.options.heartbeatIntervalMs, listener);
+    this.ctx = { ...context, ports: this.ports };
+  }
+
+  /** True while a write that reserves the other lane is under way. */
+  get flipping(): boolean {
+    return this.lease?.isFlipRequested === true && this.renewals.isBusy;
+  }
+
+  /**
+   * Creates what is missing in the database and acquires a worker id; settles when IDs can be issued. When it fails the
+   * keeper is closed.
+   * @throws NoFreeWorkerError when all are taken and `waitForWorkerMs` is over; LayoutConflictError; ClockSkewError;
+   * ConfigurationError; StoreUnavailableError; ClosedError; what the store throws on a table it cannot use
+   */
+  async start(): Promise<void> {
+    this.starting ??= this.runStart();
+    try {
+      await this.starting;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Asks for a later limit by a renewal that is sent soon. Cheap to call often. */
+  requestExtension(wanted = 1): void {
+    this.lease?.expectBatch(wanted);
+    this.renewals.requestSoon();
+  }
+
+  /** Asks for a reservation on the other lane by a renewal that is sent soon. */
+  requestFlip(lane: Lane): void {
+    this.lease?.requestLane(lane);
+    this.renewals.requestSoon();
+  }
+
+  protected async acquireLease(): Promise<StoreLease> {
+    return new StoreLease(this.ctx, await acquireRow(this.ctx), this.hooks);
+  }
+
+  /** No further step is tried, and the one under way has little time left. */
+  protected override async cancelStart(): Promise<void> {
+    this.isStartCancelled = true;
+    this.wakeUp();
+    if (this.isStarting) this.ctx.session.endWithin(CANCEL_MS);
+    await this.starting?.catch(() => undefined);
+  }
+
+  protected override disconnect(): Promise<void> {
+    return this.ctx.session.close();
+  }
+
+  private async runStart(): Promise<void> {
+    this.isStarting = true;
+    try {
+      await this.startSteps();
+    } finally {
+      this.isStarting = false;
+    }
+  }
+
+  /** From nothing to the first ID: the table, a row, the end of the probation. */
+  private async startSteps(): Promise<void> {
+    const { session, options, resolved, ports } = this.ctx;
+    // Creating and filling a table takes several statements: it gets the time of ten.
+    const timeoutMs = 10 * options.opTimeoutMs;
+    await this.retry(() =>
+      session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
+    );
+    await this.retry(() => this.acquireFirst());
+    const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
+    for (let refusal = this.refusal(); refusal !== undefined; refusal = this.refusal()) {
+      if (ports.monotonic.now() >= giveUpAt) throw refusal;
+      await this.pause(POLL_MS);
+    }
+    // The first ID does not wait for advice.
+    void this.warnOfLostCommits();
+  }
+
+  private async acquireFirst(): Promise<void> {
+    const first = await this.acquireLease();
+    await this.beginLease(first);
+    this.warnOfFewWorkers(first.acquired.census);
+    this.renewals.start();
+  }
+
+  private refusal(): RaindropError | undefined {
+    return this.admit(this.ports.clock.refresh());
+  }
+
+  private retry(step: () => Promise<void>): Promise<void> {
+    const { options, ports } = this.ctx;
+    return retryStartStep(step, {
+      ports,
+      waitForWorkerMs: options.waitForWorkerMs,
+      isCancelled: () => this.isStartCancelled,
+      pause: (ms) => this.pause(ms),
+      onBarred: (error) => this.warnOfWait(error),
+    });
+  }
+
+  /** Waits, at most until the start is cancelled. @throws ClosedError when it is */
+  private async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.ctx.ports.timers.setTimer(resolve, ms, 'foreground');
+      this.wakeUp = () => {
+        timer.cancel();
+        resolve();
+      };
+      if (this.isStartCancelled) this.wakeUp();
+    });
+    if (this.isStartCancelled) throw new ClosedError();
+  }
+
+  private warnOfWait({ barredForMs }: NoFreeWorkerError): void {
+    const until = this.ctx.ports.monotonic.now() + barredForMs;
+    if (until < this.warnedUntilMs + WARN_AGAIN_MS) return;
+    this.warnedUntilMs = until;
+    this.warn(
+      `the database has failed over or lost rows, and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
+        `all that can have been granted before is past; processes that hold a worker id go on`,
+    );
+  }
+
+  /** A crash or a rolling update needs rows that no process holds. A range of one row is meant that way. */
+  private warnOfFewWorkers({ total, live }: Pick<WorkerCensus, 'total' | 'live'>): void {
+    const held = live + 1;
+    if (total === 1 || held <= total / 2) return;
+    this.warn(
+      `${held} of ${total} worker ids are held: widen serviceMinWorkId..serviceMaxWorkId to twice the number of nodes`,
+    );
+  }
+
+  /**
+   * Settings that can lose commits are no concern where `commitLossWindowMs` covers them. A check that fails says
+   * nothing.
+   */
+  private async warnOfLostCommits(): Promise<void> {
+    const { session, options } = this.ctx;
+    if (options.commitLossWindowMs > 0) return;
+    const checking = session.run('checking durability', (store) => store.durabilityWarnings());
+    for (const problem of await checking.catch(() => [])) this.warn(problem);
+  }
+
+  private warn(message: string): void {
+    this.hooks.emit({ type: 'warning', message });
+  }
+}
