@@ -23,7 +23,7 @@ const MAX_CHANCES = 256;
  */
 export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private readonly total = new IssuedTotal();
-  readonly plain = this.total.begin();
+  readonly plain = this.total.newSequencer();
   /** Are told which codes come and go. */
   readonly counts = new WeakListeners<CodeCounts>();
   private readonly byCode = new Map<string, Sequencer>();
@@ -38,9 +38,9 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   }
 
   /** The sequencer of a code that had this one before. */
-  again(code: string, found: Sequencer): Sequencer {
+  revalidate(code: string, found: Sequencer): Sequencer {
     if (found.evicted) return this.named(code);
-    found.use();
+    found.markUsed();
     return found;
   }
 
@@ -82,13 +82,13 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   }
 
   get plainIssued(): number {
-    return this.total.take(this.plain);
+    return this.total.count(this.plain);
   }
 
   /** To look at a code is no use of it. */
   issuedOf(code: string): number {
     const known = this.byCode.get(code);
-    return known === undefined ? 0 : this.total.take(known);
+    return known === undefined ? 0 : this.total.count(known);
   }
 
   get size(): number {
@@ -98,14 +98,14 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private named(code: string): Sequencer {
     const known = this.byCode.get(code);
     if (known !== undefined) {
-      known.use();
+      known.markUsed();
       return known;
     }
     if (!isCode(code)) throw new InvalidCodeError(code);
     const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
-    const fresh = this.total.begin(evicted);
+    const fresh = this.total.newSequencer(evicted);
     this.byCode.set(code, fresh);
-    this.counts.tell((each) => each.came(code));
+    this.counts.forEach((each) => each.codeAdded(code));
     return fresh;
   }
 
@@ -113,12 +113,12 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
     let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
-      if (each.takeChance() && chances-- > 0) {
+      if (each.takeSecondChance() && chances-- > 0) {
         this.byCode.set(code, each);
         continue;
       }
       this.leaveFloor(each);
-      this.counts.tell((counts) => counts.gone(code, each.issued));
+      this.counts.forEach((counts) => counts.codeEvicted(code, each.issued));
       return each;
     }
     return undefined;

@@ -110,7 +110,7 @@ export interface Codes<Code> {
   /** What it has of a code; without one, of the IDs that have none. @throws RaindropError that tells why it cannot be used */
   of(code?: string): Code;
   /** What it has now of a code that was found before: looked up only when that is gone. */
-  again(code: string, found: Code): Code;
+  revalidate(code: string, found: Code): Code;
 }
 
 /** The calls for IDs of every code: each looks the code up, and asks the engine's outputs. */
@@ -171,7 +171,7 @@ export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> 
     const { codes } = this;
     if (code === undefined) throw new InvalidCodeError(code);
     let found = codes.of(code);
-    return new BoundCalls(code, this.outputs, () => (found = codes.again(code, found)));
+    return new BoundCalls(code, this.outputs, () => (found = codes.revalidate(code, found)));
   }
 }
 

@@ -68,15 +68,15 @@ export class IssuedTotal {
   }
 
   /** Makes a sequencer, in the place of one that issues no more. */
-  begin(evicted?: Sequencer): Sequencer {
-    if (evicted !== undefined) this.take(evicted);
+  newSequencer(evicted?: Sequencer): Sequencer {
+    if (evicted !== undefined) this.count(evicted);
     const fresh = new Sequencer(evicted?.slot ?? this.sequencers.length);
     this.sequencers[fresh.slot] = fresh;
     return fresh;
   }
 
   /** Takes in what one sequencer has issued; answers with all of that. */
-  take(s: Sequencer): number {
+  count(s: Sequencer): number {
     this.issued += s.takeUncounted();
     return s.issued;
   }
@@ -84,7 +84,7 @@ export class IssuedTotal {
   read(): number {
     for (let looks = Math.min(this.sequencers.length, MAX_LOOKS); looks > 0; looks--) {
       if (this.next >= this.sequencers.length) this.next = 0;
-      this.take(this.sequencers[this.next++]!);
+      this.count(this.sequencers[this.next++]!);
     }
     return this.issued;
   }
@@ -128,7 +128,7 @@ export class CodeCounts implements IssuedByCode {
     this.room = this.apart.size + firstCodes;
     for (const code of codes.names()) {
       if (this.apart.size >= this.room) break;
-      this.came(code);
+      this.codeAdded(code);
     }
   }
 
@@ -137,12 +137,12 @@ export class CodeCounts implements IssuedByCode {
   }
 
   /** Is told of every code that comes. */
-  came(code: string): void {
+  codeAdded(code: string): void {
     if (this.apart.size < this.room && !this.apart.has(code)) this.apart.set(code, 0);
   }
 
   /** Is told of every code that makes room for others. */
-  gone(code: string, issued: number): void {
+  codeEvicted(code: string, issued: number): void {
     const before = this.apart.get(code);
     if (before === undefined) return;
     // One that never had an ID leaves its place to others.
@@ -168,12 +168,12 @@ export class WeakListeners<Listener extends object> {
   private readonly refs = new Set<WeakRef<Listener>>();
 
   add(listener: Listener): void {
-    this.tell(() => undefined);
+    this.forEach(() => undefined);
     this.refs.add(new WeakRef(listener));
   }
 
   /** Calls back for each that is still there. */
-  tell(call: (listener: Listener) => void): void {
+  forEach(call: (listener: Listener) => void): void {
     for (const ref of this.refs) {
       const listener = ref.deref();
       if (listener === undefined) this.refs.delete(ref);

@@ -1,14 +1,14 @@
 import type { RaindropError } from '../raindrop-error.js';
 import { InvalidBatchError, ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
 import type { Waiting, WaitOptions } from './waiting.js';
-import { type DecimalMark, decimalText, Sequencer, writeNextTexts } from './tick-cursor.js';
+import { type DecimalCursor, decimalText, Sequencer, writeNextTexts } from './tick-cursor.js';
 import type { Issuer } from './position-allocator.js';
 
 /** A batch that is to be filled, and how. */
-export interface BatchOrder<Batch> {
+export interface BatchRequest<Batch> {
   readonly batch: Batch;
   readonly count: number;
-  readonly form: BatchForm<Batch>;
+  readonly writer: BatchWriter<Batch>;
 }
 
 /**
@@ -28,26 +28,30 @@ export abstract class Outputs<Code> {
   abstract idAsync(find: () => Code, wait?: WaitOptions): Promise<bigint>;
 
   /** Writes IDs, at least one, into a batch; when it throws, none was issued. */
-  protected abstract write<Batch>(code: Code, order: BatchOrder<Batch>): void;
+  protected abstract write<Batch>(code: Code, request: BatchRequest<Batch>): void;
   /** As {@link write}, but waits where that helps. */
-  protected abstract writeAsync<Batch>(find: () => Code, order: BatchOrder<Batch>, wait?: WaitOptions): Promise<void>;
+  protected abstract writeAsync<Batch>(
+    find: () => Code,
+    request: BatchRequest<Batch>,
+    wait?: WaitOptions,
+  ): Promise<void>;
 
   ids(code: Code, count: number): bigint[] {
     const batch = new Array<bigint>(this.checked(count));
-    this.write(code, { batch, count, form: IDS });
+    this.write(code, { batch, count, writer: bigintWriter });
     return batch;
   }
 
   texts(code: Code, count: number): string[] {
     const batch = new Array<string>(this.checked(count));
-    this.write(code, { batch, count, form: TEXTS });
+    this.write(code, { batch, count, writer: textWriter });
     return batch;
   }
 
   fill(code: Code, batch: BigInt64Array): BigInt64Array {
     const count = this.sizeOf(batch);
     try {
-      if (count > 0) this.write(code, { batch, count, form: CELLS });
+      if (count > 0) this.write(code, { batch, count, writer: bigint64Writer });
     } catch (error) {
       batch.fill(0n);
       throw error;
@@ -61,20 +65,20 @@ export abstract class Outputs<Code> {
 
   async idsAsync(find: () => Code, count: number, wait?: WaitOptions): Promise<bigint[]> {
     const batch = new Array<bigint>(this.checked(count));
-    await this.writeAsync(find, { batch, count, form: IDS }, wait);
+    await this.writeAsync(find, { batch, count, writer: bigintWriter }, wait);
     return batch;
   }
 
   async textsAsync(find: () => Code, count: number, wait?: WaitOptions): Promise<string[]> {
     const batch = new Array<string>(this.checked(count));
-    await this.writeAsync(find, { batch, count, form: TEXTS }, wait);
+    await this.writeAsync(find, { batch, count, writer: textWriter }, wait);
     return batch;
   }
 
   async fillAsync(find: () => Code, batch: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
     const count = this.sizeOf(batch);
     try {
-      if (count > 0) await this.writeAsync(find, { batch, count, form: CELLS }, wait);
+      if (count > 0) await this.writeAsync(find, { batch, count, writer: bigint64Writer }, wait);
     } catch (error) {
       // What an earlier call left in it may not pass for new IDs.
       batch.fill(0n);
@@ -98,48 +102,48 @@ export abstract class Outputs<Code> {
 }
 
 /** One form in which IDs stand in a batch. */
-interface BatchForm<Batch> {
+interface BatchWriter<Batch> {
   /** Writes the IDs that follow a mark into a part of a batch, and moves the mark to the last one. */
-  follow(mark: DecimalMark, step: number, batch: Batch, from: number, end: number): void;
+  writeRun(mark: DecimalCursor, step: number, batch: Batch, from: number, end: number): void;
   /** Writes one ID into a place of a batch. */
-  put(batch: Batch, index: number, id: bigint): void;
+  writeOne(batch: Batch, index: number, id: bigint): void;
 }
 
-export const IDS: BatchForm<bigint[]> = {
-  follow(mark, _step, batch, from, end) {
-    const { cell } = mark;
+export const bigintWriter: BatchWriter<bigint[]> = {
+  writeRun(mark, _step, batch, from, end) {
+    const { counter } = mark;
     mark.sequence += end - from;
     for (let index = from; index < end; index++) {
-      cell[0] = cell[0]! + cell[1]!;
-      batch[index] = cell[0]!;
+      counter[0] = counter[0]! + counter[1]!;
+      batch[index] = counter[0]!;
     }
   },
-  put(batch, index, id) {
+  writeOne(batch, index, id) {
     batch[index] = id;
   },
 };
 
-/** As {@link IDS}, apart from it: a loop that has seen both kinds of array takes twice the time for this one. */
-const CELLS: BatchForm<BigInt64Array> = {
-  follow(mark, _step, batch, from, end) {
-    const { cell } = mark;
+/** As {@link bigintWriter}, apart from it: a loop that has seen both kinds of array takes twice the time for this one. */
+const bigint64Writer: BatchWriter<BigInt64Array> = {
+  writeRun(mark, _step, batch, from, end) {
+    const { counter } = mark;
     mark.sequence += end - from;
-    cell[0] = cell[0]! + cell[1]!;
+    counter[0] = counter[0]! + counter[1]!;
     // Written first and counted up after it: the next one is ready when the loop comes round.
     for (let index = from; index < end; index++) {
-      batch[index] = cell[0]!;
-      cell[0] = cell[0] + cell[1]!;
+      batch[index] = counter[0]!;
+      counter[0] = counter[0] + counter[1]!;
     }
-    cell[0] = cell[0] - cell[1]!;
+    counter[0] = counter[0] - counter[1]!;
   },
-  put(batch, index, id) {
+  writeOne(batch, index, id) {
     batch[index] = id;
   },
 };
 
-export const TEXTS: BatchForm<string[]> = {
-  follow: writeNextTexts,
-  put(batch, index, id) {
+export const textWriter: BatchWriter<string[]> = {
+  writeRun: writeNextTexts,
+  writeOne(batch, index, id) {
     batch[index] = id.toString();
   },
 };
@@ -187,29 +191,29 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
       // The code may have been evicted while the call waited, and its position must be read before anybody else moves it.
       const s = find();
       const refusal = this.issuer.tryStep(s);
-      if (refusal === undefined) id = s.cell[0]!;
+      if (refusal === undefined) id = s.counter[0]!;
       return refusal;
     });
     return id;
   }
 
-  protected write<Batch>(s: Sequencer, { batch, count, form }: BatchOrder<Batch>): void {
+  protected write<Batch>(s: Sequencer, { batch, count, writer }: BatchRequest<Batch>): void {
     this.before.restore(s);
     let done = 0;
     while (done < count) {
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) {
-        if (refusal instanceof ReservationExhaustedError) this.issuer.makeRoom(s, count);
+        if (refusal instanceof ReservationExhaustedError) this.issuer.requestRoom(s, count);
         s.restore(this.before);
         throw refusal;
       }
-      done = this.writeRun(s, form, batch, done, count);
+      done = this.writeRun(s, writer, batch, done, count);
     }
   }
 
   protected async writeAsync<Batch>(
     find: () => Sequencer,
-    { batch, count, form }: BatchOrder<Batch>,
+    { batch, count, writer }: BatchRequest<Batch>,
     wait?: WaitOptions,
   ): Promise<void> {
     const limit = this.waiting.limit(wait);
@@ -220,24 +224,24 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) return refusal;
       // Looked at after the step, which asks the tenure.
-      if (grant !== this.issuer.grant) done = 0;
-      grant = this.issuer.grant;
+      if (grant !== this.issuer.grantKey) done = 0;
+      grant = this.issuer.grantKey;
       const end = Math.min(done + SLICE, count);
-      done = this.writeRun(s, form, batch, done, end);
-      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, form, batch, done, end);
+      done = this.writeRun(s, writer, batch, done, end);
+      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, writer, batch, done, end);
       return undefined;
     };
     while (done < count) {
       await this.waiting.until(limit, attempt);
-      if (done < count) await this.waiting.breathe();
+      if (done < count) await this.waiting.yieldToEventLoop();
     }
   }
 
   /** Writes the ID of the position just taken, and of those that follow it without a gap. @returns the index after them */
-  private writeRun<Batch>(s: Sequencer, form: BatchForm<Batch>, batch: Batch, from: number, end: number): number {
+  private writeRun<Batch>(s: Sequencer, writer: BatchWriter<Batch>, batch: Batch, from: number, end: number): number {
     const next = Math.min(end, from + 1 + this.issuer.runLength(s));
-    form.put(batch, from, s.cell[0]!);
-    form.follow(s, this.sequenceStep, batch, from + 1, next);
+    writer.writeOne(batch, from, s.counter[0]!);
+    writer.writeRun(s, this.sequenceStep, batch, from + 1, next);
     return next;
   }
 

@@ -17,12 +17,12 @@ import { type Lane, otherLane, type PerLane, type Tenure } from './tenure.js';
 const MAX_SPIN_READS = 100_000;
 
 /**
- * Takes the steps: inside a {@link ClockWindow} a sequencer counts up with two comparisons, {@link Placement} is the long
+ * Takes the steps: inside a {@link ClockWindow} a sequencer counts up with two comparisons, {@link PositionAllocator} is the long
  * way round, taken once for each window and code.
  */
 export class Issuer {
-  private readonly present: ClockWindow;
-  private readonly placement: Placement;
+  private readonly clockWindow: ClockWindow;
+  private readonly allocator: PositionAllocator;
   /** How many calls may do with one look at the clock, and how many of them are left. */
   private readonly callsPerLook: number;
   private callsLeft = 0;
@@ -35,109 +35,109 @@ export class Issuer {
     codes: CodeTable,
   ) {
     this.callsPerLook = ports.clock.share?.(() => (this.callsLeft = 0)) ?? 0;
-    this.present = new ClockWindow(layout, tenure);
-    this.placement = new Placement(layout, tenure, this.present, codes, ports, options);
+    this.clockWindow = new ClockWindow(layout, tenure);
+    this.allocator = new PositionAllocator(layout, tenure, this.clockWindow, codes, ports, options);
   }
 
-  get counters(): Readonly<PlacementCounters> {
-    return this.placement.counters;
+  get counters(): Readonly<AllocationCounters> {
+    return this.allocator.counters;
   }
 
   /**
    * Tells grants apart. What was taken under another one must not be handed out any more: it belongs to somebody's past,
    * and a copy of this process may have handed it out.
    */
-  get grant(): string {
+  get grantKey(): string {
     const { number, base } = this.tenure;
     return [number, ...base.map(({ tick, sequence }) => `${tick}:${sequence}`)].join(' ');
   }
 
   /** The ID of the next position of `s`. @throws RaindropError when no position may be issued now */
   next(s: Sequencer): bigint {
-    if (!this.advance(s)) this.goRound(s);
-    return s.cell[0]!;
+    if (!this.advance(s)) this.slowPath(s);
+    return s.counter[0]!;
   }
 
   /** Moves `s` one position on. @throws RaindropError when no position may be issued now */
   step(s: Sequencer): void {
-    if (!this.advance(s)) this.goRound(s);
+    if (!this.advance(s)) this.slowPath(s);
   }
 
   /** The fast path: one position on inside the window. False when everything has to be looked at anew. */
   advance(s: Sequencer): boolean {
-    if (--this.callsLeft < 0) this.look();
-    return s.advance(this.present.id);
+    if (--this.callsLeft < 0) this.readClock();
+    return s.advance(this.clockWindow.id);
   }
 
   /** As {@link step}, but reads the real clock, never spins, and answers with the refusal. */
   tryStep(s: Sequencer): RaindropError | undefined {
     const now = this.ports.clock.refresh();
-    if (now !== this.present.seen) this.present.observe(now);
-    return this.placement.place(s);
+    if (now !== this.clockWindow.seen) this.clockWindow.observe(now);
+    return this.allocator.allocate(s);
   }
 
   /** Why the next step of `s` would be refused now; undefined when it would not be. `s` stays where it is. */
   refusal(s: Sequencer): RaindropError | undefined {
-    const counters = { ...this.placement.counters };
+    const counters = { ...this.allocator.counters };
     const refusal = this.tryStep(s.copy());
-    Object.assign(this.placement.counters, counters);
+    Object.assign(this.allocator.counters, counters);
     return refusal;
   }
 
   /** A batch of so many did not fit into what is reserved: asks for room. */
-  makeRoom(s: Sequencer, count: number): void {
+  requestRoom(s: Sequencer, count: number): void {
     if (s.lane === this.tenure.lane) this.tenure.requestExtension(count);
   }
 
   /** How many more positions follow that of `s` without a gap and without another look at anything. */
   runLength(s: Sequencer): number {
-    return s.runLength(this.present.id);
+    return s.runLength(this.clockWindow.id);
   }
 
   /** Looks at clock and tenure anew at the next step. */
-  forget(): void {
+  invalidate(): void {
     this.callsLeft = 0;
-    this.present.forget();
+    this.clockWindow.invalidate();
   }
 
-  private goRound(s: Sequencer): void {
-    const refusal = this.placement.place(s);
-    if (refusal !== undefined) this.insist(s, refusal);
+  private slowPath(s: Sequencer): void {
+    const refusal = this.allocator.allocate(s);
+    if (refusal !== undefined) this.lastResort(s, refusal);
   }
 
-  private look(): void {
+  private readClock(): void {
     const { clock } = this.ports;
     const now = this.callsPerLook > 0 ? clock.refresh() : clock.now();
-    if (now !== this.present.seen) this.present.observe(now);
+    if (now !== this.clockWindow.seen) this.clockWindow.observe(now);
     this.callsLeft = this.callsPerLook;
   }
 
   /** A sync call's last resorts: the real clock, then at most one tick of a millisecond layout. */
-  private insist(s: Sequencer, refusal: RaindropError): void {
+  private lastResort(s: Sequencer, refusal: RaindropError): void {
     const { clock } = this.ports;
-    const before = this.present.seen;
+    const before = this.clockWindow.seen;
     const now = clock.refresh();
     let last: RaindropError | undefined = refusal;
     if (now !== before) {
-      this.present.observe(now);
-      last = this.placement.place(s);
+      this.clockWindow.observe(now);
+      last = this.allocator.allocate(s);
     }
-    if (last instanceof SequenceExhaustedError && this.options.onExhausted !== 'throw' && this.spin()) {
-      last = this.placement.place(s);
+    if (last instanceof SequenceExhaustedError && this.options.onExhausted !== 'throw' && this.spinUntilNextTick()) {
+      last = this.allocator.allocate(s);
     }
     if (last !== undefined) throw last;
   }
 
-  private spin(): boolean {
+  private spinUntilNextTick(): boolean {
     if (this.layout.unitMs !== 1) return false;
     const { clock, monotonic } = this.ports;
-    const [before, start] = [this.present.wallMs, monotonic.now()];
+    const [before, start] = [this.clockWindow.wallMs, monotonic.now()];
     for (let reads = 0; reads < MAX_SPIN_READS; reads++) {
       // Asked before the clock is read: a thread that was held up in between finds the next millisecond.
       const isLast = monotonic.now() - start > 1;
       const now = clock.refresh();
       if (now !== before) {
-        this.present.observe(now);
+        this.clockWindow.observe(now);
         return true;
       }
       if (isLast) return false;
@@ -147,7 +147,7 @@ export class Issuer {
 }
 
 /** How often something happened since the start. */
-export interface PlacementCounters {
+export interface AllocationCounters {
   /** A code went over to its other lane because the clock went back. */
   flips: number;
   /** A call found the clock behind its lane and stayed on it. */
@@ -157,15 +157,15 @@ export interface PlacementCounters {
 }
 
 /** Decides which position comes next: clock -> tick -> lane -> position, inside what the tenure grants. */
-export class Placement {
-  readonly counters: PlacementCounters = { flips: 0, holds: 0, exhausted: 0 };
+export class PositionAllocator {
+  readonly counters: AllocationCounters = { flips: 0, holds: 0, exhausted: 0 };
   private readonly borrowTicks: number;
   private readonly advice: string;
 
   constructor(
     private readonly layout: Layout,
     private readonly tenure: Tenure,
-    private readonly present: ClockWindow,
+    private readonly clockWindow: ClockWindow,
     private readonly codes: CodeTable,
     private readonly ports: GeneratorPorts,
     private readonly options: ResolvedGeneratorOptions,
@@ -176,18 +176,19 @@ export class Placement {
   }
 
   /** Finds the next position of `s` and moves it there, or says why there is none. */
-  place(s: Sequencer): RaindropError | undefined {
-    const { tenure, present } = this;
-    if (present.refusal !== undefined) return present.refusal;
-    const { tick: now, id: window } = present;
-    if (s.tenure !== tenure.number) s.begin(tenure.number, tenure.lane, this.codes.floors(tenure), present.highestTick);
+  allocate(s: Sequencer): RaindropError | undefined {
+    const { tenure, clockWindow } = this;
+    if (clockWindow.refusal !== undefined) return clockWindow.refusal;
+    const { tick: now, id: window } = clockWindow;
+    if (s.tenure !== tenure.number)
+      s.beginTenure(tenure.number, tenure.lane, this.codes.floors(tenure), clockWindow.highestTick);
     else s.raise(tenure.base);
 
     let ahead = now + this.borrowTicks;
     let held = false;
     if (s.tick <= now || (now >= s.wallTick && s.tick <= ahead)) {
       // A tick borrowed ahead of a healthy clock is not a rollback.
-      s.follow(now);
+      s.followClock(now);
     } else if (!this.flip(s)) {
       const heldMs = s.hold(this.ports.monotonic.now());
       this.counters.holds++;
@@ -196,13 +197,13 @@ export class Placement {
       held = true;
     }
 
-    let refusal = this.advance(s, ahead);
+    let refusal = this.takeNext(s, ahead);
     if (refusal instanceof ReservationExhaustedError) {
       if (s.lane === tenure.lane) tenure.requestExtension();
       else if (this.flip(s)) {
         // Renewals extend the worker's current lane only: a code left on the other one moves over.
         held = false;
-        refusal = this.advance(s, now + this.borrowTicks);
+        refusal = this.takeNext(s, now + this.borrowTicks);
       } else if (s.resting.tick >= now) tenure.requestFlip(s.lane);
     }
     if (refusal !== undefined) {
@@ -210,42 +211,42 @@ export class Placement {
       return refusal;
     }
     // A held lane is timed: every call looks again. So it does after a request that changed the tenure.
-    this.remember(s, held ? -1 : window);
+    this.allowRun(s, held ? -1 : window);
     return undefined;
   }
 
   /** Goes over to the other lane where that one is still below the clock; asks for a reservation if there is none. */
   private flip(s: Sequencer): boolean {
-    if (!this.layout.hasClockBack || s.resting.tick >= this.present.tick) return false;
+    if (!this.layout.hasClockBack || s.resting.tick >= this.clockWindow.tick) return false;
     const lane = otherLane(s.lane);
     const limit = this.tenure.limit[lane];
-    if (limit.tick < this.present.tick || (limit.tick === this.present.tick && limit.sequence < 0)) {
+    if (limit.tick < this.clockWindow.tick || (limit.tick === this.clockWindow.tick && limit.sequence < 0)) {
       this.tenure.requestFlip(lane);
       return false;
     }
-    s.flip(this.present.tick);
+    s.flip(this.clockWindow.tick);
     this.counters.flips++;
     return true;
   }
 
   private movedBack(s: Sequencer): RaindropError {
-    const behindMs = this.layout.timeline.startOf(s.tick) - this.present.wallMs;
-    return new ClockMovedBackError(s.tick, this.present.tick, Math.max(1, behindMs));
+    const behindMs = this.layout.timeline.startOf(s.tick) - this.clockWindow.wallMs;
+    return new ClockMovedBackError(s.tick, this.clockWindow.tick, Math.max(1, behindMs));
   }
 
-  private advance(s: Sequencer, ahead: number): RaindropError | undefined {
+  private takeNext(s: Sequencer, ahead: number): RaindropError | undefined {
     const { layout, tenure } = this;
     let { tick } = s;
     let sequence = s.sequence + 1;
-    if (tick < this.present.tick) {
-      tick = this.present.tick;
+    if (tick < this.clockWindow.tick) {
+      tick = this.clockWindow.tick;
       sequence = this.firstSequence(s);
     } else if (sequence > layout.maxSequence) {
       if (tick + 1 > ahead) return this.exhausted(tick);
       tick++;
       sequence = this.firstSequence(s);
     }
-    if (tick < 0) return new ClockBeforeEpochError(this.present.wallMs, layout.epochMs);
+    if (tick < 0) return new ClockBeforeEpochError(this.clockWindow.wallMs, layout.epochMs);
     if (tick > layout.maxTick) return new TimestampOverflowError(tick, layout.maxTick);
 
     const limit = tenure.limit[s.lane];
@@ -259,7 +260,7 @@ export class Placement {
   private exhausted(tick: number): RaindropError {
     this.counters.exhausted++;
     // With a borrowed tick the next one to come is the one after the clock's, not after the lane's.
-    const next = Math.min(tick, this.present.tick) + 1;
+    const next = Math.min(tick, this.clockWindow.tick) + 1;
     return new SequenceExhaustedError(tick, new Date(this.layout.timeline.startOf(next)), this.advice);
   }
 
@@ -272,7 +273,7 @@ export class Placement {
   }
 
   /** Notes up to where `s` may count without another look. */
-  private remember(s: Sequencer, window: number): void {
+  private allowRun(s: Sequencer, window: number): void {
     const { layout, tenure } = this;
     const [limit, soft] = [tenure.limit[s.lane], tenure.soft[s.lane]];
     let last = layout.maxSequence;
@@ -282,9 +283,9 @@ export class Placement {
     } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
     s.allow(last, window);
     if (s.isOnNewTick) {
-      s.useIds(this.present.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
+      s.beginTick(this.clockWindow.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
     }
-    s.compose(layout.sequenceStep);
+    s.computeId(layout.sequenceStep);
   }
 }
 
@@ -322,7 +323,7 @@ class ClockWindow {
   }
 
   /** Drops what was found out: the next step looks at clock and tenure anew. */
-  forget(): void {
+  invalidate(): void {
     this.id++;
     this.seen = Number.NaN;
   }
@@ -331,7 +332,7 @@ class ClockWindow {
   observe(now: number): void {
     this.wallMs = now;
     this.seen = Number.NaN;
-    this.look(now);
+    this.update(now);
     this.seen = now;
   }
 
@@ -340,7 +341,7 @@ class ClockWindow {
     return this.templates[lane] + (BigInt(tick) << this.tickShift);
   }
 
-  private look(now: number): void {
+  private update(now: number): void {
     this.refusal = this.tenure.admit(now);
     if (this.refusal !== undefined) {
       this.id++;

@@ -5,14 +5,14 @@ import { CallsByCode, type IdCalls } from './id-calls.js';
 import { CodeTable } from './code-table.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
 import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
-import { Issuer, type PlacementCounters } from './position-allocator.js';
+import { Issuer, type AllocationCounters } from './position-allocator.js';
 import type { Lane, Position, Tenure } from './tenure.js';
 import type { Sequencer } from './tick-cursor.js';
 import { SnowflakeOutputs } from './outputs.js';
 import { Waiting } from './waiting.js';
 
 /** Counts what the generator has done since it was made. */
-export interface GeneratorCounters extends Readonly<PlacementCounters> {
+export interface GeneratorCounters extends Readonly<AllocationCounters> {
   /** IDs; with 10,000 codes or more those of some may be missing until a later look. */
   readonly issued: number;
   /** Codes that are kept. */
@@ -52,7 +52,7 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
     this.single = outputs;
     this.plain = codes.plain;
     tenure.onChange(() => {
-      issuer.forget();
+      issuer.invalidate();
       waiting.wake();
     });
   }

@@ -1,9 +1,9 @@
 import { BEFORE_ALL, comparePositions, type Lane, otherLane, type PerLane, type Position } from './tenure.js';
 
 /** The fast path: goes up the IDs of one tick inside a window of the issuer, with two comparisons for each. */
-class IdWalk implements DecimalMark {
+class TickCursor implements DecimalCursor {
   sequence = -1;
-  readonly cell = new BigInt64Array(2);
+  readonly counter = new BigInt64Array(2);
   head = '';
   tailBase = Number.NaN;
   /** The ID of sequence 0 as a number; NaN where the tick's IDs may pass 2^53 - 1. */
@@ -18,7 +18,7 @@ class IdWalk implements DecimalMark {
   advance(window: number): boolean {
     if (this.window !== window || this.sequence >= this.last) return false;
     this.sequence++;
-    this.cell[0] = this.cell[0]! + this.cell[1]!;
+    this.counter[0] = this.counter[0]! + this.counter[1]!;
     return true;
   }
 
@@ -39,16 +39,16 @@ class IdWalk implements DecimalMark {
   }
 
   /** Another tick has these IDs. @param base that of sequence 0. @param areSafe whether all of them fit a number */
-  useIds(base: bigint, step: number, areSafe: boolean): void {
+  beginTick(base: bigint, step: number, areSafe: boolean): void {
     this.idBase = base;
     this.numberBase = areSafe ? Number(base) : Number.NaN;
     this.tailBase = Number.NaN;
-    this.cell[1] = BigInt(step);
+    this.counter[1] = BigInt(step);
   }
 
   /** Makes the ID of `sequence`. */
-  compose(step: number): void {
-    this.cell[0] = this.idBase + BigInt(this.sequence * step);
+  computeId(step: number): void {
+    this.counter[0] = this.idBase + BigInt(this.sequence * step);
   }
 }
 
@@ -58,7 +58,7 @@ class IdWalk implements DecimalMark {
  * A lane is an odometer: its mark only goes up. The current lane's mark is (`tick`, `sequence`); the other one rests.
  * Others read the fields; only the methods here move the mark, and whoever writes a batch from it.
  */
-export class Sequencer extends IdWalk {
+export class Sequencer extends TickCursor {
   lane: Lane = 0;
   tick = Number.NEGATIVE_INFINITY;
   /** The other lane's mark. */
@@ -108,13 +108,13 @@ export class Sequencer extends IdWalk {
     this.sequence = sequence;
   }
 
-  /** Whether the mark stands on a tick whose IDs are not known: {@link useIds} is due. */
+  /** Whether the mark stands on a tick whose IDs are not known: {@link beginTick} is due. */
   get isOnNewTick(): boolean {
     return this.knownTick !== this.tick;
   }
 
-  override useIds(base: bigint, step: number, areSafe: boolean): void {
-    super.useIds(base, step, areSafe);
+  override beginTick(base: bigint, step: number, areSafe: boolean): void {
+    super.beginTick(base, step, areSafe);
     this.knownTick = this.tick;
   }
 
@@ -130,7 +130,7 @@ export class Sequencer extends IdWalk {
   }
 
   /** The lane is used at this tick of a clock that is right. */
-  follow(wallTick: number): void {
+  followClock(wallTick: number): void {
     this.wallTick = wallTick;
     this.heldSince = Number.NaN;
   }
@@ -145,12 +145,12 @@ export class Sequencer extends IdWalk {
   }
 
   /** Starts a tenure: both lanes at its floors. */
-  begin(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
+  beginTenure(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
     this.tenure = tenure;
     this.lane = lane;
     this.putMark(floors[lane]);
     this.resting = floors[otherLane(lane)];
-    this.follow(Math.min(this.tick, wallTick));
+    this.followClock(Math.min(this.tick, wallTick));
     this.knownTick = Number.NaN;
   }
 
@@ -168,7 +168,7 @@ export class Sequencer extends IdWalk {
     this.resting = { tick: this.tick, sequence: this.sequence };
     this.lane = otherLane(this.lane);
     this.putMark(mark);
-    this.follow(wallTick);
+    this.followClock(wallTick);
     this.knownTick = Number.NaN;
   }
 
@@ -198,12 +198,12 @@ export class Sequencer extends IdWalk {
   }
 
   /** The code is used again. */
-  use(): void {
+  markUsed(): void {
     this.used = true;
   }
 
   /** The eviction hand passes: whether the code was used since the last time. */
-  takeChance(): boolean {
+  takeSecondChance(): boolean {
     const { used } = this;
     this.used = false;
     return used;
@@ -224,10 +224,10 @@ export class Sequencer extends IdWalk {
 }
 
 /** Where something stands that counts up in equal steps, with what is known of its text. */
-export interface DecimalMark {
+export interface DecimalCursor {
   sequence: number;
   /** The number at `sequence`, and what two neighbours differ by: 64-bit cells add without a bigint in between. */
-  readonly cell: BigInt64Array;
+  readonly counter: BigInt64Array;
   /** All of a number but its last four digits, for those whose number `tailBase` + offset has no more than four. */
   head: string;
   tailBase: number;
@@ -240,13 +240,19 @@ const TAILS: readonly string[] = Array.from({ length: 10_000 }, (_, tail) => Str
  * The ID at the mark as decimal text: a head that 10,000 neighbours share, and a tail from a table. About a quarter of
  * what `BigInt.prototype.toString` takes.
  */
-export function decimalText(s: DecimalMark, sequenceStep: number): string {
+export function decimalText(s: DecimalCursor, sequenceStep: number): string {
   const tail = s.tailBase + s.sequence * sequenceStep;
   return tail >= 0 && tail < 10_000 ? s.head + TAILS[tail]! : newHead(s, sequenceStep);
 }
 
 /** Writes the texts of the positions that follow the mark into a part of a list, and moves the mark to the last one. */
-export function writeNextTexts(s: DecimalMark, sequenceStep: number, batch: string[], from: number, end: number): void {
+export function writeNextTexts(
+  s: DecimalCursor,
+  sequenceStep: number,
+  batch: string[],
+  from: number,
+  end: number,
+): void {
   for (let index = from; index < end; index++) {
     pass(s, 1);
     batch[index] = decimalText(s, sequenceStep);
@@ -259,13 +265,13 @@ export function writeNextTexts(s: DecimalMark, sequenceStep: number, batch: stri
   }
 }
 
-function pass(s: DecimalMark, positions: number): void {
+function pass(s: DecimalCursor, positions: number): void {
   s.sequence += positions;
-  s.cell[0] = s.cell[0]! + s.cell[1]! * BigInt(positions);
+  s.counter[0] = s.counter[0]! + s.counter[1]! * BigInt(positions);
 }
 
-function newHead(s: DecimalMark, sequenceStep: number): string {
-  const text = s.cell[0]!.toString();
+function newHead(s: DecimalCursor, sequenceStep: number): string {
+  const text = s.counter[0]!.toString();
   if (text.length > 4) {
     s.head = text.slice(0, -4);
     s.tailBase = Number(text.slice(-4)) - s.sequence * sequenceStep;

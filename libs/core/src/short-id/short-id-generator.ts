@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/option-reader.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import type { Layout } from '../layout/layout.js';
 import type { Clock, MonotonicClock } from '../ports.js';
-import { hostPorts } from '../zero-config/host-worker-id.js';
+import { hostPorts } from '../zero-config/host.js';
 import { processWide } from '../copies.js';
 import { RaindropError } from '../raindrop-error.js';
 import {

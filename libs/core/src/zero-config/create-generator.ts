@@ -10,7 +10,7 @@ import type { GeneratorPorts, Timers } from '../ports.js';
 import { type PerLane, type Position, StaticTenure } from '../generator/tenure.js';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { collisionOdds } from '../worker-id/machine-process-id.js';
-import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host-worker-id.js';
+import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host.js';
 
 /** The options of {@link createGenerator}. */
 export interface CreateGeneratorOptions extends GeneratorOptions {
@@ -51,7 +51,7 @@ export function createGenerator(options: CreateGeneratorOptions = {}, scope = ho
   if (given !== undefined) reader.integer('workerId', { min: 0, max: 2 ** WORKER_BITS - 1 });
   reader.finish();
 
-  const generators = GeneratorsOfProcess.of(scope);
+  const generators = ProcessGenerators.of(scope);
   const workerId = (given as number | undefined) ?? generators.workerId(() => hostWorkerId(scope, WORKER_BITS));
   const setup = { layout: layout!, workerId, options: generatorOptions };
   const configuration = JSON.stringify([setup.layout.fingerprint, generatorOptions]);
@@ -72,12 +72,12 @@ function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
 const GENERATORS = Symbol.for('@raindrop/core: generators of this process');
 
 /** The zero-configuration generators that a scope has made: one for a worker id. */
-class GeneratorsOfProcess {
+class ProcessGenerators {
   private readonly made = new Map<number, { readonly configuration: string; readonly generator: UnsafeGenerator }>();
   private drawn: number | undefined;
 
-  static of(scope: HostScope & { [GENERATORS]?: GeneratorsOfProcess }): GeneratorsOfProcess {
-    return (scope[GENERATORS] ??= new GeneratorsOfProcess());
+  static of(scope: HostScope & { [GENERATORS]?: ProcessGenerators }): ProcessGenerators {
+    return (scope[GENERATORS] ??= new ProcessGenerators());
   }
 
   /** The worker id of those who name none; drawn once, since some of it may be random. */
