@@ -4,16 +4,18 @@ import { CodeCounts, type CountedCodes, type IssuedByCodeOptions, WeakListeners 
 import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position, type Tenure } from './tenure.js';
 import { Sequencer } from './tick-cursor.js';
 
-/** An eviction gives at most this many second chances: a table of a million codes in use must not stop the event loop. */
+/**
+ * An eviction gives at most this many second chances: a table of a million codes in use must not stop the event loop.
+ */
 const MAX_CHANCES = 256;
 
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
  *
  * The code to evict is found by second chance (the "clock" of operating systems): the oldest entry that was not used
- * since the hand last passed it. The result comes close to least recently used, and a look-up costs one assignment, where
- * exact order costs a delete and an insert. An evicted code leaves its marks behind: their maximum, by lane, is the floor
- * above which every code starts that comes later, so eviction never repeats an ID.
+ * since the hand last passed it. The result comes close to least recently used, and a look-up costs one assignment,
+ * where exact order costs a delete and an insert. An evicted code leaves its marks behind: their maximum, by lane, is
+ * the floor above which every code starts that comes later, so eviction never repeats an ID.
  */
 export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private readonly total = new IssuedTotal();
@@ -136,12 +138,12 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
 const MAX_LOOKS = 10_000;
 
 /**
- * The number of IDs issued by all sequencers of a table. Issuing costs nothing more for it: each sequencer counts its own
- * IDs, and a read adds those that it has issued since the read that looked at it last.
+ * The number of IDs issued by all sequencers of a table. Issuing costs nothing more for it: each sequencer counts its
+ * own IDs, and a read adds those that it has issued since the read that looked at it last.
  *
  * With 10,000 codes or more a read looks at the next 10,000 sequencers, and may leave out what the others have issued
- * since their last turn. After {@link reads} of them in a row, the last one includes every ID issued before the first. No
- * read counts an ID twice or goes back, whichever codes come and go.
+ * since their last turn. After {@link reads} of them in a row, the last one includes every ID issued before the first.
+ * No read counts an ID twice or goes back, whichever codes come and go.
  */
 class IssuedTotal {
   private readonly sequencers: Sequencer[] = [];

@@ -7,7 +7,7 @@ export class SequenceExhaustedError extends RaindropError {
 
   /**
    * @param availableAt when the next tick begins, by the wall clock.
-   * @param advice what else to do than to take a layout with more sequence bits: what is on already is none.
+   * @param advice what the caller can do instead of taking a layout with more sequence bits
    */
   constructor(
     readonly tick: number,
@@ -23,8 +23,8 @@ export class SequenceExhaustedError extends RaindropError {
 }
 
 /**
- * What to do about a tick that is used up: nothing that is on already. With `throw` no call waits, and a tick of a minute
- * or more cannot be borrowed.
+ * What the caller can do about a tick that is used up, without the options that are on already. With `throw` no call
+ * waits, and a tick of a minute or more cannot be borrowed.
  */
 export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs: number): string {
   const borrow = onExhausted === 'borrow' || unitMs >= 60_000 ? '' : ` onExhausted: 'borrow',`;
@@ -39,7 +39,7 @@ export class ClockMovedBackError extends RaindropError {
   constructor(
     /** The tick that was reached. */
     readonly lastTick: number,
-    /** The tick of now. */
+    /** The tick of the clock now. */
     readonly tick: number,
     /** How long until the clock has caught up, ms. */
     readonly behindMs: number,
@@ -52,7 +52,7 @@ export class ClockMovedBackError extends RaindropError {
   }
 }
 
-/** Everything granted by the worker table is used; a renewal is under way. */
+/** All positions that the worker table granted are used; a renewal is under way. */
 export class ReservationExhaustedError extends RaindropError {
   readonly errorCode = 'RESERVATION_EXHAUSTED';
 
@@ -69,7 +69,7 @@ export class ReservationExhaustedError extends RaindropError {
 export class UnsafeIntegerError extends RaindropError {
   readonly errorCode = 'UNSAFE_INTEGER';
 
-  /** @param safeUntil since when; null when that does not depend on the time */
+  /** @param safeUntil since when they no longer fit; null when that does not depend on the time */
   constructor(
     readonly safeUntil: Date | null,
     whose = `This layout's IDs`,
@@ -114,7 +114,7 @@ export class InvalidBatchError extends RaindropError {
   }
 }
 
-/** An async call waited for as long as it was allowed to; `cause` says for what. */
+/** An async call waited for as long as it was allowed to; `cause` is the refusal that it met last. */
 export class WaitTimeoutError extends RaindropError {
   readonly errorCode = 'WAIT_TIMEOUT';
 
@@ -135,7 +135,7 @@ export class InvalidTimeoutError extends RaindropError {
   }
 }
 
-/** Whether something is a text of 1 to 128 characters. */
+/** Whether a value is a text of 1 to 128 characters. */
 export function isCode(code: unknown): code is string {
   return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

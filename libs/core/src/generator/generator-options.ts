@@ -59,7 +59,7 @@ export interface GeneratorOptions {
   asyncTimeoutMs?: number;
 }
 
-/** Those options, checked and complete. */
+/** The options of a generator, checked and complete. */
 export type ResolvedGeneratorOptions = Readonly<Required<GeneratorOptions>>;
 
 /**

@@ -5,8 +5,8 @@ import { bigintWriter, type Outputs, textWriter } from './outputs.js';
 import type { WaitOptions } from './waiting.js';
 
 /**
- * The calls that issue IDs. {@link IdCalls} takes a code at every call: `Code` is `[code?: string]`. {@link BoundIdCalls}
- * takes none, since its code is fixed: `Code` is `[]`.
+ * The calls that issue IDs. {@link IdCalls} takes a code at every call: `Code` is `[code?: string]`. {@link
+ * BoundIdCalls} takes none, since its code is fixed: `Code` is `[]`.
  */
 interface Calls<Code extends [code?: string | undefined]> {
   /**
@@ -56,8 +56,8 @@ interface Calls<Code extends [code?: string | undefined]> {
  * The calls for IDs of every code; a call without a code issues IDs that have none. Each code has its own
  * sequence: its IDs are unique and ascending, and may equal those of another code.
  *
- * The calls without `Async` answer at once or throw; a batch is all or nothing. The async calls wait where waiting helps,
- * at most `timeoutMs`, and reject with `WaitTimeoutError` or the signal's reason.
+ * The calls without `Async` answer at once or throw; a batch is all or nothing. The async calls wait where waiting
+ * helps, at most `timeoutMs`, and reject with `WaitTimeoutError` or the signal's reason.
  */
 export interface IdCalls extends Calls<[code?: string | undefined]> {
   /** Returns the calls above for one code, without the look-up. @throws InvalidCodeError */
@@ -82,7 +82,10 @@ export interface BoundIdCalls extends Calls<[]> {
 
 /** Keeps the state that an engine has of each code: a sequencer, or a buffer of numbers. */
 export interface Codes<Code> {
-  /** Finds the state of a code; without one, of the IDs that have none. @throws RaindropError: why the code cannot be used */
+  /**
+   * Finds the state of a code; without one, of the IDs that have none.
+   * @throws RaindropError: why the code cannot be used
+   */
   of(code?: string): Code;
   /** Answers with `found`, which {@link of} gave before; with the code's new state when it was evicted since. */
   revalidate(code: string, found: Code): Code;
@@ -151,8 +154,8 @@ export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> 
 }
 
 /**
- * The calls for one code, without the look-up. The caller may keep it for as long as it likes: an evicted code is looked
- * up again.
+ * The calls for one code, without the look-up. The caller may keep it for as long as it likes: an evicted code is
+ * looked up again.
  */
 class BoundCalls<Code> implements BoundIdCalls {
   /** @param current gives the state that the engine has of the code now */

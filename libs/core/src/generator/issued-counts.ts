@@ -45,9 +45,9 @@ export interface CountedCodes {
  * IDs issued by code, for metrics. Issuing costs nothing more for it; a read looks only at the codes that are counted
  * apart.
  *
- * A code that has issued an ID and is counted apart stays so, also when it is evicted and comes back. IDs of a code that
- * was evicted before the counting began are among the others. So no number ever goes down, and no ID moves from one part
- * to another.
+ * A code that has issued an ID and is counted apart stays so, also when it is evicted and comes back. IDs of a code
+ * that was evicted before the counting began are among the others. So no number ever goes down, and no ID moves from
+ * one part to another.
  */
 export class CodeCounts implements IssuedByCode {
   /** By code that is counted apart: the IDs that it had issued when it was last evicted. */

@@ -179,7 +179,8 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
   async idAsync(find: () => Sequencer, wait?: WaitOptions): Promise<bigint> {
     let id = 0n;
     await this.waiting.until(this.waiting.limit(wait), () => {
-      // The code may have been evicted while the call waited. The ID is read here, before another call moves the sequencer.
+      // The code may have been evicted while the call waited. The ID is read here, before another call moves the
+      // sequencer.
       const s = find();
       const refusal = this.issuer.tryStep(s);
       if (refusal === undefined) id = s.counter[0]!;
