@@ -97,7 +97,7 @@ describe('a code that was evicted', () => {
     for (let ms = 0; ms < 20; ms++) {
       await settle();
       crowdOut(bench, 1);
-      // A fresh tick, before those who wait for it have woken up.
+      // A fresh tick, before the calls that wait for it have woken up.
       bench.time.freeze(1);
       if (ms % 3 === 0) ids.push(bench.generator.nextId('a'));
       await bench.time.advance(0);

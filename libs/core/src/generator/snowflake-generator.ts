@@ -33,7 +33,7 @@ export interface GeneratorCounters extends Readonly<AllocationCounters> {
 export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implements IdCalls {
   readonly layout: Layout;
   private readonly issuer: Issuer;
-  private readonly single: SnowflakeOutputs;
+  private readonly snowflakeOutputs: SnowflakeOutputs;
   private readonly plain: Sequencer;
 
   constructor(
@@ -49,7 +49,7 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
     super(codes, outputs);
     this.layout = layout;
     this.issuer = issuer;
-    this.single = outputs;
+    this.snowflakeOutputs = outputs;
     this.plain = codes.plain;
     tenure.onChange(() => {
       issuer.invalidate();
@@ -67,12 +67,12 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
 
   /** Makes an ID as decimal text, as {@link IdCalls.nextString} says. */
   override nextString(code?: string): string {
-    return this.single.text(code === undefined ? this.plain : this.codes.of(code));
+    return this.snowflakeOutputs.text(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /** Makes an ID as a number, as {@link IdCalls.nextNumber} says. */
   override nextNumber(code?: string): number {
-    return this.single.number(code === undefined ? this.plain : this.codes.of(code));
+    return this.snowflakeOutputs.number(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /**

@@ -103,7 +103,7 @@ class Campaign {
       await settle();
       if (this.violation !== undefined) break;
     }
-    // Whoever still waits gets what can be had.
+    // Calls that still wait get what can be had.
     this.bench.tenure.change({ refusal: undefined });
     for (let turn = 0; turn < 12; turn++) {
       this.answer(100);
