@@ -90,7 +90,7 @@ export abstract class Outputs<Code> {
 }
 
 /** Writes IDs into one kind of batch. */
-export interface BatchWriter<Batch> {
+interface BatchWriter<Batch> {
   /**
    * Writes the IDs after the cursor's into the places `from` to `end - 1`, and moves the cursor to the last one.
    * @param step between two neighbouring IDs
