@@ -1,11 +1,12 @@
 import cluster from 'node:cluster';
 import { createLayout, type Layout, type RaindropError } from '@raindrop/core';
-import { LeaseLostError, NotReadyError, SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import { LeaseLostError, NotReadyError, SnowflakeGenerator } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../tier.js';
 import { settle, VirtualTime } from '../support/engine/virtual-time.js';
 import { IdService, type IdServiceStatus } from '@raindrop/nestjs';
 import { sharedIdRing } from '@raindrop/nestjs/threads';
+import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
 import type { SourcedEngine } from '../../libs/node/src/engines/sourced-engine.js';
 import { ClusterIdBroker, type BrokeredIds } from '../../libs/node/src/cluster/cluster-id-broker.js';
 import { clusterPrimaryOver, MARK, type ClusterPrimaryOptions } from '../../libs/node/src/cluster/cluster-primary.js';

@@ -2,7 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLayout, type LayoutOptions } from '@raindrop/core';
-import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
+import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { SETUP_VARIABLE, type FamilyCommand, type FamilySetup } from './family-messages.js';
 

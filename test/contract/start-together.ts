@@ -1,5 +1,6 @@
-import { resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import { resolveLeaseOptions } from '@raindrop/core/internal';
 import type { WorkerStore } from '@raindrop/core';
+import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';
 
 /** What has become of keepers that started at one moment. */

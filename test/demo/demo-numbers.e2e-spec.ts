@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { parseShardedId } from '@raindrop/core';
-import { shardOf } from '@raindrop/core/internal';
+import { shardOf } from '../../libs/core/src/segment/sharded/sharded-id.js';
 import { databaseKinds } from '../servers/test-databases.js';
 import { openDemo, type OpenDemo } from './open-demo.js';
 import { problemLike } from './problem-like.js';

@@ -1,8 +1,8 @@
 import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { parseShardedId } from '@raindrop/core';
-import { shardOf } from '@raindrop/core/internal';
 import { IdService, RaindropModule, type SegmentModuleOptions } from '@raindrop/nestjs';
 import { redisBuffer } from '@raindrop/nestjs/redis';
+import { shardOf } from '../../libs/core/src/segment/sharded/sharded-id.js';
 import { startApp, typeorm } from '../module/module-fixture.js';
 import { startVolatileRedis } from '../redis/volatile-redis.js';
 import { testDatabase } from '../servers/test-databases.js';

@@ -1,6 +1,7 @@
 import { createLayout, Layout, typedId } from '@raindrop/core';
-import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
 import type { DataSource } from 'typeorm';
+import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
 import { attachSnowflakes } from '../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
 import {
   GeneratedSnowflake,

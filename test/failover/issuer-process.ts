@@ -1,7 +1,8 @@
 import { ClosedError, RaindropError, type LeaseEvent, type LeaseOptions } from '@raindrop/core';
-import { resolveLayout, resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
+import { resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
 import { openStore } from '../contract/open-store.js';
 import { PAIR_ACCOUNTS, type PairKind } from '../servers/server-pair.js';
 import { leasedIssuer, type LeasedIssuer } from '../issued/leased-issuer.js';

@@ -1,11 +1,6 @@
 import type { Layout, WorkerTable, WorkerWrite } from '@raindrop/core';
-import {
-  judgeLayouts,
-  LayoutConflictError,
-  maxGrantAgeMs,
-  resolveLayout,
-  resolveLeaseOptions,
-} from '@raindrop/core/internal';
+import { judgeLayouts, LayoutConflictError, maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
 import { caught } from '../support/engine/caught.js';
 import { ReplicaError } from '../../libs/node/src/database/server-term.js';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';

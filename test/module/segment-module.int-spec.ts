@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TerminusModule, type HealthIndicatorResult } from '@nestjs/terminus';
 import { ClosedError, parseShardedId } from '@raindrop/core';
-import { SegmentNotReadyError, shardOf, UnknownAppError, UnknownCodeError } from '@raindrop/core/internal';
+import { SegmentNotReadyError, UnknownAppError, UnknownCodeError } from '@raindrop/core/internal';
 import {
   getIdServiceToken,
   IdService,
@@ -16,6 +16,7 @@ import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { redisBuffer } from '@raindrop/nestjs/redis';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';
+import { shardOf } from '../../libs/core/src/segment/sharded/sharded-id.js';
 import { startVolatileRedis } from '../redis/volatile-redis.js';
 import { databaseKinds, testDatabase } from '../servers/test-databases.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from './module-fixture.js';

@@ -1,5 +1,6 @@
 import { createLayout } from '@raindrop/core';
-import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
+import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
 import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-subscriber.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 

@@ -1,6 +1,7 @@
-import { ClockSkewError, maxGrantAgeMs, resolveLayout, resolveLeaseOptions } from '@raindrop/core/internal';
+import { ClockSkewError, maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
 import type { Redis } from 'ioredis';
+import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
 import { initRedisWorkers } from '../../libs/node/src/redis/worker-store/redis-workers.js';
 import {
   type RedisWorkerCallsOptions,

@@ -124,6 +124,6 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'batch-across-grants': {
     rule: 'A batch that goes on under another grant begins anew.',
     shownBy: 373,
-    install: () => replaceGetter(Issuer.prototype, 'grant', () => ''),
+    install: () => replaceGetter(Issuer.prototype, 'grantKey', () => ''),
   },
 };

@@ -1,13 +1,9 @@
 import { RaindropError, type LeaseOptions, type ResolvedLayout } from '@raindrop/core';
-import {
-  resolveLayout,
-  resolveLeaseOptions,
-  SnowflakeGenerator,
-  StaticTenure,
-  wallClock,
-} from '@raindrop/core/internal';
+import { resolveLeaseOptions, SnowflakeGenerator, wallClock } from '@raindrop/core/internal';
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
+import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 import { FileWorkerStore } from '../../libs/node/src/state-file/file-worker-store.js';
 import { leasedIssuer } from '../issued/leased-issuer.js';

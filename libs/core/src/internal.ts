@@ -5,36 +5,22 @@
  */
 
 export { OptionReader } from './config/option-reader.js';
-export { Timeline } from './time/timeline.js';
 export { wallClock } from './ports.js';
 export {
-  readLayout,
-  resolveLayout,
   BIT_OPTIONS,
   namesNoLayout,
   readAnyLayout,
   DEFAULT_LAYOUT,
   LASTING_LAYOUT,
-  numberLayout,
   reportOutsideLife,
 } from './layout/layout-options.js';
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
-export {
-  judgeLayouts,
-  chooseLayout,
-  findLayout,
-  withFoundLayout,
-  type LayoutChoice,
-  UnclearLayoutError,
-  type RememberedLayout,
-} from './lease/layout-choice.js';
-export { StaticTenure } from './generator/tenure.js';
-export { readGeneratorOptions, resolveGeneratorOptions } from './generator/generator-options.js';
+export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
+export { readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
-export { toUnsignedId } from './codec/to-id.js';
-export { base32Check, base62LowerFirst, isCodecName } from './codec/codecs.js';
+export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
@@ -73,7 +59,7 @@ export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError
 export { SharedIdRing } from './ring/shared-id-ring.js';
 export { SharedIds } from './ring/shared-ids.js';
 export { MemorySegmentStore, MemorySegmentTable } from './segment/memory-segment-store.js';
-export { readSegmentOptions, resolveSegmentOptions } from './segment/segment-options.js';
+export { readSegmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
   SegmentNotReadyError,
@@ -86,7 +72,7 @@ export { SegmentGenerator } from './segment/segment-generator.js';
 export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
-export { SHARDS, shardOf, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
+export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
 export { MemoryAppSegmentStore, MemoryAppSegmentTable } from './segment/sharded/memory-app-segment-store.js';
 export {
   InvalidAppError,

@@ -1,8 +1,8 @@
 /**
  * The wall clock: Unix milliseconds, integers. It may jump in either direction at any moment.
  *
- * `now` may be a little stale; `refresh` reads the real clock, and `now` never answers with anything older than the last
- * `refresh`.
+ * `now` may be a little stale; `refresh` reads the real clock, and `now` never answers with anything older than the
+ * last `refresh`.
  */
 export interface Clock {
   /** Unix ms, possibly a little stale. */
@@ -10,27 +10,22 @@ export interface Clock {
   /** Unix ms, read now. */
   refresh(): number;
   /**
-   * Where there is such a method, its answer says how many calls may follow a `refresh` and do with its value; `stale` is
-   * called when it must not be used any longer.
+   * Lets the generator use one value of `refresh` for several calls.
+   * @param stale the clock calls it when the generator must not use the value any longer
+   * @returns how many calls may use the value that a `refresh` returned
    */
   share?(stale: () => void): number;
 }
 
-/** Milliseconds since some fixed moment, never going back, unaffected by changes of the wall clock. */
+/** Milliseconds since some fixed moment. They never go back, and changes of the wall clock do not affect them. */
 export interface MonotonicClock {
   /** Milliseconds; only differences mean anything. */
   now(): number;
 }
 
-/**
- * The wall clock of when this was loaded, Unix ms. Tests fake `Date` while a service runs: a service that followed would
- * reserve for a future that is gone again, and wait for it, once the true `Date` is back.
- */
-export const wallClock = { now: Date.now };
-
-/** A timer that was set; cancelling it twice, or after it fired, does nothing. */
+/** A timer that was set. Cancelling it twice, or after it fired, does nothing. */
 export interface Timer {
-  /** The callback is not called any more. */
+  /** Prevents the callback. */
   cancel(): void;
 }
 
@@ -51,22 +46,29 @@ export interface Randomness {
   token(): string;
 }
 
-/** Holds what the generator reads from its surroundings. */
+/** The surroundings of a generator. */
 export interface GeneratorPorts {
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;
   readonly randomness: Randomness;
 }
 
-/** Holds what a supply needs of its surroundings. The time of day is not among it. */
+/** The surroundings of a supply, which does not need the time of day. */
 export interface SupplyPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
   readonly randomness: Randomness;
 }
 
-/** Holds what prefetching needs of its surroundings. */
+/** The surroundings of prefetching. */
 export interface PrefetchPorts extends SupplyPorts {
-  /** IDs get old by it as well: the monotonic clock may stand still while a host sleeps. */
+  /** The age of IDs is measured by both clocks: the monotonic one may stand still while a host sleeps. */
   readonly clock: Clock;
 }
+
+/**
+ * The wall clock of the moment when this module was loaded, Unix ms. Tests may fake `Date` while a service runs. A
+ * service that followed a faked `Date` would reserve ticks of that time, and would have to wait for them once the true
+ * `Date` is back.
+ */
+export const wallClock = { now: Date.now };

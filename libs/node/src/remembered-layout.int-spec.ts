@@ -1,4 +1,4 @@
-import { UnclearLayoutError } from '@raindrop/core/internal';
+import { UnclearLayoutError } from '../../core/src/lease/layout-choice.js';
 import { SILENT } from '../../../test/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../test/ports/sql-database.js';
 import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/releases/open-release.js';

@@ -1,5 +1,5 @@
-import { resolveLayout } from '@raindrop/core/internal';
 import type { WorkerRow } from '@raindrop/core';
+import { resolveLayout } from '../../../core/src/layout/layout-options.js';
 import { checkClock, checkLayout, checkTable } from './checks.js';
 
 const now = Date.parse('2026-11-21');

@@ -1,30 +1,27 @@
 import type { Codes } from './id-calls.js';
-import {
-  CodeCounts,
-  type CountedCodes,
-  type IssuedByCodeOptions,
-  IssuedTotal,
-  WeakListeners,
-} from './issued-counts.js';
 import { InvalidCodeError, isCode } from './generator-errors.js';
+import { CodeCounts, type CountedCodes, type IssuedByCodeOptions, WeakListeners } from './issued-counts.js';
 import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position, type Tenure } from './tenure.js';
-import type { Sequencer } from './tick-cursor.js';
+import { Sequencer } from './tick-cursor.js';
 
-/** The hand passes over so many at most: a table of a million codes in use must not stop the event loop. */
+/**
+ * An eviction gives at most this many second chances: a table of a million codes in use must not stop the event loop.
+ */
 const MAX_CHANCES = 256;
 
 /**
  * The sequencers of all codes, at most `maxCodes` of them.
  *
- * The one to go is found by second chance (the "clock" of operating systems): the oldest entry that was not used since
- * the hand last passed. It comes close to least recently used and costs a look-up one assignment, where exact order
- * costs a delete and an insert. What goes leaves its marks behind: their maximum, by lane, is the floor from which
- * every returning code starts, so eviction never repeats an ID.
+ * The code to evict is found by second chance (the "clock" of operating systems): the oldest entry that was not used
+ * since the hand last passed it. The result comes close to least recently used, and a look-up costs one assignment,
+ * where exact order costs a delete and an insert. An evicted code leaves its marks behind: their maximum, by lane, is
+ * the floor above which every code starts that comes later, so eviction never repeats an ID.
  */
 export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private readonly total = new IssuedTotal();
-  readonly plain = this.total.begin();
-  /** Are told which codes come and go. */
+  /** The sequencer of IDs without a code. */
+  readonly plain = this.total.newSequencer();
+  /** They are told of every code that comes and of every code that is evicted. */
   readonly counts = new WeakListeners<CodeCounts>();
   private readonly byCode = new Map<string, Sequencer>();
   private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
@@ -37,14 +34,13 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
     return code === undefined ? this.plain : this.named(code);
   }
 
-  /** The sequencer of a code that had this one before. */
-  again(code: string, found: Sequencer): Sequencer {
+  revalidate(code: string, found: Sequencer): Sequencer {
     if (found.evicted) return this.named(code);
-    found.use();
+    found.markUsed();
     return found;
   }
 
-  /** From where a code starts that this tenure has not seen or no longer remembers. */
+  /** A code that is new in this tenure, or was evicted in it, starts above these positions. */
   floors(tenure: Tenure): PerLane<Position> {
     if (this.floorTenure !== tenure.number) return tenure.base;
     return [maxPosition(tenure.base[0], this.evictedFloor[0]), maxPosition(tenure.base[1], this.evictedFloor[1])];
@@ -72,7 +68,7 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
     return this.byCode.keys();
   }
 
-  /** 1 with fewer than 10,000 codes. Only among the others of a count something can be missing for a while. */
+  /** 1 with fewer than 10,000 codes. With more, a read may leave out IDs of codes that are not counted apart. */
   get reads(): number {
     return this.total.reads;
   }
@@ -82,13 +78,13 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   }
 
   get plainIssued(): number {
-    return this.total.take(this.plain);
+    return this.total.count(this.plain);
   }
 
-  /** To look at a code is no use of it. */
+  /** Does not mark the code as used. */
   issuedOf(code: string): number {
     const known = this.byCode.get(code);
-    return known === undefined ? 0 : this.total.take(known);
+    return known === undefined ? 0 : this.total.count(known);
   }
 
   get size(): number {
@@ -98,14 +94,14 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private named(code: string): Sequencer {
     const known = this.byCode.get(code);
     if (known !== undefined) {
-      known.use();
+      known.markUsed();
       return known;
     }
     if (!isCode(code)) throw new InvalidCodeError(code);
     const evicted = this.byCode.size >= this.maxCodes ? this.evictOne() : undefined;
-    const fresh = this.total.begin(evicted);
+    const fresh = this.total.newSequencer(evicted);
     this.byCode.set(code, fresh);
-    this.counts.tell((each) => each.came(code));
+    this.counts.forEach((each) => each.codeAdded(code));
     return fresh;
   }
 
@@ -113,12 +109,12 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
     let chances = MAX_CHANCES;
     for (const [code, each] of this.byCode) {
       this.byCode.delete(code);
-      if (each.takeChance() && chances-- > 0) {
+      if (each.takeSecondChance() && chances-- > 0) {
         this.byCode.set(code, each);
         continue;
       }
       this.leaveFloor(each);
-      this.counts.tell((counts) => counts.gone(code, each.issued));
+      this.counts.forEach((counts) => counts.codeEvicted(code, each.issued));
       return each;
     }
     return undefined;
@@ -135,5 +131,49 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
       maxPosition(this.evictedFloor[0], gone.markOf(0)),
       maxPosition(this.evictedFloor[1], gone.markOf(1)),
     ];
+  }
+}
+
+/** One read looks at this many sequencers at most: about 0.1 ms, where a million would take 30 ms. */
+const MAX_LOOKS = 10_000;
+
+/**
+ * The number of IDs issued by all sequencers of a table. Issuing costs nothing more for it: each sequencer counts its
+ * own IDs, and a read adds those that it has issued since the read that looked at it last.
+ *
+ * With 10,000 codes or more a read looks at the next 10,000 sequencers, and may leave out what the others have issued
+ * since their last turn. After {@link reads} of them in a row, the last one includes every ID issued before the first.
+ * No read counts an ID twice or goes back, whichever codes come and go.
+ */
+class IssuedTotal {
+  private readonly sequencers: Sequencer[] = [];
+  private issued = 0;
+  private next = 0;
+
+  /** How many reads it takes to look at every sequencer once. */
+  get reads(): number {
+    return Math.ceil(this.sequencers.length / MAX_LOOKS);
+  }
+
+  /** Makes a sequencer, in the slot of an evicted one if there is one. */
+  newSequencer(evicted?: Sequencer): Sequencer {
+    if (evicted !== undefined) this.count(evicted);
+    const fresh = new Sequencer(evicted?.slot ?? this.sequencers.length);
+    this.sequencers[fresh.slot] = fresh;
+    return fresh;
+  }
+
+  /** Adds the IDs that a sequencer has issued since it was last counted. @returns all that it has issued */
+  count(s: Sequencer): number {
+    this.issued += s.takeUncounted();
+    return s.issued;
+  }
+
+  read(): number {
+    for (let looks = Math.min(this.sequencers.length, MAX_LOOKS); looks > 0; looks--) {
+      if (this.next >= this.sequencers.length) this.next = 0;
+      this.count(this.sequencers[this.next++]!);
+    }
+    return this.issued;
   }
 }

@@ -97,7 +97,7 @@ describe('a code that was evicted', () => {
     for (let ms = 0; ms < 20; ms++) {
       await settle();
       crowdOut(bench, 1);
-      // A fresh tick, before those who wait for it have woken up.
+      // A fresh tick, before the calls that wait for it have woken up.
       bench.time.freeze(1);
       if (ms % 3 === 0) ids.push(bench.generator.nextId('a'));
       await bench.time.advance(0);
@@ -134,7 +134,7 @@ describe('eviction', () => {
     const codes = Array.from({ length: 20_000 }, (_, index) => table.of(`code ${index}`));
     for (let index = 0; index < 20_000; index++) table.of(`code ${index}`);
     table.of('one more');
-    expect(codes.filter((each) => !each.takeChance()).length).toBeLessThan(1_000);
+    expect(codes.filter((each) => !each.takeSecondChance()).length).toBeLessThan(1_000);
     expect(codes.filter(({ evicted }) => evicted)).toHaveLength(1);
     expect(table.size).toBe(20_000);
   });

@@ -7,7 +7,7 @@ export class SequenceExhaustedError extends RetryableError {
 
   /**
    * @param availableAt when the next tick begins, by the wall clock.
-   * @param advice what else to do than to take a layout with more sequence bits: what is on already is none.
+   * @param advice what the caller can do instead of taking a layout with more sequence bits
    */
   constructor(
     readonly tick: number,
@@ -22,8 +22,8 @@ export class SequenceExhaustedError extends RetryableError {
 }
 
 /**
- * What to do about a tick that is used up: nothing that is on already. With `throw` no call waits, and a tick of a minute
- * or more cannot be borrowed.
+ * What the caller can do about a tick that is used up, without the options that are on already. With `throw` no call
+ * waits, and a tick of a minute or more cannot be borrowed.
  */
 export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs: number): string {
   const borrow = onExhausted === 'borrow' || unitMs >= 60_000 ? '' : ` onExhausted: 'borrow',`;
@@ -38,7 +38,7 @@ export class ClockMovedBackError extends RetryableError {
   constructor(
     /** The tick that was reached. */
     readonly lastTick: number,
-    /** The tick of now. */
+    /** The tick of the clock now. */
     readonly tick: number,
     /** How long until the clock has caught up, ms. */
     readonly behindMs: number,
@@ -50,7 +50,7 @@ export class ClockMovedBackError extends RetryableError {
   }
 }
 
-/** Everything granted by the worker table is used; a renewal is under way. */
+/** All positions that the worker table granted are used; a renewal is under way. */
 export class ReservationExhaustedError extends RetryableError {
   readonly errorCode = 'RESERVATION_EXHAUSTED';
 
@@ -66,7 +66,7 @@ export class ReservationExhaustedError extends RetryableError {
 export class UnsafeIntegerError extends PermanentError {
   readonly errorCode = 'UNSAFE_INTEGER';
 
-  /** @param safeUntil since when; null when that does not depend on the time */
+  /** @param safeUntil since when they no longer fit; null when that does not depend on the time */
   constructor(
     readonly safeUntil: Date | null,
     whose = `This layout's IDs`,
@@ -106,7 +106,7 @@ export class InvalidBatchError extends PermanentError {
   }
 }
 
-/** An async call waited for as long as it was allowed to; `cause` says for what. */
+/** An async call waited for as long as it was allowed to; `cause` is the refusal that it met last. */
 export class WaitTimeoutError extends RetryableError {
   readonly errorCode = 'WAIT_TIMEOUT';
 
@@ -127,7 +127,7 @@ export class InvalidTimeoutError extends PermanentError {
   }
 }
 
-/** Whether something is a text of 1 to 128 characters. */
+/** Whether a value is a text of 1 to 128 characters. */
 export function isCode(code: unknown): code is string {
   return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

@@ -39,8 +39,8 @@ export interface GeneratorOptions {
    */
   sequenceStart?: 'zero' | 'continue' | 'random';
   /**
-   * Codes that are kept; what is evicted leaves its position as a floor, so nothing repeats. With `idSource` codes
-   * with nothing at hand make room; when all are in use, `TOO_MANY_CODES`.
+   * Codes that are kept; an evicted code leaves its position as a floor, so no ID repeats. With `idSource` a code with
+   * nothing at hand makes room; when all are in use, `TOO_MANY_CODES`.
    * @range 1-1,000,000
    * @defaultValue 10,000
    */
@@ -59,7 +59,7 @@ export interface GeneratorOptions {
   asyncTimeoutMs?: number;
 }
 
-/** Those options, checked and complete. */
+/** The options of a generator, checked and complete. */
 export type ResolvedGeneratorOptions = Readonly<Required<GeneratorOptions>>;
 
 /**

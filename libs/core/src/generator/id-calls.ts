@@ -1,96 +1,65 @@
 import type { RaindropError } from '../raindrop-error.js';
-import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
-import type { WaitOptions } from './waiting.js';
 import { InvalidCodeError } from './generator-errors.js';
-import type { Outputs } from './outputs.js';
+import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
+import { bigintWriter, type Outputs, textWriter } from './outputs.js';
+import type { WaitOptions } from './waiting.js';
 
 /**
- * The calls for IDs of one code, which is looked up once; each is that of {@link IdCalls}.
- *
- * Those without `Async` answer at once or throw; a batch is all or nothing. The others wait where waiting helps, at most
- * `timeoutMs`, and reject with `WaitTimeoutError` or the signal's reason.
+ * The calls that issue IDs. {@link IdCalls} takes a code at every call: `Code` is `[code?: string]`. {@link
+ * BoundIdCalls} takes none, since its code is fixed: `Code` is `[]`.
  */
-export interface BoundIdCalls {
-  /** Whose IDs these are. */
-  readonly code: string;
-  /** Returns the next ID, above all before it. @throws RaindropError when it cannot be had now */
-  nextId(): bigint;
-  /** Returns the next ID as decimal text. @throws RaindropError when it cannot be had now */
-  nextString(): string;
-  /**
-   * Returns the next ID as a number.
-   * @throws UnsafeIntegerError above 2^53 - 1; RaindropError when it cannot be had now
-   */
-  nextNumber(): number;
-  /**
-   * Returns `count` IDs, ascending.
-   * @throws InvalidBatchError; RaindropError when they cannot be had now, and then none is
-   */
-  nextIds(count: number): bigint[];
-  /** Returns `count` IDs as decimal texts, ascending. @throws as `nextIds` */
-  nextStrings(count: number): string[];
-  /** Fills an array of yours and returns it. @throws as `nextIds`; the array is zeroed then */
-  fill(target: BigInt64Array): BigInt64Array;
-  /** Returns the next ID; waits where that helps. */
-  nextIdAsync(wait?: WaitOptions): Promise<bigint>;
-  /** Returns the next ID as decimal text; waits where that helps. */
-  nextStringAsync(wait?: WaitOptions): Promise<string>;
-  /** Returns `count` IDs, ascending; waits where that helps. */
-  nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]>;
-  /** Returns `count` IDs as decimal texts, ascending; waits where that helps. */
-  nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]>;
-  /** Fills an array of yours and resolves with it; waits where that helps. */
-  fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array>;
-}
-
-/**
- * The calls for IDs of every code; without one they are of IDs that have none. Each code has a sequence of its own: its
- * IDs are unique and ascending, and may equal those of another code.
- *
- * Those without `Async` answer at once or throw; a batch is all or nothing. The others wait where waiting helps, at most
- * `timeoutMs`, and reject with `WaitTimeoutError` or the signal's reason.
- */
-export interface IdCalls {
+interface Calls<Code extends [code?: string | undefined]> {
   /**
    * Returns the next ID, above all that this generator gave for the code before.
    * @param code 1-128 characters
-   * @throws InvalidCodeError; another RaindropError, whose `retryable` tells whether waiting helps, when none can be had
-   *   now: the lease is lost or not there yet, the clock went back, the tick is used up, the layout has ended, closed
+   * @throws InvalidCodeError; another RaindropError when no ID can be had now, whose `retryable` tells whether waiting
+   *   helps: the lease is lost or not there yet, the clock went back, the tick is used up, the layout has ended, closed
    */
-  nextId(code?: string): bigint;
-  /** Returns the next ID as decimal text: what belongs into JSON. @throws as {@link nextId} */
-  nextString(code?: string): string;
+  nextId(...code: Code): bigint;
+  /** Returns the next ID as decimal text: the form for JSON. @throws as `nextId` */
+  nextString(...code: Code): string;
   /**
    * Returns the next ID as a number.
-   * @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed; as {@link nextId}
+   * @throws UnsafeIntegerError above 2^53 - 1, before a position is consumed; as `nextId`
    */
-  nextNumber(code?: string): number;
+  nextNumber(...code: Code): number;
   /**
    * Returns `count` IDs at once, ascending; all or none.
    * @param count 1 to `maxBatch`
-   * @throws InvalidBatchError; as {@link nextId}
+   * @throws InvalidBatchError; as `nextId`
    */
-  nextIds(count: number, code?: string): bigint[];
-  /** Returns `count` IDs as decimal texts, ascending; all or none. @throws as {@link nextIds} */
-  nextStrings(count: number, code?: string): string[];
+  nextIds(count: number, ...code: Code): bigint[];
+  /** Returns `count` IDs as decimal texts, ascending; all or none. @throws as `nextIds` */
+  nextStrings(count: number, ...code: Code): string[];
   /**
    * Fills an array of yours, ascending, and returns it: the fastest way to many IDs.
    * @param target of `maxBatch` places at most
-   * @throws as {@link nextIds}; the array is zeroed then
+   * @throws as `nextIds`; the array is zeroed then
    */
-  fill(target: BigInt64Array, code?: string): BigInt64Array;
+  fill(target: BigInt64Array, ...code: Code): BigInt64Array;
   /** Returns the next ID; waits where that helps: for a lease, the clock, the next tick. */
-  nextIdAsync(code?: string, wait?: WaitOptions): Promise<bigint>;
+  nextIdAsync(...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<bigint>;
   /** Returns the next ID as decimal text; waits where that helps. */
-  nextStringAsync(code?: string, wait?: WaitOptions): Promise<string>;
-  /** Returns `count` IDs; waits where that helps: a large batch may take the sequences of several ticks. */
-  nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]>;
-  /** Returns `count` IDs as decimal texts; waits where that helps. */
-  nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]>;
+  nextStringAsync(...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<string>;
+  /** Returns `count` IDs, ascending; waits where that helps: a large batch may take the sequences of several ticks. */
+  nextIdsAsync(count: number, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<bigint[]>;
+  /** Returns `count` IDs as decimal texts, ascending; waits where that helps. */
+  nextStringsAsync(count: number, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<string[]>;
   /**
-   * Fills an array of yours; waits where that helps. Nobody else may use the array meanwhile; it is zeroed on failure.
+   * Fills an array of yours, ascending; waits where that helps. Leave the array alone until the call has settled; it is
+   * zeroed when the call rejects.
    */
-  fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array>;
+  fillAsync(target: BigInt64Array, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<BigInt64Array>;
+}
+
+/**
+ * The calls for IDs of every code; a call without a code issues IDs that have none. Each code has its own
+ * sequence: its IDs are unique and ascending, and may equal those of another code.
+ *
+ * The calls without `Async` answer at once or throw; a batch is all or nothing. The async calls wait where waiting
+ * helps, at most `timeoutMs`, and reject with `WaitTimeoutError` or the signal's reason.
+ */
+export interface IdCalls extends Calls<[code?: string | undefined]> {
   /** Returns the calls above for one code, without the look-up. @throws InvalidCodeError */
   forCode(code: string): BoundIdCalls;
   /**
@@ -105,12 +74,21 @@ export interface IdCalls {
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode;
 }
 
-/** Where an engine keeps what it has of each code. */
+/** The calls of {@link IdCalls} for IDs of one code, which is looked up once. */
+export interface BoundIdCalls extends Calls<[]> {
+  /** The code of these IDs. */
+  readonly code: string;
+}
+
+/** Keeps the state that an engine has of each code: a sequencer, or a buffer of numbers. */
 export interface Codes<Code> {
-  /** What it has of a code; without one, of the IDs that have none. @throws RaindropError that tells why it cannot be used */
+  /**
+   * Finds the state of a code; without one, of the IDs that have none.
+   * @throws RaindropError: why the code cannot be used
+   */
   of(code?: string): Code;
-  /** What it has now of a code that was found before: looked up only when that is gone. */
-  again(code: string, found: Code): Code;
+  /** Answers with `found`, which {@link of} gave before; with the code's new state when it was evicted since. */
+  revalidate(code: string, found: Code): Code;
 }
 
 /** The calls for IDs of every code: each looks the code up, and asks the engine's outputs. */
@@ -136,11 +114,11 @@ export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> 
   }
 
   nextIds(count: number, code?: string): bigint[] {
-    return this.outputs.ids(this.codes.of(code), count);
+    return this.outputs.batch(this.codes.of(code), count, bigintWriter);
   }
 
   nextStrings(count: number, code?: string): string[] {
-    return this.outputs.texts(this.codes.of(code), count);
+    return this.outputs.batch(this.codes.of(code), count, textWriter);
   }
 
   fill(target: BigInt64Array, code?: string): BigInt64Array {
@@ -151,16 +129,16 @@ export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> 
     return this.outputs.idAsync(() => this.codes.of(code), wait);
   }
 
-  nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
-    return this.outputs.textAsync(() => this.codes.of(code), wait);
+  async nextStringAsync(code?: string, wait?: WaitOptions): Promise<string> {
+    return (await this.nextIdAsync(code, wait)).toString();
   }
 
   nextIdsAsync(count: number, code?: string, wait?: WaitOptions): Promise<bigint[]> {
-    return this.outputs.idsAsync(() => this.codes.of(code), count, wait);
+    return this.outputs.batchAsync(() => this.codes.of(code), count, bigintWriter, wait);
   }
 
   nextStringsAsync(count: number, code?: string, wait?: WaitOptions): Promise<string[]> {
-    return this.outputs.textsAsync(() => this.codes.of(code), count, wait);
+    return this.outputs.batchAsync(() => this.codes.of(code), count, textWriter, wait);
   }
 
   fillAsync(target: BigInt64Array, code?: string, wait?: WaitOptions): Promise<BigInt64Array> {
@@ -171,16 +149,16 @@ export abstract class CallsByCode<Code, Kept extends Codes<Code> = Codes<Code>> 
     const { codes } = this;
     if (code === undefined) throw new InvalidCodeError(code);
     let found = codes.of(code);
-    return new BoundCalls(code, this.outputs, () => (found = codes.again(code, found)));
+    return new BoundCalls(code, this.outputs, () => (found = codes.revalidate(code, found)));
   }
 }
 
 /**
- * The calls for one code, without the look-up. Kept as long as you like: when the code has made room for others in
- * between, it is looked up again.
+ * The calls for one code, without the look-up. The caller may keep it for as long as it likes: an evicted code is
+ * looked up again.
  */
 class BoundCalls<Code> implements BoundIdCalls {
-  /** @param current what the engine keeps of the code now */
+  /** @param current gives the state that the engine has of the code now */
   constructor(
     readonly code: string,
     private readonly outputs: Outputs<Code>,
@@ -200,11 +178,11 @@ class BoundCalls<Code> implements BoundIdCalls {
   }
 
   nextIds(count: number): bigint[] {
-    return this.outputs.ids(this.current(), count);
+    return this.outputs.batch(this.current(), count, bigintWriter);
   }
 
   nextStrings(count: number): string[] {
-    return this.outputs.texts(this.current(), count);
+    return this.outputs.batch(this.current(), count, textWriter);
   }
 
   fill(target: BigInt64Array): BigInt64Array {
@@ -215,16 +193,16 @@ class BoundCalls<Code> implements BoundIdCalls {
     return this.outputs.idAsync(this.current, wait);
   }
 
-  nextStringAsync(wait?: WaitOptions): Promise<string> {
-    return this.outputs.textAsync(this.current, wait);
+  async nextStringAsync(wait?: WaitOptions): Promise<string> {
+    return (await this.nextIdAsync(wait)).toString();
   }
 
   nextIdsAsync(count: number, wait?: WaitOptions): Promise<bigint[]> {
-    return this.outputs.idsAsync(this.current, count, wait);
+    return this.outputs.batchAsync(this.current, count, bigintWriter, wait);
   }
 
   nextStringsAsync(count: number, wait?: WaitOptions): Promise<string[]> {
-    return this.outputs.textsAsync(this.current, count, wait);
+    return this.outputs.batchAsync(this.current, count, textWriter, wait);
   }
 
   fillAsync(target: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {

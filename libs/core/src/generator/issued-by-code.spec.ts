@@ -76,7 +76,7 @@ describe('IDs by code', () => {
     const forgotten = (): void => void Array.from({ length: 10 }, () => table.count());
     const counters = (): number => {
       let told = 0;
-      table.counts.tell(() => told++);
+      table.counts.forEach(() => told++);
       return told;
     };
     forgotten();

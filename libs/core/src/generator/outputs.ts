@@ -1,53 +1,61 @@
 import type { RaindropError } from '../raindrop-error.js';
 import { InvalidBatchError, ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
-import type { Waiting, WaitOptions } from './waiting.js';
-import { type DecimalMark, decimalText, Sequencer, writeNextTexts } from './tick-cursor.js';
 import type { Issuer } from './position-allocator.js';
+import { type DecimalCursor, decimalText, Sequencer, writeNextTexts } from './tick-cursor.js';
+import type { Waiting, WaitOptions } from './waiting.js';
 
-/** A batch that is to be filled, and how. */
-export interface BatchOrder<Batch> {
+/** Asks for `count` IDs in the places of `batch`. */
+export interface BatchRequest<Batch> {
   readonly batch: Batch;
   readonly count: number;
-  readonly form: BatchForm<Batch>;
+  readonly writer: BatchWriter<Batch>;
 }
 
 /**
- * What callers ask for, made of the few calls that an engine knows: bigints, texts, numbers, one or many, now or soon.
+ * One ID or many, as bigints, texts or numbers, at once or after waiting: made of the six calls that an engine defines.
  * A sync batch is all or nothing.
  *
- * `Code` is what the engine keeps of a code. The async calls are told how to find it: it may make room for others while
- * they wait.
+ * `Code` is the state that the engine keeps of a code. The async calls take a function that finds it, and call it again
+ * after a wait: the code may have been evicted meanwhile.
  */
 export abstract class Outputs<Code> {
-  constructor(protected readonly maxBatch: number) {}
+  constructor(private readonly maxBatch: number) {}
 
   abstract id(code: Code): bigint;
   abstract text(code: Code): string;
   /** @throws UnsafeIntegerError above 2^53 - 1, before anything is consumed */
   abstract number(code: Code): number;
   abstract idAsync(find: () => Code, wait?: WaitOptions): Promise<bigint>;
-
   /** Writes IDs, at least one, into a batch; when it throws, none was issued. */
-  protected abstract write<Batch>(code: Code, order: BatchOrder<Batch>): void;
+  protected abstract write<Batch>(code: Code, request: BatchRequest<Batch>): void;
   /** As {@link write}, but waits where that helps. */
-  protected abstract writeAsync<Batch>(find: () => Code, order: BatchOrder<Batch>, wait?: WaitOptions): Promise<void>;
+  protected abstract writeAsync<Batch>(
+    find: () => Code,
+    request: BatchRequest<Batch>,
+    wait?: WaitOptions,
+  ): Promise<void>;
 
-  ids(code: Code, count: number): bigint[] {
-    const batch = new Array<bigint>(this.checked(count));
-    this.write(code, { batch, count, form: IDS });
+  batch<Item>(code: Code, count: number, writer: BatchWriter<Item[]>): Item[] {
+    const batch = new Array<Item>(this.checked(count));
+    this.write(code, { batch, count, writer });
     return batch;
   }
 
-  texts(code: Code, count: number): string[] {
-    const batch = new Array<string>(this.checked(count));
-    this.write(code, { batch, count, form: TEXTS });
+  async batchAsync<Item>(
+    find: () => Code,
+    count: number,
+    writer: BatchWriter<Item[]>,
+    wait?: WaitOptions,
+  ): Promise<Item[]> {
+    const batch = new Array<Item>(this.checked(count));
+    await this.writeAsync(find, { batch, count, writer }, wait);
     return batch;
   }
 
   fill(code: Code, batch: BigInt64Array): BigInt64Array {
     const count = this.sizeOf(batch);
     try {
-      if (count > 0) this.write(code, { batch, count, form: CELLS });
+      if (count > 0) this.write(code, { batch, count, writer: bigint64Writer });
     } catch (error) {
       batch.fill(0n);
       throw error;
@@ -55,28 +63,12 @@ export abstract class Outputs<Code> {
     return batch;
   }
 
-  async textAsync(find: () => Code, wait?: WaitOptions): Promise<string> {
-    return (await this.idAsync(find, wait)).toString();
-  }
-
-  async idsAsync(find: () => Code, count: number, wait?: WaitOptions): Promise<bigint[]> {
-    const batch = new Array<bigint>(this.checked(count));
-    await this.writeAsync(find, { batch, count, form: IDS }, wait);
-    return batch;
-  }
-
-  async textsAsync(find: () => Code, count: number, wait?: WaitOptions): Promise<string[]> {
-    const batch = new Array<string>(this.checked(count));
-    await this.writeAsync(find, { batch, count, form: TEXTS }, wait);
-    return batch;
-  }
-
   async fillAsync(find: () => Code, batch: BigInt64Array, wait?: WaitOptions): Promise<BigInt64Array> {
     const count = this.sizeOf(batch);
     try {
-      if (count > 0) await this.writeAsync(find, { batch, count, form: CELLS }, wait);
+      if (count > 0) await this.writeAsync(find, { batch, count, writer: bigint64Writer }, wait);
     } catch (error) {
-      // What an earlier call left in it may not pass for new IDs.
+      // The caller must not take the IDs that an earlier call left in the array for new ones.
       batch.fill(0n);
       throw error;
     }
@@ -90,68 +82,71 @@ export abstract class Outputs<Code> {
     return count;
   }
 
-  /** By its tag, which arrays of another realm have as well. */
+  /** Checks the array's tag: `instanceof` would refuse an array of another realm. */
   private sizeOf(batch: BigInt64Array): number {
     if (batch?.[Symbol.toStringTag] !== 'BigInt64Array') throw new InvalidBatchError(batch, this.maxBatch);
     return batch.length === 0 ? 0 : this.checked(batch.length);
   }
 }
 
-/** One form in which IDs stand in a batch. */
-interface BatchForm<Batch> {
-  /** Writes the IDs that follow a mark into a part of a batch, and moves the mark to the last one. */
-  follow(mark: DecimalMark, step: number, batch: Batch, from: number, end: number): void;
+/** Writes IDs into one kind of batch. */
+interface BatchWriter<Batch> {
+  /**
+   * Writes the IDs after the cursor's into the places `from` to `end - 1`, and moves the cursor to the last one.
+   * @param step between two neighbouring IDs
+   */
+  writeRun(cursor: DecimalCursor, step: number, batch: Batch, from: number, end: number): void;
   /** Writes one ID into a place of a batch. */
-  put(batch: Batch, index: number, id: bigint): void;
+  writeOne(batch: Batch, index: number, id: bigint): void;
 }
 
-export const IDS: BatchForm<bigint[]> = {
-  follow(mark, _step, batch, from, end) {
-    const { cell } = mark;
-    mark.sequence += end - from;
+export const bigintWriter: BatchWriter<bigint[]> = {
+  writeRun(cursor, _step, batch, from, end) {
+    const { counter } = cursor;
+    cursor.sequence += end - from;
     for (let index = from; index < end; index++) {
-      cell[0] = cell[0]! + cell[1]!;
-      batch[index] = cell[0]!;
+      counter[0] = counter[0]! + counter[1]!;
+      batch[index] = counter[0]!;
     }
   },
-  put(batch, index, id) {
+  writeOne(batch, index, id) {
     batch[index] = id;
   },
 };
 
-/** As {@link IDS}, apart from it: a loop that has seen both kinds of array takes twice the time for this one. */
-const CELLS: BatchForm<BigInt64Array> = {
-  follow(mark, _step, batch, from, end) {
-    const { cell } = mark;
-    mark.sequence += end - from;
-    cell[0] = cell[0]! + cell[1]!;
-    // Written first and counted up after it: the next one is ready when the loop comes round.
+/** Has a loop of its own: one loop for both kinds of array would take twice the time for this kind. */
+const bigint64Writer: BatchWriter<BigInt64Array> = {
+  writeRun(cursor, _step, batch, from, end) {
+    const { counter } = cursor;
+    cursor.sequence += end - from;
+    counter[0] = counter[0]! + counter[1]!;
+    // Writes first and adds after it: the next ID is ready when the loop comes round.
     for (let index = from; index < end; index++) {
-      batch[index] = cell[0]!;
-      cell[0] = cell[0] + cell[1]!;
+      batch[index] = counter[0]!;
+      counter[0] = counter[0] + counter[1]!;
     }
-    cell[0] = cell[0] - cell[1]!;
+    counter[0] = counter[0] - counter[1]!;
   },
-  put(batch, index, id) {
+  writeOne(batch, index, id) {
     batch[index] = id;
   },
 };
 
-export const TEXTS: BatchForm<string[]> = {
-  follow: writeNextTexts,
-  put(batch, index, id) {
+export const textWriter: BatchWriter<string[]> = {
+  writeRun: writeNextTexts,
+  writeOne(batch, index, id) {
     batch[index] = id.toString();
   },
 };
 
-/** After so many IDs a batch that waits lets others have a turn of the event loop (well under a millisecond). */
+/** An async batch yields to the event loop after this many IDs: well under a millisecond of work. */
 const SLICE = 4_096;
 
 /**
- * Turns positions into what callers ask for.
+ * The outputs of snowflakes: turns positions into bigints, texts and numbers.
  *
- * A sync batch that does not fit puts its positions back before anybody has seen one. An async batch that fails midway
- * burns its positions, and so does one that goes on under another grant: it begins anew.
+ * A sync batch that does not fit takes its positions back; no caller has seen an ID of them. An async batch that fails
+ * midway burns its positions. So does an async batch that sees the grant change: it begins anew under the new one.
  */
 export class SnowflakeOutputs extends Outputs<Sequencer> {
   private readonly before = new Sequencer();
@@ -176,7 +171,7 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
   }
 
   number(s: Sequencer): number {
-    // Inside a window the tick stays what it is: a number that was safe is followed by safe ones.
+    // The tick does not change inside a window: after a safe number follow safe ones.
     if (Number.isNaN(s.numberBase) || !this.issuer.advance(s)) this.stepSafely(s);
     return s.numberBase + s.sequence * this.sequenceStep;
   }
@@ -184,32 +179,33 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
   async idAsync(find: () => Sequencer, wait?: WaitOptions): Promise<bigint> {
     let id = 0n;
     await this.waiting.until(this.waiting.limit(wait), () => {
-      // The code may have been evicted while the call waited, and its position must be read before anybody else moves it.
+      // The code may have been evicted while the call waited. The ID is read here, before another call moves the
+      // sequencer.
       const s = find();
       const refusal = this.issuer.tryStep(s);
-      if (refusal === undefined) id = s.cell[0]!;
+      if (refusal === undefined) id = s.counter[0]!;
       return refusal;
     });
     return id;
   }
 
-  protected write<Batch>(s: Sequencer, { batch, count, form }: BatchOrder<Batch>): void {
+  protected write<Batch>(s: Sequencer, { batch, count, writer }: BatchRequest<Batch>): void {
     this.before.restore(s);
     let done = 0;
     while (done < count) {
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) {
-        if (refusal instanceof ReservationExhaustedError) this.issuer.makeRoom(s, count);
+        if (refusal instanceof ReservationExhaustedError) this.issuer.requestRoom(s, count);
         s.restore(this.before);
         throw refusal;
       }
-      done = this.writeRun(s, form, batch, done, count);
+      done = this.writeRun(s, writer, batch, done, count);
     }
   }
 
   protected async writeAsync<Batch>(
     find: () => Sequencer,
-    { batch, count, form }: BatchOrder<Batch>,
+    { batch, count, writer }: BatchRequest<Batch>,
     wait?: WaitOptions,
   ): Promise<void> {
     const limit = this.waiting.limit(wait);
@@ -219,28 +215,29 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
       const s = find();
       const refusal = this.issuer.tryStep(s);
       if (refusal !== undefined) return refusal;
-      // Looked at after the step, which asks the tenure.
-      if (grant !== this.issuer.grant) done = 0;
-      grant = this.issuer.grant;
+      // Read after the step: the step asks the tenure, which may change in it.
+      if (grant !== this.issuer.grantKey) done = 0;
+      grant = this.issuer.grantKey;
       const end = Math.min(done + SLICE, count);
-      done = this.writeRun(s, form, batch, done, end);
-      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, form, batch, done, end);
+      done = this.writeRun(s, writer, batch, done, end);
+      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, writer, batch, done, end);
       return undefined;
     };
     while (done < count) {
       await this.waiting.until(limit, attempt);
-      if (done < count) await this.waiting.breathe();
+      if (done < count) await this.waiting.yieldToEventLoop();
     }
   }
 
-  /** Writes the ID of the position just taken, and of those that follow it without a gap. @returns the index after them */
-  private writeRun<Batch>(s: Sequencer, form: BatchForm<Batch>, batch: Batch, from: number, end: number): number {
+  /** Writes the ID just taken and the run after it. @returns the index after the last one */
+  private writeRun<Batch>(s: Sequencer, writer: BatchWriter<Batch>, batch: Batch, from: number, end: number): number {
     const next = Math.min(end, from + 1 + this.issuer.runLength(s));
-    form.put(batch, from, s.cell[0]!);
-    form.follow(s, this.sequenceStep, batch, from + 1, next);
+    writer.writeOne(batch, from, s.counter[0]!);
+    writer.writeRun(s, this.sequenceStep, batch, from + 1, next);
     return next;
   }
 
+  /** Moves on; takes the step back when the new ID does not fit a number. */
   private stepSafely(s: Sequencer): void {
     this.before.restore(s);
     this.issuer.step(s);

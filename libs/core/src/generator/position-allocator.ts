@@ -1,7 +1,7 @@
-import type { Layout } from '../layout/layout.js';
-import type { RaindropError } from '../raindrop-error.js';
-import type { GeneratorPorts } from '../ports.js';
 import { ClockBeforeEpochError, TimestampOverflowError } from '../layout/layout-errors.js';
+import type { Layout } from '../layout/layout.js';
+import type { GeneratorPorts } from '../ports.js';
+import type { RaindropError } from '../raindrop-error.js';
 import type { CodeTable } from './code-table.js';
 import {
   ClockMovedBackError,
@@ -10,21 +10,21 @@ import {
   SequenceExhaustedError,
 } from './generator-errors.js';
 import type { ResolvedGeneratorOptions } from './generator-options.js';
-import type { Sequencer } from './tick-cursor.js';
 import { type Lane, otherLane, type PerLane, type Tenure } from './tenure.js';
+import type { Sequencer } from './tick-cursor.js';
 
-/** A spinning read of the clock is given up after so many: a clock that stands still must not hang the process. */
+/** Spinning ends after this many reads of the clock: a clock that stands still must not hang the process. */
 const MAX_SPIN_READS = 100_000;
 
 /**
- * Takes the steps: inside a {@link ClockWindow} a sequencer counts up with two comparisons, {@link Placement} is the long
- * way round, taken once for each window and code.
+ * Moves sequencers to the next position. Inside a {@link ClockWindow} a sequencer counts up by itself, the fast path;
+ * {@link PositionAllocator} is the slow path, taken once for each window and code.
  */
 export class Issuer {
-  private readonly present: ClockWindow;
-  private readonly placement: Placement;
-  /** How many calls may do with one look at the clock, and how many of them are left. */
-  private readonly callsPerLook: number;
+  private readonly clockWindow: ClockWindow;
+  private readonly allocator: PositionAllocator;
+  /** How many calls may follow one reading of the clock and use its value, and how many of them are left. */
+  private readonly callsPerReading: number;
   private callsLeft = 0;
 
   constructor(
@@ -34,110 +34,111 @@ export class Issuer {
     private readonly options: ResolvedGeneratorOptions,
     codes: CodeTable,
   ) {
-    this.callsPerLook = ports.clock.share?.(() => (this.callsLeft = 0)) ?? 0;
-    this.present = new ClockWindow(layout, tenure);
-    this.placement = new Placement(layout, tenure, this.present, codes, ports, options);
+    this.callsPerReading = ports.clock.share?.(() => (this.callsLeft = 0)) ?? 0;
+    this.clockWindow = new ClockWindow(layout, tenure);
+    this.allocator = new PositionAllocator(layout, tenure, this.clockWindow, codes, ports, options);
   }
 
-  get counters(): Readonly<PlacementCounters> {
-    return this.placement.counters;
+  get counters(): Readonly<AllocationCounters> {
+    return this.allocator.counters;
   }
 
   /**
-   * Tells grants apart. What was taken under another one must not be handed out any more: it belongs to somebody's past,
-   * and a copy of this process may have handed it out.
+   * Tells grants apart. Positions that were taken under another grant must not be handed out any more: they may lie in
+   * the past of another holder, and a copy of this process may have handed them out.
    */
-  get grant(): string {
+  get grantKey(): string {
     const { number, base } = this.tenure;
     return [number, ...base.map(({ tick, sequence }) => `${tick}:${sequence}`)].join(' ');
   }
 
-  /** The ID of the next position of `s`. @throws RaindropError when no position may be issued now */
+  /** Moves `s` one position on. @returns its ID. @throws RaindropError when no position may be issued now */
   next(s: Sequencer): bigint {
-    if (!this.advance(s)) this.goRound(s);
-    return s.cell[0]!;
+    if (!this.advance(s)) this.slowPath(s);
+    return s.counter[0]!;
   }
 
   /** Moves `s` one position on. @throws RaindropError when no position may be issued now */
   step(s: Sequencer): void {
-    if (!this.advance(s)) this.goRound(s);
+    if (!this.advance(s)) this.slowPath(s);
   }
 
-  /** The fast path: one position on inside the window. False when everything has to be looked at anew. */
+  /** The fast path: moves `s` one position on inside the window. False when the slow path has to. */
   advance(s: Sequencer): boolean {
-    if (--this.callsLeft < 0) this.look();
-    return s.advance(this.present.id);
+    if (--this.callsLeft < 0) this.readClock();
+    return s.advance(this.clockWindow.id);
   }
 
-  /** As {@link step}, but reads the real clock, never spins, and answers with the refusal. */
+  /** As {@link step}, but reads the real clock, never spins, and returns the refusal. */
   tryStep(s: Sequencer): RaindropError | undefined {
     const now = this.ports.clock.refresh();
-    if (now !== this.present.seen) this.present.observe(now);
-    return this.placement.place(s);
+    if (now !== this.clockWindow.seen) this.clockWindow.observe(now);
+    return this.allocator.allocate(s);
   }
 
   /** Why the next step of `s` would be refused now; undefined when it would not be. `s` stays where it is. */
   refusal(s: Sequencer): RaindropError | undefined {
-    const counters = { ...this.placement.counters };
+    const counters = { ...this.allocator.counters };
     const refusal = this.tryStep(s.copy());
-    Object.assign(this.placement.counters, counters);
+    Object.assign(this.allocator.counters, counters);
     return refusal;
   }
 
-  /** A batch of so many did not fit into what is reserved: asks for room. */
-  makeRoom(s: Sequencer, count: number): void {
+  /** A batch of `count` IDs did not fit into the reservation: asks for room for as many. */
+  requestRoom(s: Sequencer, count: number): void {
     if (s.lane === this.tenure.lane) this.tenure.requestExtension(count);
   }
 
-  /** How many more positions follow that of `s` without a gap and without another look at anything. */
+  /** How many positions in a row the fast path may take after that of `s`. */
   runLength(s: Sequencer): number {
-    return s.runLength(this.present.id);
+    return s.runLength(this.clockWindow.id);
   }
 
-  /** Looks at clock and tenure anew at the next step. */
-  forget(): void {
+  /** The next step reads the clock and asks the tenure anew. */
+  invalidate(): void {
     this.callsLeft = 0;
-    this.present.forget();
+    this.clockWindow.invalidate();
   }
 
-  private goRound(s: Sequencer): void {
-    const refusal = this.placement.place(s);
-    if (refusal !== undefined) this.insist(s, refusal);
+  private slowPath(s: Sequencer): void {
+    const refusal = this.allocator.allocate(s);
+    if (refusal !== undefined) this.lastResort(s, refusal);
   }
 
-  private look(): void {
+  private readClock(): void {
     const { clock } = this.ports;
-    const now = this.callsPerLook > 0 ? clock.refresh() : clock.now();
-    if (now !== this.present.seen) this.present.observe(now);
-    this.callsLeft = this.callsPerLook;
+    const now = this.callsPerReading > 0 ? clock.refresh() : clock.now();
+    if (now !== this.clockWindow.seen) this.clockWindow.observe(now);
+    this.callsLeft = this.callsPerReading;
   }
 
-  /** A sync call's last resorts: the real clock, then at most one tick of a millisecond layout. */
-  private insist(s: Sequencer, refusal: RaindropError): void {
+  /** Before a sync call throws, it reads the real clock, and then spins for the next tick of a millisecond layout. */
+  private lastResort(s: Sequencer, refusal: RaindropError): void {
     const { clock } = this.ports;
-    const before = this.present.seen;
+    const before = this.clockWindow.seen;
     const now = clock.refresh();
     let last: RaindropError | undefined = refusal;
     if (now !== before) {
-      this.present.observe(now);
-      last = this.placement.place(s);
+      this.clockWindow.observe(now);
+      last = this.allocator.allocate(s);
     }
-    if (last instanceof SequenceExhaustedError && this.options.onExhausted !== 'throw' && this.spin()) {
-      last = this.placement.place(s);
+    if (last instanceof SequenceExhaustedError && this.options.onExhausted !== 'throw' && this.spinUntilNextTick()) {
+      last = this.allocator.allocate(s);
     }
     if (last !== undefined) throw last;
   }
 
-  private spin(): boolean {
+  /** Reads the clock until it changes, for a little more than 1 ms at most. @returns whether it changed */
+  private spinUntilNextTick(): boolean {
     if (this.layout.unitMs !== 1) return false;
     const { clock, monotonic } = this.ports;
-    const [before, start] = [this.present.wallMs, monotonic.now()];
+    const [before, start] = [this.clockWindow.wallMs, monotonic.now()];
     for (let reads = 0; reads < MAX_SPIN_READS; reads++) {
-      // Asked before the clock is read: a thread that was held up in between finds the next millisecond.
+      // Checked before the clock is read: a thread that was suspended in between still finds the next millisecond.
       const isLast = monotonic.now() - start > 1;
       const now = clock.refresh();
       if (now !== before) {
-        this.present.observe(now);
+        this.clockWindow.observe(now);
         return true;
       }
       if (isLast) return false;
@@ -147,7 +148,7 @@ export class Issuer {
 }
 
 /** How often something happened since the start. */
-export interface PlacementCounters {
+export interface AllocationCounters {
   /** A code went over to its other lane because the clock went back. */
   flips: number;
   /** A call found the clock behind its lane and stayed on it. */
@@ -157,15 +158,15 @@ export interface PlacementCounters {
 }
 
 /** Decides which position comes next: clock -> tick -> lane -> position, inside what the tenure grants. */
-export class Placement {
-  readonly counters: PlacementCounters = { flips: 0, holds: 0, exhausted: 0 };
+export class PositionAllocator {
+  readonly counters: AllocationCounters = { flips: 0, holds: 0, exhausted: 0 };
   private readonly borrowTicks: number;
   private readonly advice: string;
 
   constructor(
     private readonly layout: Layout,
     private readonly tenure: Tenure,
-    private readonly present: ClockWindow,
+    private readonly clockWindow: ClockWindow,
     private readonly codes: CodeTable,
     private readonly ports: GeneratorPorts,
     private readonly options: ResolvedGeneratorOptions,
@@ -176,18 +177,18 @@ export class Placement {
   }
 
   /** Finds the next position of `s` and moves it there, or says why there is none. */
-  place(s: Sequencer): RaindropError | undefined {
-    const { tenure, present } = this;
-    if (present.refusal !== undefined) return present.refusal;
-    const { tick: now, id: window } = present;
-    if (s.tenure !== tenure.number) s.begin(tenure.number, tenure.lane, this.codes.floors(tenure), present.highestTick);
-    else s.raise(tenure.base);
+  allocate(s: Sequencer): RaindropError | undefined {
+    const { tenure, clockWindow } = this;
+    if (clockWindow.refusal !== undefined) return clockWindow.refusal;
+    const { tick: now, id: window } = clockWindow;
+    if (s.tenure === tenure.number) s.raise(tenure.base);
+    else s.beginTenure(tenure.number, tenure.lane, this.codes.floors(tenure), clockWindow.highestTick);
 
     let ahead = now + this.borrowTicks;
     let held = false;
     if (s.tick <= now || (now >= s.wallTick && s.tick <= ahead)) {
       // A tick borrowed ahead of a healthy clock is not a rollback.
-      s.follow(now);
+      s.followClock(now);
     } else if (!this.flip(s)) {
       const heldMs = s.hold(this.ports.monotonic.now());
       this.counters.holds++;
@@ -196,56 +197,61 @@ export class Placement {
       held = true;
     }
 
-    let refusal = this.advance(s, ahead);
+    let refusal = this.takeNext(s, ahead);
     if (refusal instanceof ReservationExhaustedError) {
       if (s.lane === tenure.lane) tenure.requestExtension();
       else if (this.flip(s)) {
         // Renewals extend the worker's current lane only: a code left on the other one moves over.
         held = false;
-        refusal = this.advance(s, now + this.borrowTicks);
+        refusal = this.takeNext(s, now + this.borrowTicks);
       } else if (s.resting.tick >= now) tenure.requestFlip(s.lane);
     }
     if (refusal !== undefined) {
       s.stop();
       return refusal;
     }
-    // A held lane is timed: every call looks again. So it does after a request that changed the tenure.
-    this.remember(s, held ? -1 : window);
+    // A held lane is timed: with window -1 every call comes here. So it does after a request above that changed the
+    // tenure, which has ended this window.
+    this.allowRun(s, held ? -1 : window);
     return undefined;
   }
 
-  /** Goes over to the other lane where that one is still below the clock; asks for a reservation if there is none. */
+  /**
+   * Changes to the other lane if its mark is still below the clock; asks for a reservation on it if there is none.
+   * @returns whether it changed
+   */
   private flip(s: Sequencer): boolean {
-    if (!this.layout.hasClockBack || s.resting.tick >= this.present.tick) return false;
+    if (!this.layout.hasClockBack || s.resting.tick >= this.clockWindow.tick) return false;
     const lane = otherLane(s.lane);
     const limit = this.tenure.limit[lane];
-    if (limit.tick < this.present.tick || (limit.tick === this.present.tick && limit.sequence < 0)) {
+    if (limit.tick < this.clockWindow.tick || (limit.tick === this.clockWindow.tick && limit.sequence < 0)) {
       this.tenure.requestFlip(lane);
       return false;
     }
-    s.flip(this.present.tick);
+    s.flip(this.clockWindow.tick);
     this.counters.flips++;
     return true;
   }
 
   private movedBack(s: Sequencer): RaindropError {
-    const behindMs = this.layout.timeline.startOf(s.tick) - this.present.wallMs;
-    return new ClockMovedBackError(s.tick, this.present.tick, Math.max(1, behindMs));
+    const behindMs = this.layout.timeline.startOf(s.tick) - this.clockWindow.wallMs;
+    return new ClockMovedBackError(s.tick, this.clockWindow.tick, Math.max(1, behindMs));
   }
 
-  private advance(s: Sequencer, ahead: number): RaindropError | undefined {
+  /** Moves `s` one position on without beginning a tick after `ahead`, or returns why it cannot. */
+  private takeNext(s: Sequencer, ahead: number): RaindropError | undefined {
     const { layout, tenure } = this;
     let { tick } = s;
     let sequence = s.sequence + 1;
-    if (tick < this.present.tick) {
-      tick = this.present.tick;
+    if (tick < this.clockWindow.tick) {
+      tick = this.clockWindow.tick;
       sequence = this.firstSequence(s);
     } else if (sequence > layout.maxSequence) {
       if (tick + 1 > ahead) return this.exhausted(tick);
       tick++;
       sequence = this.firstSequence(s);
     }
-    if (tick < 0) return new ClockBeforeEpochError(this.present.wallMs, layout.epochMs);
+    if (tick < 0) return new ClockBeforeEpochError(this.clockWindow.wallMs, layout.epochMs);
     if (tick > layout.maxTick) return new TimestampOverflowError(tick, layout.maxTick);
 
     const limit = tenure.limit[s.lane];
@@ -258,8 +264,8 @@ export class Placement {
 
   private exhausted(tick: number): RaindropError {
     this.counters.exhausted++;
-    // With a borrowed tick the next one to come is the one after the clock's, not after the lane's.
-    const next = Math.min(tick, this.present.tick) + 1;
+    // While ticks are borrowed, one more may be borrowed as soon as the clock's next tick begins.
+    const next = Math.min(tick, this.clockWindow.tick) + 1;
     return new SequenceExhaustedError(tick, new Date(this.layout.timeline.startOf(next)), this.advice);
   }
 
@@ -271,8 +277,11 @@ export class Placement {
     return 0;
   }
 
-  /** Notes up to where `s` may count without another look. */
-  private remember(s: Sequencer, window: number): void {
+  /**
+   * Lets the fast path of `s` go up to the end of the tick, the limit or the soft limit, whichever comes first. Past
+   * the soft limit it asks for an extension instead.
+   */
+  private allowRun(s: Sequencer, window: number): void {
     const { layout, tenure } = this;
     const [limit, soft] = [tenure.limit[s.lane], tenure.soft[s.lane]];
     let last = layout.maxSequence;
@@ -282,22 +291,23 @@ export class Placement {
     } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
     s.allow(last, window);
     if (s.isOnNewTick) {
-      s.useIds(this.present.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
+      s.beginTick(this.clockWindow.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);
     }
-    s.compose(layout.sequenceStep);
+    s.computeId(layout.sequenceStep);
   }
 }
 
 /**
- * What the present looks like: the tick of the clock, and whether and as whom IDs may be issued.
+ * The tick of the clock, whether the tenure admits IDs at this time, and the bits of its worker id.
  *
- * A *window* is a stretch in which neither tick nor tenure changed; its number tells whether what was found out earlier
- * still holds. The clock is turned into a tick once for each window, the tenure is asked at every new value of the clock.
+ * A *window* is a stretch of time in which neither tick nor tenure changed; its number tells a sequencer whether its
+ * fast path still holds. The clock is converted into a tick once a window; the tenure is asked at every new value of
+ * the clock.
  */
 class ClockWindow {
   /** The number of the present window. */
   id = 0;
-  /** The value of the clock that was looked at last; NaN when the next step must look again. */
+  /** The value of the clock that was observed last; NaN when the next step must observe it again. */
   seen = Number.NaN;
   /** The clock, ms. */
   wallMs = Number.NaN;
@@ -305,7 +315,7 @@ class ClockWindow {
   tick = Number.NEGATIVE_INFINITY;
   /** The highest tick of the clock in this tenure. */
   highestTick = Number.NEGATIVE_INFINITY;
-  /** Why nothing may be issued now; undefined when it may. */
+  /** Why no ID may be issued now; undefined when IDs may be. */
   refusal: RaindropError | undefined;
   private startMs = Number.NaN;
   private endMs = Number.NaN;
@@ -321,26 +331,26 @@ class ClockWindow {
     this.tickShift = BigInt(layout.lowBits);
   }
 
-  /** Drops what was found out: the next step looks at clock and tenure anew. */
-  forget(): void {
+  /** Ends the window: the next step observes clock and tenure anew. */
+  invalidate(): void {
     this.id++;
     this.seen = Number.NaN;
   }
 
-  /** Takes note of a new value of the clock. When that throws, the next call does it again: nothing is issued between. */
+  /** Takes a new value of the clock. When this throws, the next call observes again: nothing is issued in between. */
   observe(now: number): void {
     this.wallMs = now;
     this.seen = Number.NaN;
-    this.look(now);
+    this.update(now);
     this.seen = now;
   }
 
-  /** The ID of sequence 0 at a place, under the present worker id. */
+  /** The ID of sequence 0 of a tick on a lane, under the present worker id. */
   idBase(lane: Lane, tick: number): bigint {
     return this.templates[lane] + (BigInt(tick) << this.tickShift);
   }
 
-  private look(now: number): void {
+  private update(now: number): void {
     this.refusal = this.tenure.admit(now);
     if (this.refusal !== undefined) {
       this.id++;

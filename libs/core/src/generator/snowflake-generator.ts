@@ -1,19 +1,19 @@
 import { type Layout, type ParsedId, parseId } from '../layout/layout.js';
-import type { RaindropError } from '../raindrop-error.js';
 import type { GeneratorPorts, Timers } from '../ports.js';
-import { CallsByCode, type IdCalls } from './id-calls.js';
+import type { RaindropError } from '../raindrop-error.js';
 import { CodeTable } from './code-table.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
+import { CallsByCode, type IdCalls } from './id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
-import { Issuer, type PlacementCounters } from './position-allocator.js';
+import { SnowflakeOutputs } from './outputs.js';
+import { type AllocationCounters, Issuer } from './position-allocator.js';
 import type { Lane, Position, Tenure } from './tenure.js';
 import type { Sequencer } from './tick-cursor.js';
-import { SnowflakeOutputs } from './outputs.js';
 import { Waiting } from './waiting.js';
 
 /** Counts what the generator has done since it was made. */
-export interface GeneratorCounters extends Readonly<PlacementCounters> {
-  /** IDs; with 10,000 codes or more those of some may be missing until a later look. */
+export interface GeneratorCounters extends Readonly<AllocationCounters> {
+  /** IDs; with 10,000 codes or more, a read may leave out some that one of the next reads includes. */
   readonly issued: number;
   /** Codes that are kept. */
   readonly codes: number;
@@ -22,9 +22,9 @@ export interface GeneratorCounters extends Readonly<PlacementCounters> {
 /**
  * Issues IDs: clock -> tick -> lane -> layout, without I/O and without sleeping.
  *
- * Inside one process the IDs of a code increase strictly on a lane; a clock that went back may change the lane, and then
- * an ID can be smaller than the one before, never equal. Every call takes a `code`: each code has a sequence of its own,
- * so the same ID may appear under two codes.
+ * Inside one process the IDs of a code increase strictly on a lane; a clock that went back may change the lane, and
+ * then an ID can be smaller than the one before, never equal. Every call takes a `code`: each code has a sequence of
+ * its own, so the same ID may appear under two codes.
  *
  * Every call throws (the async ones reject with) a typed error when an ID cannot be guaranteed: the refusals of the
  * tenure, `SequenceExhaustedError`, `ClockMovedBackError`, `ReservationExhaustedError`, `TimestampOverflowError`,
@@ -33,7 +33,7 @@ export interface GeneratorCounters extends Readonly<PlacementCounters> {
 export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implements IdCalls {
   readonly layout: Layout;
   private readonly issuer: Issuer;
-  private readonly single: SnowflakeOutputs;
+  private readonly snowflakeOutputs: SnowflakeOutputs;
   private readonly plain: Sequencer;
 
   constructor(
@@ -49,16 +49,16 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
     super(codes, outputs);
     this.layout = layout;
     this.issuer = issuer;
-    this.single = outputs;
+    this.snowflakeOutputs = outputs;
     this.plain = codes.plain;
     tenure.onChange(() => {
-      issuer.forget();
+      issuer.invalidate();
       waiting.wake();
     });
   }
 
-  // The calls for one ID stand here as well as in the base class: without the way over the table, and in code that no
-  // other engine shares, they take a tenth less. `outputs.spec.ts` compares both.
+  // The calls for one ID stand here as well as in the base class: without the way through the table, and in code that
+  // no other engine shares, they take a tenth less time. `outputs.spec.ts` compares both.
 
   /** Makes an ID, as {@link IdCalls.nextId} says. */
   override nextId(code?: string): bigint {
@@ -67,16 +67,16 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
 
   /** Makes an ID as decimal text, as {@link IdCalls.nextString} says. */
   override nextString(code?: string): string {
-    return this.single.text(code === undefined ? this.plain : this.codes.of(code));
+    return this.snowflakeOutputs.text(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /** Makes an ID as a number, as {@link IdCalls.nextNumber} says. */
   override nextNumber(code?: string): number {
-    return this.single.number(code === undefined ? this.plain : this.codes.of(code));
+    return this.snowflakeOutputs.number(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /**
-   * Tells what an ID of this layout says, whoever issued it.
+   * Reads the parts of an ID of this layout, which any process may have issued.
    * @throws InvalidIdError when it is not an ID; TimestampOverflowError when its time is beyond every Date
    */
   parse(id: bigint | string | number): ParsedId {
@@ -84,7 +84,8 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
   }
 
   /**
-   * Returns the highest position that any code has reached on a lane in this tenure: what a release may leave behind.
+   * Returns the highest position that any code has reached on a lane in this tenure. A worker id may be given back with
+   * it: the next holder starts above it.
    */
   highest(tenure: Tenure, lane: Lane): Position {
     return this.codes.highest(tenure, lane);
@@ -102,7 +103,7 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
 
   /**
    * Begins to count the IDs of some codes apart, those issued so far included.
-   * @returns reads the counts, and ends the counting
+   * @returns reads the counts; the counting ends when it is dropped
    * @throws ConfigurationError naming every option that is wrong
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {

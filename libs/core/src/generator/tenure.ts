@@ -10,39 +10,41 @@ import type { RaindropError } from '../raindrop-error.js';
 export interface Tenure {
   /** The worker id of the present tenure; meaningless while `admit` refuses. */
   readonly workerId: number;
-  /** Counts tenures: a new number means a new worker id or a new grant of the old one, and every position starts anew. */
+  /**
+   * Counts tenures: a new number means a new worker id or a new grant of the old one, and every position starts anew.
+   */
   readonly number: number;
   /** The lane that codes start on and that renewals extend. */
   readonly lane: Lane;
-  /** Positions up to and including these belong to somebody's past. They only rise within a tenure. */
+  /** Positions up to and including these may have been issued before, by any holder. They only rise within a tenure. */
   readonly base: PerLane<Position>;
   /** The last positions that may be issued. */
   readonly limit: PerLane<Position>;
-  /** Past these an extension should be asked for. */
+  /** The generator asks for an extension as soon as it reaches these. */
   readonly soft: PerLane<Position>;
   /** True while a write that reserves the other lane is under way. */
   readonly flipping: boolean;
 
   /**
-   * Asked whenever the clock's value changed: undefined when IDs may be issued now, else why not. Also takes note of
-   * the clock, to see jumps.
+   * The generator calls this whenever the clock's value has changed. The tenure also watches the clock for jumps here.
+   * @returns undefined when IDs may be issued now, else why not
    */
   admit(wallMs: number): RaindropError | undefined;
   /**
    * Asks for a later limit on the current lane, in the background. Cheap to call often.
-   * @param wanted so many IDs of one batch did not fit: room for as many is to be kept
+   * @param wanted the size of a batch that did not fit: the tenure is to reserve room for as many
    */
   requestExtension(wanted?: number): void;
   /** Asks for a reservation on `lane`, which then becomes the current one, in the background. Cheap to call often. */
   requestFlip(lane: Lane): void;
   /**
-   * Names the one listener. It must be told whenever anything above changed, in the same synchronous stretch: until then
-   * the generator counts on inside what it knew.
+   * Names the one listener. The tenure must call it whenever anything above changed, in the same synchronous stretch:
+   * until then the generator goes on with the values that it read before.
    */
   onChange(listener: () => void): void;
 }
 
-/** One of the two odometers of a worker; the value of the clock-back bit. */
+/** One of the two odometers of a worker, by the value of the clock-back bit in its IDs. */
 export type Lane = 0 | 1;
 
 /** A place on a lane. Positions are ordered by tick, then by sequence. */
@@ -54,13 +56,13 @@ export interface Position {
 /** A pair, one for each lane. */
 export type PerLane<T> = readonly [T, T];
 
-/** Below every position a layout can have. */
+/** Below every position that a layout can have. */
 export const BEFORE_ALL: Position = Object.freeze({ tick: Number.NEGATIVE_INFINITY, sequence: -1 });
 
-/** Above every position a layout can have. */
+/** Above every position that a layout can have. */
 export const AFTER_ALL: Position = Object.freeze({ tick: Number.POSITIVE_INFINITY, sequence: -1 });
 
-/** Negative when `a` comes before `b`, 0 when they are the same. */
+/** @returns a negative number when `a` comes before `b`, 0 when they are the same, else a positive one */
 export function comparePositions(a: Position, b: Position): number {
   if (a.tick !== b.tick) return a.tick < b.tick ? -1 : 1;
   return a.sequence - b.sequence;
@@ -77,8 +79,8 @@ export function otherLane(lane: Lane): Lane {
 /**
  * Holds a worker id given by hand, for ever and without a reservation.
  *
- * Flips are immediate. Nothing remembers what was issued: when the process restarts while the clock stands where the
- * last process already was, IDs repeat. Use a leased worker wherever that can happen.
+ * A flip needs no reservation. Nothing remembers what was issued: when the process restarts and the clock stands at a
+ * tick that the process had reached before, IDs repeat. Use a leased worker wherever that can happen.
  */
 export class StaticTenure implements Tenure {
   readonly number = 1;

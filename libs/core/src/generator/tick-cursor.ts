@@ -1,91 +1,102 @@
 import { BEFORE_ALL, comparePositions, type Lane, otherLane, type PerLane, type Position } from './tenure.js';
 
-/** The fast path: goes up the IDs of one tick inside a window of the issuer, with two comparisons for each. */
-class IdWalk implements DecimalMark {
+/**
+ * The fast path: counts up the IDs of one tick, with two comparisons for each ID, inside one window (a stretch in which
+ * neither tick nor tenure changed, known by its number).
+ */
+class TickCursor implements DecimalCursor {
+  /** The sequence at which the cursor stands; -1 before the first one. */
   sequence = -1;
-  readonly cell = new BigInt64Array(2);
+  readonly counter = new BigInt64Array(2);
   head = '';
   tailBase = Number.NaN;
   /** The ID of sequence 0 as a number; NaN where the tick's IDs may pass 2^53 - 1. */
   numberBase = Number.NaN;
+  /** The ID of sequence 0. */
   private idBase = 0n;
   /** The window in which `last` holds; -1 for none. */
   private window = -1;
-  /** The last sequence that needs no second look. */
+  /** The last sequence that the fast path may take. */
   private last = -1;
 
-  /** One further, if it is still this window and needs no second look. */
+  /** Goes one sequence on, if the window is still this one and the fast path may take the sequence. */
   advance(window: number): boolean {
     if (this.window !== window || this.sequence >= this.last) return false;
     this.sequence++;
-    this.cell[0] = this.cell[0]! + this.cell[1]!;
+    this.counter[0] = this.counter[0]! + this.counter[1]!;
     return true;
   }
 
-  /** How much further {@link advance} would go in this window. */
+  /** How many times in a row {@link advance} would succeed in this window. */
   runLength(window: number): number {
     return this.window === window ? Math.max(0, this.last - this.sequence) : 0;
   }
 
-  /** Lets {@link advance} go up to a sequence in this window; -1 for no window. */
+  /** Lets {@link advance} go up to the sequence `last` in a window; -1 for no window. */
   allow(last: number, window: number): void {
     this.last = last;
     this.window = window;
   }
 
-  /** Lets {@link advance} go nowhere. */
+  /** The next {@link advance} fails. */
   stop(): void {
     this.window = -1;
   }
 
-  /** Another tick has these IDs. @param base that of sequence 0. @param areSafe whether all of them fit a number */
-  useIds(base: bigint, step: number, areSafe: boolean): void {
+  /**
+   * Goes to another tick.
+   * @param base its ID of sequence 0
+   * @param step between the IDs of neighbouring sequences
+   * @param areSafe whether all its IDs are at most 2^53 - 1
+   */
+  beginTick(base: bigint, step: number, areSafe: boolean): void {
     this.idBase = base;
     this.numberBase = areSafe ? Number(base) : Number.NaN;
     this.tailBase = Number.NaN;
-    this.cell[1] = BigInt(step);
+    this.counter[1] = BigInt(step);
   }
 
-  /** Makes the ID of `sequence`. */
-  compose(step: number): void {
-    this.cell[0] = this.idBase + BigInt(this.sequence * step);
+  /** Sets the counter to the ID of `sequence`. */
+  computeId(step: number): void {
+    this.counter[0] = this.idBase + BigInt(this.sequence * step);
   }
 }
 
 /**
  * Where one code stands on its worker's two lanes.
  *
- * A lane is an odometer: its mark only goes up. The current lane's mark is (`tick`, `sequence`); the other one rests.
- * Others read the fields; only the methods here move the mark, and whoever writes a batch from it.
+ * A lane is an odometer: its mark, the last position that is used up, only goes up. The current lane's mark is
+ * (`tick`, `sequence`); the other lane's is `resting`. Other classes read the fields; only the methods here and the
+ * batch writers move the mark.
  */
-export class Sequencer extends IdWalk {
+export class Sequencer extends TickCursor {
   lane: Lane = 0;
   tick = Number.NEGATIVE_INFINITY;
   /** The other lane's mark. */
   resting: Position = BEFORE_ALL;
 
-  /** The highest tick of the wall clock at which the current lane was used: below it the clock went back. */
+  /** The highest tick of the wall clock at which the current lane was used. A clock below it went back. */
   wallTick = Number.NEGATIVE_INFINITY;
-  /** Since when the lane has been held, monotonic ms; NaN while it is not. */
+  /** When the hold of the lane began, monotonic ms; NaN while the lane is not held. */
   private heldSince = Number.NaN;
-  /** The tick on which the hold began. */
+  /** The tick of the mark when the hold began. */
   heldTick = 0;
 
-  /** The tenure the marks belong to. */
+  /** The number of the tenure that the marks belong to. */
   tenure = 0;
-  /** The tick whose IDs are known. */
+  /** The tick that the last {@link beginTick} was for; NaN when its IDs hold no longer. */
   private knownTick = Number.NaN;
 
-  /** IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
+  /** The IDs issued so far are `countBase + sequence`: counting costs the fast path nothing. */
   private countBase = 1;
-  /** How many of them {@link takeUncounted} has answered with. */
+  /** How many of them {@link takeUncounted} has returned. */
   private counted = 0;
   /** True when the code was used again since it came, or since the eviction hand last passed. */
   private used = false;
-  /** True when the code was evicted: whoever still has this must look the code up again. */
+  /** True when the code was evicted: bound calls that still have this sequencer must look the code up again. */
   evicted = false;
 
-  /** @param slot its place among those that are counted together */
+  /** @param slot its index among the sequencers that are counted together; -1 when it is not counted */
   constructor(readonly slot = -1) {
     super();
   }
@@ -94,27 +105,27 @@ export class Sequencer extends IdWalk {
     return this.countBase + this.sequence;
   }
 
-  /** How many were issued since the last call. */
+  /** How many IDs were issued since the last call. */
   takeUncounted(): number {
     const fresh = this.issued - this.counted;
     this.counted += fresh;
     return fresh;
   }
 
-  /** Moves the mark; every move is one ID. */
+  /** Moves the mark, which counts as one ID. */
   moveTo(tick: number, sequence: number): void {
     this.countBase += this.sequence + 1 - sequence;
     this.tick = tick;
     this.sequence = sequence;
   }
 
-  /** Whether the mark stands on a tick whose IDs are not known: {@link useIds} is due. */
+  /** True when the mark has left the tick that the last {@link beginTick} was for: another one is due. */
   get isOnNewTick(): boolean {
     return this.knownTick !== this.tick;
   }
 
-  override useIds(base: bigint, step: number, areSafe: boolean): void {
-    super.useIds(base, step, areSafe);
+  override beginTick(base: bigint, step: number, areSafe: boolean): void {
+    super.beginTick(base, step, areSafe);
     this.knownTick = this.tick;
   }
 
@@ -129,13 +140,17 @@ export class Sequencer extends IdWalk {
     return mark.tick > tick || (mark.tick === tick && mark.sequence > sequence);
   }
 
-  /** The lane is used at this tick of a clock that is right. */
-  follow(wallTick: number): void {
+  /** The lane is used at this tick of the wall clock; a hold is over. */
+  followClock(wallTick: number): void {
     this.wallTick = wallTick;
     this.heldSince = Number.NaN;
   }
 
-  /** The lane is ahead of the clock and stays where it is; for how long already, ms. @param now monotonic ms */
+  /**
+   * The lane is ahead of a clock that went back, and waits for it.
+   * @param now monotonic ms
+   * @returns for how long it has waited already, ms
+   */
   hold(now: number): number {
     if (Number.isNaN(this.heldSince)) {
       this.heldSince = now;
@@ -144,13 +159,13 @@ export class Sequencer extends IdWalk {
     return now - this.heldSince;
   }
 
-  /** Starts a tenure: both lanes at its floors. */
-  begin(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
+  /** Starts a tenure, with both marks at these floors. */
+  beginTenure(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
     this.tenure = tenure;
     this.lane = lane;
     this.putMark(floors[lane]);
     this.resting = floors[otherLane(lane)];
-    this.follow(Math.min(this.tick, wallTick));
+    this.followClock(Math.min(this.tick, wallTick));
     this.knownTick = Number.NaN;
   }
 
@@ -168,13 +183,13 @@ export class Sequencer extends IdWalk {
     this.resting = { tick: this.tick, sequence: this.sequence };
     this.lane = otherLane(this.lane);
     this.putMark(mark);
-    this.follow(wallTick);
+    this.followClock(wallTick);
     this.knownTick = Number.NaN;
   }
 
   /**
-   * Puts the marks of another sequencer in place of this one's, to take a failed batch back. A hold stays begun: it
-   * would never end for somebody whose batches fail.
+   * Takes over the marks of another sequencer, to take a failed batch back. A hold that the batch began goes on: if
+   * each failed batch ended it, the next one would begin another, and `maxHoldMs` would never be reached.
    */
   restore(from: Sequencer): void {
     this.lane = from.lane;
@@ -188,7 +203,7 @@ export class Sequencer extends IdWalk {
     this.knownTick = Number.NaN;
   }
 
-  /** One that stands at the same place, to try on it what would happen. */
+  /** Makes a sequencer that stands at the same place, to try a step on. */
   copy(): Sequencer {
     const copy = new Sequencer();
     copy.restore(this);
@@ -198,18 +213,18 @@ export class Sequencer extends IdWalk {
   }
 
   /** The code is used again. */
-  use(): void {
+  markUsed(): void {
     this.used = true;
   }
 
-  /** The eviction hand passes: whether the code was used since the last time. */
-  takeChance(): boolean {
+  /** The eviction hand passes. @returns whether the code was used since the hand last passed */
+  takeSecondChance(): boolean {
     const { used } = this;
     this.used = false;
     return used;
   }
 
-  /** The code makes room for others. */
+  /** The code makes room for another one. */
   evict(): void {
     this.evicted = true;
     this.stop();
@@ -223,13 +238,14 @@ export class Sequencer extends IdWalk {
   }
 }
 
-/** Where something stands that counts up in equal steps, with what is known of its text. */
-export interface DecimalMark {
+/** A cursor over numbers in equal steps that remembers the digits which neighbours share. */
+export interface DecimalCursor {
   sequence: number;
-  /** The number at `sequence`, and what two neighbours differ by: 64-bit cells add without a bigint in between. */
-  readonly cell: BigInt64Array;
-  /** All of a number but its last four digits, for those whose number `tailBase` + offset has no more than four. */
+  /** The number at `sequence`, and the step. Additions between the elements of a BigInt64Array make no bigints. */
+  readonly counter: BigInt64Array;
+  /** All digits but the last four, of the numbers whose `tailBase + sequence * step` is 0 to 9,999: their last four. */
   head: string;
+  /** NaN while no head is known. */
   tailBase: number;
 }
 
@@ -237,38 +253,38 @@ export interface DecimalMark {
 const TAILS: readonly string[] = Array.from({ length: 10_000 }, (_, tail) => String(tail).padStart(4, '0'));
 
 /**
- * The ID at the mark as decimal text: a head that 10,000 neighbours share, and a tail from a table. About a quarter of
- * what `BigInt.prototype.toString` takes.
+ * The number at the cursor as decimal text: a head that 10,000 neighbours share, and a tail from a table. It takes
+ * about a quarter of the time of `BigInt.prototype.toString`.
  */
-export function decimalText(s: DecimalMark, sequenceStep: number): string {
-  const tail = s.tailBase + s.sequence * sequenceStep;
-  return tail >= 0 && tail < 10_000 ? s.head + TAILS[tail]! : newHead(s, sequenceStep);
+export function decimalText(cursor: DecimalCursor, step: number): string {
+  const tail = cursor.tailBase + cursor.sequence * step;
+  return tail >= 0 && tail < 10_000 ? cursor.head + TAILS[tail]! : newHead(cursor, step);
 }
 
-/** Writes the texts of the positions that follow the mark into a part of a list, and moves the mark to the last one. */
-export function writeNextTexts(s: DecimalMark, sequenceStep: number, batch: string[], from: number, end: number): void {
+/** Writes the texts of the numbers after the cursor into the places `from` to `end - 1`; the cursor moves with them. */
+export function writeNextTexts(cursor: DecimalCursor, step: number, batch: string[], from: number, end: number): void {
   for (let index = from; index < end; index++) {
-    pass(s, 1);
-    batch[index] = decimalText(s, sequenceStep);
-    let tail = s.tailBase + s.sequence * sequenceStep;
+    moveBy(cursor, 1);
+    batch[index] = decimalText(cursor, step);
+    let tail = cursor.tailBase + cursor.sequence * step;
     const first = index;
-    // All that share the head, without a look at anything else.
-    const { head } = s;
-    while ((tail += sequenceStep) < 10_000 && index + 1 < end) batch[++index] = head + TAILS[tail]!;
-    pass(s, index - first);
+    // Writes all texts that share the head in a loop that looks at nothing else.
+    const { head } = cursor;
+    while ((tail += step) < 10_000 && index + 1 < end) batch[++index] = head + TAILS[tail]!;
+    moveBy(cursor, index - first);
   }
 }
 
-function pass(s: DecimalMark, positions: number): void {
-  s.sequence += positions;
-  s.cell[0] = s.cell[0]! + s.cell[1]! * BigInt(positions);
+function moveBy(cursor: DecimalCursor, steps: number): void {
+  cursor.sequence += steps;
+  cursor.counter[0] = cursor.counter[0]! + cursor.counter[1]! * BigInt(steps);
 }
 
-function newHead(s: DecimalMark, sequenceStep: number): string {
-  const text = s.cell[0]!.toString();
+function newHead(cursor: DecimalCursor, step: number): string {
+  const text = cursor.counter[0]!.toString();
   if (text.length > 4) {
-    s.head = text.slice(0, -4);
-    s.tailBase = Number(text.slice(-4)) - s.sequence * sequenceStep;
+    cursor.head = text.slice(0, -4);
+    cursor.tailBase = Number(text.slice(-4)) - cursor.sequence * step;
   }
   return text;
 }

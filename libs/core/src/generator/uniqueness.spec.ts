@@ -3,7 +3,7 @@ import { runs } from '../../../../test/tier.js';
 import { ClockBeforeEpochError } from '../layout/layout-errors.js';
 import { GeneratorBench } from '../../../../test/support/engine/generator-bench.js';
 import { settle } from '../../../../test/support/engine/virtual-time.js';
-import { Issuer, Placement } from './position-allocator.js';
+import { Issuer, PositionAllocator } from './position-allocator.js';
 import {
   BEFORE_ALL,
   comparePositions,
@@ -103,7 +103,7 @@ class Campaign {
       await settle();
       if (this.violation !== undefined) break;
     }
-    // Whoever still waits gets what can be had.
+    // Calls that still wait get what can be had.
     this.bench.tenure.change({ refusal: undefined });
     for (let turn = 0; turn < 12; turn++) {
       this.answer(100);
@@ -285,24 +285,30 @@ describe('whatever clock, calls, codes, policies and grants', () => {
     },
     {
       broken: 'a change of the tenure does not end the window',
-      sabotage: () => jest.spyOn(Issuer.prototype, 'forget').mockImplementation(() => undefined),
+      sabotage: () => jest.spyOn(Issuer.prototype, 'invalidate').mockImplementation(() => undefined),
     },
     {
       broken: 'the base of a new tenure is forgotten',
       sabotage: () => {
-        const begin = Sequencer.prototype.begin;
-        jest.spyOn(Sequencer.prototype, 'begin').mockImplementation(function (this: Sequencer, tenure, lane, _, tick) {
-          begin.call(this, tenure, lane, [BEFORE_ALL, BEFORE_ALL], tick);
+        const beginTenure = Sequencer.prototype.beginTenure;
+        jest.spyOn(Sequencer.prototype, 'beginTenure').mockImplementation(function (
+          this: Sequencer,
+          tenure,
+          lane,
+          _,
+          tick,
+        ) {
+          beginTenure.call(this, tenure, lane, [BEFORE_ALL, BEFORE_ALL], tick);
         });
       },
     },
     {
       broken: 'a lane follows the clock back',
       sabotage: () => {
-        const place = Placement.prototype.place;
-        jest.spyOn(Placement.prototype, 'place').mockImplementation(function (this: Placement, s) {
-          s.tick = Math.min(s.tick, this['present'].tick);
-          return place.call(this, s);
+        const allocate = PositionAllocator.prototype.allocate;
+        jest.spyOn(PositionAllocator.prototype, 'allocate').mockImplementation(function (this: PositionAllocator, s) {
+          s.tick = Math.min(s.tick, this['clockWindow'].tick);
+          return allocate.call(this, s);
         });
       },
     },

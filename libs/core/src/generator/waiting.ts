@@ -12,9 +12,9 @@ import type { ResolvedGeneratorOptions } from './generator-options.js';
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Calls back when it is aborted. */
+  /** Calls back when the signal is aborted. */
   addEventListener(type: 'abort', listener: () => void): void;
-  /** Ends that. */
+  /** Does not call back any more. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
@@ -26,18 +26,21 @@ export interface WaitOptions {
   signal?: AbortSignalLike;
 }
 
-/** The clock may be set right, and a lease come back, at any moment: look again at least this often. */
+/**
+ * A waiting call tries again at least this often: the clock may be set right, or the lease come back, at any moment.
+ */
 const LOOK_AGAIN_MS = 100;
 
-/** A wait's bounds, fixed when the call began. */
+/** The bounds of a wait, fixed when the call began. */
 export interface WaitLimit {
   readonly timeoutMs: number;
+  /** Monotonic ms. */
   readonly giveUpAt: number;
   readonly signal: AbortSignalLike | undefined;
 }
 
 /**
- * How long somebody wants to wait, with the default in place.
+ * Checks how long a call may wait, and fills in the default.
  * @throws InvalidTimeoutError when `timeoutMs` is not a number of milliseconds
  */
 export function checkedWait(wait: WaitOptions = {}, asyncTimeoutMs: number): Pick<WaitLimit, 'timeoutMs' | 'signal'> {
@@ -55,7 +58,7 @@ export class Waiting {
     private readonly options: ResolvedGeneratorOptions,
   ) {}
 
-  /** Wakes everybody who waits. */
+  /** Lets every waiting call try again now. */
   wake(): void {
     for (const wake of [...this.sleepers]) wake();
   }
@@ -82,8 +85,8 @@ export class Waiting {
     }
   }
 
-  /** Gives the event loop a turn, in the middle of a large batch. */
-  breathe(): Promise<void> {
+  /** Gives the event loop a turn in the middle of a large batch. */
+  yieldToEventLoop(): Promise<void> {
     return this.sleep(0);
   }
 
@@ -112,7 +115,7 @@ export class Waiting {
         endListening(signal, wake);
         resolve();
       };
-      // First: what it throws rejects the call, and nothing is left behind.
+      // Before the timer is set: an error of the signal rejects the call, and leaves no timer behind.
       signal?.addEventListener('abort', wake);
       if (isOver) return;
       timer = this.ports.timers.setTimer(wake, ms, 'foreground');
@@ -121,11 +124,14 @@ export class Waiting {
   }
 }
 
-/** One that throws is the application's. Called from a timer it would end the process, and the call would never settle. */
+/**
+ * Removes a listener from a signal. A signal that throws here is the application's: from the timer that calls this, the
+ * error would end the process and the waiting call would never settle.
+ */
 export function endListening(signal: AbortSignalLike | undefined, listener: () => void): void {
   try {
     signal?.removeEventListener('abort', listener);
   } catch {
-    // The listener is called for nothing, at most.
+    // At worst the signal calls a listener that does nothing any more.
   }
 }

@@ -1,5 +1,5 @@
 import type { Stock, TakenIds } from '../supply/supply.js';
-import { type BatchOrder, TEXTS } from '../generator/outputs.js';
+import { type BatchRequest, textWriter } from '../generator/outputs.js';
 
 interface Batch {
   readonly ids: readonly bigint[];
@@ -91,11 +91,11 @@ const SLICE = 2_048;
 class TakenList implements TakenIds {
   constructor(private readonly ids: readonly bigint[]) {}
 
-  write<Batch>({ batch, form }: BatchOrder<Batch>, from: number, end: number): void {
-    for (let index = from; index < end; index++) form.put(batch, index, this.ids[index]!);
+  write<Batch>({ batch, writer }: BatchRequest<Batch>, from: number, end: number): void {
+    for (let index = from; index < end; index++) writer.writeOne(batch, index, this.ids[index]!);
   }
 
-  turnAfter({ form }: BatchOrder<unknown>): number {
-    return form === TEXTS ? SLICE : this.ids.length;
+  turnAfter({ writer }: BatchRequest<unknown>): number {
+    return writer === textWriter ? SLICE : this.ids.length;
   }
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { MAX_ID } from '../codec/id-codec.js';
-import { IDS } from '../generator/outputs.js';
+import { bigintWriter } from '../generator/outputs.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { Segment } from './segment-store.js';
 import { range } from '../../../../test/support/engine/segment-bench.js';
 
 function take(buffer: SegmentBuffer, count: number): bigint[] {
   const batch: bigint[] = [];
-  buffer.take(count).write({ batch, count, form: IDS }, 0, count);
+  buffer.take(count).write({ batch, count, writer: bigintWriter }, 0, count);
   return batch;
 }
 

@@ -1,6 +1,6 @@
 import type { Stock, TakenIds } from '../supply/supply.js';
-import type { DecimalMark } from '../generator/tick-cursor.js';
-import type { BatchOrder } from '../generator/outputs.js';
+import type { DecimalCursor } from '../generator/tick-cursor.js';
+import type { BatchRequest } from '../generator/outputs.js';
 import type { Segment } from './segment-store.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */
@@ -86,7 +86,7 @@ export function sizeOf({ first, last }: Segment): number {
 }
 
 /** Walks over one segment, and has what the fast path needs to go one further. */
-export class NumberCursor implements DecimalMark {
+export class NumberCursor implements DecimalCursor {
   /** Index in the segment of the number handed out last; -1 before the first. */
   sequence = -1;
   /** Up to this index nothing else needs a look. */
@@ -94,7 +94,7 @@ export class NumberCursor implements DecimalMark {
   /** Index of the segment's last number. */
   end = -1;
   /** The number at `sequence`, and 1. */
-  readonly cell = new BigInt64Array([0n, 1n]);
+  readonly counter = new BigInt64Array([0n, 1n]);
   /** The number of index 0; not exact above 2^53, but above 2^53 there. */
   numberBase = 0;
   head = '';
@@ -113,20 +113,20 @@ export class NumberCursor implements DecimalMark {
 
   /** The numbers that are left; undefined when there are none. */
   get rest(): Segment | undefined {
-    const passed = this.cell[0]!;
+    const passed = this.counter[0]!;
     return this.left === 0 ? undefined : { first: passed + 1n, last: passed + BigInt(this.left) };
   }
 
   /** Goes one further, which the caller knows to be there. */
   step(): void {
     this.sequence++;
-    this.cell[0] = this.cell[0]! + this.cell[1]!;
+    this.counter[0] = this.counter[0]! + this.counter[1]!;
   }
 
   /** As {@link step}, and answers with the number. */
   next(): bigint {
     this.step();
-    return this.cell[0]!;
+    return this.counter[0]!;
   }
 
   /** Goes to the start of a segment; what is left of the one before is forgotten. */
@@ -135,16 +135,16 @@ export class NumberCursor implements DecimalMark {
     this.sequence = -1;
     this.last = -1;
     this.end = Number(last - first);
-    this.cell[0] = first - 1n;
+    this.counter[0] = first - 1n;
     this.numberBase = Number(first);
     this.tailBase = Number.NaN;
   }
 
   /** Goes over some numbers at once, at most those that are left; answers with them. */
   pass(count: number): Segment {
-    const before = this.cell[0]!;
+    const before = this.counter[0]!;
     this.sequence += count;
-    this.cell[0] = before + BigInt(count);
+    this.counter[0] = before + BigInt(count);
     return { first: before + 1n, last: before + BigInt(count) };
   }
 
@@ -174,12 +174,12 @@ class TakenNumbers implements TakenIds {
 
   constructor(private readonly runs: Segment[]) {}
 
-  write<Batch>({ batch, form }: BatchOrder<Batch>, from: number, end: number): void {
+  write<Batch>({ batch, writer }: BatchRequest<Batch>, from: number, end: number): void {
     const { cursor } = this;
     for (let done = from; done < end;) {
       if (cursor.left === 0) cursor.begin(this.runs.shift()!);
       const next = Math.min(end, done + cursor.left);
-      form.follow(cursor, 1, batch, done, next);
+      writer.writeRun(cursor, 1, batch, done, next);
       done = next;
     }
   }

@@ -135,7 +135,7 @@ describe('short IDs', () => {
     const issued = new Set(Array.from({ length: 32 }, () => ids.next()));
     time.step(SHORT_ID_CYCLE_MS);
     expect(thrownBy(() => other.next())).toMatchObject({ errorCode: 'SHORT_ID_REPEAT', expireSeconds: 1_000 });
-    // The longest expiry counts, whoever asks.
+    // The longest expiry counts, whichever generator is asked.
     time.freeze(999_999);
     expect(thrownBy(() => other.next())).toBeInstanceOf(ShortIdRepeatError);
     time.freeze(1);

@@ -1,10 +1,10 @@
 import { ConfigurationError } from '../config/option-reader.js';
+import { processWide } from '../copies.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import type { Layout } from '../layout/layout.js';
 import type { Clock, MonotonicClock } from '../ports.js';
-import { hostPorts } from '../zero-config/host-worker-id.js';
-import { processWide } from '../copies.js';
-import { RaindropError } from '../raindrop-error.js';
+import { RetryableError } from '../raindrop-error.js';
+import { hostPorts } from '../zero-config/host.js';
 import {
   foldId,
   MAX_EXPIRE_SECONDS,
@@ -21,9 +21,9 @@ export interface ShortIdSource {
   readonly layout: Layout;
   /** The next ID of the source. */
   nextId(): bigint;
-  /** `count` of them. */
+  /** The next `count` IDs. */
   nextIds(count: number): bigint[];
-  /** The next one, after waiting where that helps. */
+  /** The next ID, after waiting where that helps. */
   nextIdAsync(code?: undefined, wait?: WaitOptions): Promise<bigint>;
 }
 
@@ -33,7 +33,10 @@ export interface ShortIdPorts {
   readonly monotonic: MonotonicClock;
 }
 
-/** A value of the clock that is shared by a turn of the event loop may be older than this after long work, ms. */
+/**
+ * An ID whose time lies this much behind the clock is stale, ms. The source may use one value of the clock for a whole
+ * turn of the event loop, which gets old while the turn works.
+ */
 const FRESH_MS = 20;
 
 /**
@@ -41,13 +44,14 @@ const FRESH_MS = 20;
  * scene ids of QR codes and other numbers that expire. Neither random nor secret.
  *
  * A number is the milliseconds since westid's epoch modulo 2^21, the worker id (0-31) and the sequence (0-31), 21 + 5 +
- * 5 bits. How far a worker has come is remembered by whoever leased it to the source. 32 a millisecond for each worker,
- * then the source's `onExhausted`. A clock that went back is held for `maxHoldMs`, then refused: there is one lane
- * only.
+ * 5 bits. The lease of the source remembers how far a worker has come. A worker has 32 numbers a millisecond, then the
+ * source's `onExhausted` decides. When the clock goes back, the source waits for it up to `maxHoldMs`, then refuses:
+ * there is one lane only.
  *
  * Every call throws, or rejects with, the source's errors, and `ShortIdRepeatError` when the clock was set forward by
- * more than what `expireSeconds` leaves of the cycle. Several for one source know of each other's numbers, which differ
- * for the longest of their `expireSeconds`; let nobody else shorten its IDs.
+ * more than the part of the cycle that `expireSeconds` leaves. Several generators of one source in a process know of
+ * each other's numbers, which differ for the longest of their `expireSeconds`. No other code may shorten the source's
+ * IDs.
  */
 export class ShortIdGenerator {
   /** The longest `expireSeconds`, which needs clocks that are always right. */
@@ -73,14 +77,14 @@ export class ShortIdGenerator {
   next(): number {
     const wallMs = this.checkedClock();
     let id = this.source.nextId();
-    // A stale time would come again too soon; a batch reads the real clock.
+    // A number with a stale time would come again too soon after this call. A batch reads the real clock.
     if (timeOf(id) < wallMs - FRESH_MS) id = this.source.nextIds(1)[0]!;
     return this.shorten(id) ?? this.next();
   }
 
   /**
-   * Returns the next number; waits where waiting helps, at most `timeoutMs`. For a clock that was set forward it does
-   * not.
+   * Returns the next number; waits where waiting helps, at most `timeoutMs`. It does not wait out a clock that was set
+   * forward.
    */
   async nextAsync(wait?: WaitOptions): Promise<number> {
     this.checkedClock();
@@ -89,23 +93,26 @@ export class ShortIdGenerator {
   }
 
   /**
-   * Tells what a number says, whoever issued it. Its time is the one, of all that are whole cycles apart, that is not
-   * older than `expireSeconds`.
-   * @param near a moment at which it was valid, by default now
+   * Reads the parts of a number, which any generator may have issued. Of its possible times, which lie whole cycles
+   * apart, this returns the one that is not older than `expireSeconds`.
+   * @param near a moment at which the number was valid, by default now
    * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time
    */
   decode(shortId: number, near = new Date(this.ports.clock.refresh())): ParsedShortId {
     return parseShortId(shortId, near, { expireSeconds: this.expireSeconds });
   }
 
-  /** The wall clock. Looked at first: the lane of a refused number would stay ahead of a clock that is set right. */
+  /**
+   * Reads the wall clock, and refuses before the source issues an ID: its lane would stay ahead of the clock when that
+   * is set right.
+   */
   private checkedClock(): number {
     const wallMs = this.ports.clock.refresh();
     this.refuseRepeat(wallMs, this.ports.monotonic.now());
     return wallMs;
   }
 
-  /** Undefined for 0, which is no number. */
+  /** Undefined for an ID that folds to 0, which is not a short ID. */
   private shorten(id: bigint): number | undefined {
     const [timeMs, nowMs] = [timeOf(id), this.ports.monotonic.now()];
     this.refuseRepeat(timeMs, nowMs);
@@ -134,7 +141,9 @@ function refuseOtherLayout({ fingerprint }: Layout): void {
 
 const guards = processWide('guards of short IDs', () => new WeakMap<object, RepeatGuard>());
 
-/** The one guard of a source: its numbers must differ whichever generator shortens them. The longest expiry counts. */
+/**
+ * The guard that all generators of a source share, since their numbers must differ as well. The longest expiry counts.
+ */
 function guardOfSource(source: object, keepMs: number): RepeatGuard {
   const guard = guards.get(source) ?? new RepeatGuard(SHORT_ID_CYCLE_MS, keepMs);
   guards.set(source, guard);
@@ -142,25 +151,26 @@ function guardOfSource(source: object, keepMs: number): RepeatGuard {
   return guard;
 }
 
-/** Numbers whose times led the monotonic clock by nearly the same. */
+/** Numbers that were issued one after the other, with nearly the same lead. */
 interface Stretch {
-  /** By how much at least, ms. */
+  /** The smallest lead among them, ms. */
   readonly leadMs: number;
   /** When the last of them was issued, monotonic ms. */
   lastMs: number;
 }
 
 /**
- * Sees that a number of a cycle would come again too soon, because the clock was set forward.
+ * Detects that a number would come again too soon because the clock was set forward.
  *
- * A number comes again when the time in it has gone on by a cycle. If that time leads the monotonic clock by `x` more
- * than then, only a cycle minus `x` has really passed: too little when `x` is more than a cycle minus the time for
- * which numbers must differ. So the smallest lead of that time is what has to be known.
+ * A number comes again when the time in the IDs has gone on by a cycle. That time minus the monotonic clock is its
+ * lead, which grows when the clock is set forward. If the lead has grown by `x` since a number was issued, only a cycle
+ * minus `x` has really passed when the number comes again. That is too little when `x` is more than the slack, the
+ * cycle minus the time for which numbers must differ. So the guard remembers the smallest lead of that time. Example:
+ * of a cycle of 2,097 s numbers differ for 2,037 s, so the guard refuses numbers after the clock was set forward by
+ * more than 60 s.
  */
 export class RepeatGuard {
-  /**
-   * Of the last `keepMs`: a later one with a smaller lead takes the place of those before it, so the first is smallest.
-   */
+  /** Those of the last `keepMs`, by ascending lead: a later stretch replaces all before it with a larger lead. */
   private readonly stretches: Stretch[] = [];
 
   constructor(
@@ -168,12 +178,12 @@ export class RepeatGuard {
     private keepMs: number,
   ) {}
 
-  /** For how long numbers differ, ms. */
+  /** How long numbers differ, ms. */
   get keptMs(): number {
     return this.keepMs;
   }
 
-  /** Lets numbers differ for so long at least, from now on. */
+  /** Makes numbers differ for at least `keepMs` from now on. */
   keepAtLeast(keepMs: number): void {
     this.keepMs = Math.max(this.keepMs, keepMs);
   }
@@ -183,8 +193,8 @@ export class RepeatGuard {
   }
 
   /**
-   * For how long a number of a time must not be issued yet, ms; 0 when it may be.
-   * @param timeMs what the number says
+   * Returns how long a number must not be issued yet, ms; 0 when it may be.
+   * @param timeMs the time in the number
    * @param nowMs the monotonic clock
    */
   blockedMs(timeMs: number, nowMs: number): number {
@@ -201,14 +211,14 @@ export class RepeatGuard {
     const leadMs = timeMs - nowMs;
     while (stretches.length > 0 && stretches.at(-1)!.leadMs >= leadMs) stretches.pop();
     const last = stretches.at(-1);
-    // To join them errs on the safe side, and leaves ten of them at most.
+    // Joining two stretches errs on the safe side, and leaves ten of them at most.
     if (last !== undefined && leadMs - last.leadMs < this.slackMs / 8) last.lastMs = nowMs;
     else stretches.push({ leadMs, lastMs: nowMs });
   }
 }
 
 /** The clock was set forward so far that short IDs would repeat before they expire. */
-export class ShortIdRepeatError extends RaindropError {
+export class ShortIdRepeatError extends RetryableError {
   readonly errorCode = 'SHORT_ID_REPEAT';
 
   constructor(
@@ -221,7 +231,6 @@ export class ShortIdRepeatError extends RaindropError {
       `The clock was set forward, so far that a short ID could repeat one of the last ${expireSeconds} s. ` +
         `None is issued for ${Math.ceil(blockedMs / 1_000)} s, or until the clock is set right. ` +
         `Check the host's time synchronisation; a smaller expireSeconds lets the clock leap further.`,
-      { retryable: true },
     );
   }
 }

@@ -1,14 +1,14 @@
-import { Layout } from '../layout/layout.js';
 import { InvalidIdError } from '../codec/id-codec.js';
 import { OptionReader } from '../config/option-reader.js';
+import { Layout } from '../layout/layout.js';
 import { InvalidPartError } from '../layout/layout-errors.js';
 import { showValue } from '../show-value.js';
 import { MAX_DATE_MS } from '../time/timeline.js';
 
 /**
- * Says what short IDs are made of: 43 bits of milliseconds since westid's epoch (until 2295), worker 5, sequence 5.
- * Give it to the service that leases the workers of a {@link ShortIdGenerator}; its own IDs are not short. There is no
- * clock-back bit: a number that repeats after 35 minutes has no room for a second lane.
+ * The layout of the IDs that short IDs are folded from: 43 bits of milliseconds since westid's epoch (until 2295),
+ * worker 5, sequence 5. Give it to the service that leases the workers of a {@link ShortIdGenerator}; its own IDs are
+ * not short. There is no clock-back bit: a number that repeats after 35 minutes has no room for a second lane.
  */
 export const shortIdLayout = new Layout({
   unitMs: 1,
@@ -31,13 +31,13 @@ export interface ParsedShortId {
 const BITS = 31;
 const MAX_SHORT_ID = 2 ** BITS - 1;
 
-/** After so long every number comes again, ms: 34.95 minutes. */
+/** Every number comes again after this time, ms: 34.95 minutes. */
 export const SHORT_ID_CYCLE_MS = 2 ** (BITS - shortIdLayout.lowBits);
 
 /** The longest time for which numbers can differ, if all clocks are right. */
 export const MAX_EXPIRE_SECONDS = Math.floor(SHORT_ID_CYCLE_MS / 1_000);
 
-/** A minute less: for clocks that are set forward, and for hosts whose clocks differ by `maxClockSkewMs` both ways. */
+/** A minute less, for clocks that are set forward and for hosts whose clocks differ by `maxClockSkewMs` either way. */
 export const DEFAULT_EXPIRE_SECONDS = MAX_EXPIRE_SECONDS - 60;
 
 /** The options say how long a short ID stays unique. */
@@ -55,14 +55,16 @@ export function resolveExpireSeconds(options: ShortIdOptions): number {
   return expireSeconds;
 }
 
-/** Folds an ID of {@link shortIdLayout}: its time modulo the cycle. */
+/** Folds an ID of {@link shortIdLayout}: the short ID has its time modulo the cycle. */
 export function foldId(id: bigint): number {
   return Number(BigInt.asUintN(BITS, id));
 }
 
 /**
- * Tells what a short ID says, whoever issued it. Its time is known but for whole cycles: it is taken to be younger than
- * `expireSeconds`, as seen from `near`, and what is left of the cycle lies after it, for clocks that differ.
+ * Reads the parts of a short ID, which any generator may have issued. A short ID has its time modulo a cycle of 34.95
+ * minutes. Of the possible times this returns the one that lies less than `expireSeconds` before `near`, or after
+ * `near` by at most the rest of the cycle, for clocks that differ. Example: with the default of 2,037 s, a time from
+ * 2,037 s before `near` to 60 s after it.
  * @param near a moment at which the number was still valid
  * @throws InvalidIdError when it is not an integer from 1 to 2^31 - 1; InvalidPartError when `near` is no time;
  * ConfigurationError naming the option that is wrong
@@ -81,7 +83,7 @@ export function parseShortId(shortId: number, near: Date, options: ShortIdOption
   return { shortId, time: new Date(timeline.startOf(tick + cycles * SHORT_ID_CYCLE_MS)), workerId, sequence };
 }
 
-/** By its tag, which dates of another realm have as well. */
+/** Checks the tag: `instanceof` would refuse a Date of another realm. */
 function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === '[object Date]';
 }

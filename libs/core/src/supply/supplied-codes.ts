@@ -68,7 +68,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCod
     return this.named.get(code) ?? this.add(code);
   }
 
-  again(code: string, found: One): One {
+  revalidate(code: string, found: One): One {
     return found.isDropped ? this.of(code) : found;
   }
 
@@ -98,7 +98,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCod
     if (this.isFull) this.drop(this.idle!);
     const fresh = this.rules.make(code);
     this.named.set(code, fresh);
-    this.counts.tell((each) => each.came(code));
+    this.counts.forEach((each) => each.codeAdded(code));
     return fresh;
   }
 
@@ -133,7 +133,7 @@ export class SuppliedCodes<One extends Supply> implements Codes<One>, CountedCod
     this.named.delete(code);
     this.idle = undefined;
     this.issuedBefore += supply.issued;
-    this.counts.tell((each) => each.gone(code, supply.issued));
+    this.counts.forEach((each) => each.codeEvicted(code, supply.issued));
     void supply.close();
   }
 }

@@ -1,7 +1,7 @@
 import { CallsByCode, type IdCalls } from '../generator/id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from '../generator/issued-counts.js';
 import type { RaindropError } from '../raindrop-error.js';
-import { type BatchOrder, Outputs } from '../generator/outputs.js';
+import { type BatchRequest, Outputs } from '../generator/outputs.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import type { SuppliedCodes } from './supplied-codes.js';
 import type { Stock, Supply, SupplyContext } from './supply.js';
@@ -71,11 +71,11 @@ export class SuppliedOutputs<One extends Supply> extends Outputs<One> {
     return supply.epoch === epoch ? taken : this.idAsync(find, wait);
   }
 
-  protected write<Batch>(supply: One, order: BatchOrder<Batch>): void {
+  protected write<Batch>(supply: One, order: BatchRequest<Batch>): void {
     supply.take(order.count).write(order, 0, order.count);
   }
 
-  protected async writeAsync<Batch>(find: () => One, order: BatchOrder<Batch>, wait?: WaitOptions): Promise<void> {
+  protected async writeAsync<Batch>(find: () => One, order: BatchRequest<Batch>, wait?: WaitOptions): Promise<void> {
     const supply = find();
     const { taken, epoch } = await supply.takeSoon(order.count, (stock) => stock.take(order.count), wait);
     const slice = taken.turnAfter(order);

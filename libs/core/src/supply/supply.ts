@@ -1,7 +1,7 @@
 import type { SupplyPorts } from '../ports.js';
 import type { OptionReader } from '../config/option-reader.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { BatchOrder } from '../generator/outputs.js';
+import type { BatchRequest } from '../generator/outputs.js';
 import { checkedWait, type WaitOptions } from '../generator/waiting.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import { type AdaptiveStep, Fetcher, type FetchListener } from './fetcher.js';
@@ -71,9 +71,9 @@ export class FetchCounters {
 /** IDs that were taken together. */
 export interface TakenIds {
   /** Writes those from one index to another into the places of a batch; each part once, in order. */
-  write<Batch>(order: BatchOrder<Batch>, from: number, end: number): void;
+  write<Batch>(order: BatchRequest<Batch>, from: number, end: number): void;
   /** After so many of them others are to have a turn of the event loop (well under a millisecond). */
-  turnAfter(order: BatchOrder<unknown>): number;
+  turnAfter(order: BatchRequest<unknown>): number;
 }
 
 /** The IDs at hand. */

@@ -77,8 +77,9 @@ export type TimeUnit = 'millisecond' | 'second' | 'minute' | 'hour' | 'day';
 
 /** The values that the design fixes for each unit. */
 export interface TimeUnitRule {
-  /** The original's number for the unit. */
+  /** The number of the unit in the Go original's options. */
   readonly number: number;
+  /** The length of a tick, ms. */
   readonly ms: number;
   readonly minTimestampBits: number;
   readonly maxTimestampBits: number;
@@ -95,7 +96,7 @@ export const TIME_UNITS: Readonly<Record<TimeUnit, TimeUnitRule>> = {
   day: { number: 5, ms: 86_400_000, minTimestampBits: 15, maxTimestampBits: 40, coarse: true },
 };
 
-/** Finds a unit by its name, in any case, or by the original's number. */
+/** Finds a unit by its name, in upper or lower case, or by its number in the Go original. */
 export function findTimeUnit(given: unknown): TimeUnit | undefined {
   const names = Object.keys(TIME_UNITS) as TimeUnit[];
   return names.find(

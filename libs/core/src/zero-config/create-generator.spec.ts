@@ -5,7 +5,7 @@ import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { wallClock } from '../ports.js';
 import { machineProcessWorkerId, machineText } from '../worker-id/machine-process-id.js';
 import { createGenerator, type CreateGeneratorOptions } from './create-generator.js';
-import type { HostScope } from './host-worker-id.js';
+import type { HostScope } from './host.js';
 
 interface Given {
   pid?: number;

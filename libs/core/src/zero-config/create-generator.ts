@@ -4,13 +4,13 @@ import {
   readGeneratorOptions,
   type ResolvedGeneratorOptions,
 } from '../generator/generator-options.js';
+import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
+import { type PerLane, type Position, StaticTenure } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
 import { readLayout, reportShortLife } from '../layout/layout-options.js';
 import type { GeneratorPorts, Timers } from '../ports.js';
-import { type PerLane, type Position, StaticTenure } from '../generator/tenure.js';
-import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { collisionOdds } from '../worker-id/machine-process-id.js';
-import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host-worker-id.js';
+import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host.js';
 
 /** The options of {@link createGenerator}. */
 export interface CreateGeneratorOptions extends GeneratorOptions {
@@ -22,25 +22,28 @@ export interface CreateGeneratorOptions extends GeneratorOptions {
   workerId?: number;
 }
 
-/** 1,024 IDs a millisecond for each of 1,024 worker ids, for 69.7 years; the end bit keeps a way out of this layout. */
+/**
+ * 1,024 IDs a millisecond for each of 1,024 worker ids, for 69.7 years. The other end bit stays free for a later
+ * layout.
+ */
 const BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 } as const;
 const WORKER_BITS = BITS.workIdLength;
 
 /**
- * Makes a generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased but made
- * of 5 bits of the process and 5 bits of the machine, or random where these cannot be told. Of 10 processes two share
- * one with a probability of 4 %, of 38 with one of 50 % (see {@link UnsafeGenerator.collisionOdds}), and then IDs
- * repeat. Use a leased worker where they are kept.
+ * Makes a generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased. It is
+ * made of 5 bits of the process and 5 bits of the machine, or random where these are not known. Of 10 processes two
+ * share a worker id with a probability of 4 %, of 38 processes with 50 % (see {@link UnsafeGenerator.collisionOdds}),
+ * and then IDs repeat. Use a leased worker for IDs that are kept.
  *
- * Calls with the same options give the same generator: one process has one for a worker id. Threads have their own,
- * with worker ids that differ for the first 32 threads that a process starts, the main one included, whether or not they
+ * Calls with the same options return the same generator: a process has one for each worker id. Each thread has its own.
+ * The first 32 threads that a process starts, the main one included, have different worker ids, whether or not they
  * still run.
  *
- * Nothing remembers former runs. The first ID lies after the tick of this call, on both lanes, so a former run under
- * the same worker id can have issued it only if it ended less than `maxAheadMs` ago, or the clock was set back since.
- * @param scope what is known of the host; for tests
- * @throws ConfigurationError naming every option that is wrong, or when the worker id is used in this process with
- * others
+ * Nothing remembers former runs. The first ID lies after the tick of this call, on both lanes. A former run under the
+ * same worker id can have issued it only if that run ended less than `maxAheadMs` ago, or the clock was set back since.
+ * @param scope the global scope of the host; for tests
+ * @throws ConfigurationError naming every option that is wrong, or when a generator of this process uses the worker id
+ * with other options
  */
 export function createGenerator(options: CreateGeneratorOptions = {}, scope = hostScope()): UnsafeGenerator {
   const ports = hostPorts(scope);
@@ -51,7 +54,7 @@ export function createGenerator(options: CreateGeneratorOptions = {}, scope = ho
   if (given !== undefined) reader.integer('workerId', { min: 0, max: 2 ** WORKER_BITS - 1 });
   reader.finish();
 
-  const generators = GeneratorsOfProcess.of(scope);
+  const generators = ProcessGenerators.of(scope);
   const workerId = (given as number | undefined) ?? generators.workerId(() => hostWorkerId(scope, WORKER_BITS));
   const setup = { layout: layout!, workerId, options: generatorOptions };
   const configuration = JSON.stringify([setup.layout.fingerprint, generatorOptions]);
@@ -63,32 +66,35 @@ function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
   const inner = new OptionReader({ ...BITS, startTimeStamp });
   const resolved = readLayout(inner, nowMs);
   if (resolved !== undefined) reportShortLife(inner, resolved, nowMs);
-  // The bits are right: whatever is wrong follows from the epoch.
+  // The bits are right, so every problem comes from the epoch.
   for (const { message } of inner.problems) reader.problem('startTimeStamp', startTimeStamp, message);
   return resolved?.layout;
 }
 
-/** Shared by all copies of this code in one scope: two copies that know nothing of each other would repeat IDs. */
+/**
+ * All copies of this module in one scope share the generators: two copies with generators of their own would repeat
+ * IDs.
+ */
 const GENERATORS = Symbol.for('@raindrop/core: generators of this process');
 
-/** The zero-configuration generators that a scope has made: one for a worker id. */
-class GeneratorsOfProcess {
+/** The zero-configuration generators that a scope has made: one for each worker id. */
+class ProcessGenerators {
   private readonly made = new Map<number, { readonly configuration: string; readonly generator: UnsafeGenerator }>();
   private drawn: number | undefined;
 
-  static of(scope: HostScope & { [GENERATORS]?: GeneratorsOfProcess }): GeneratorsOfProcess {
-    return (scope[GENERATORS] ??= new GeneratorsOfProcess());
+  static of(scope: HostScope & { [GENERATORS]?: ProcessGenerators }): ProcessGenerators {
+    return (scope[GENERATORS] ??= new ProcessGenerators());
   }
 
-  /** The worker id of those who name none; drawn once, since some of it may be random. */
+  /** The worker id of calls that name none. It is drawn once, since a part of it may be random. */
   workerId(draw: () => number): number {
     return (this.drawn ??= draw());
   }
 
   /**
-   * The generator of a worker id, made when there is none.
-   * @param configuration tells generators apart
-   * @throws ConfigurationError when it has one that is configured differently
+   * Returns the generator of a worker id, and makes it if there is none.
+   * @param configuration the options as text
+   * @throws ConfigurationError when the worker id has a generator with other options
    */
   generator(workerId: number, configuration: string, make: () => UnsafeGenerator): UnsafeGenerator {
     const known = this.made.get(workerId);
@@ -106,7 +112,7 @@ class GeneratorsOfProcess {
 }
 
 /**
- * Issues IDs with a worker id that nobody vouches for, for scripts and tests: see `createGenerator`. While another
+ * Issues IDs with a worker id that no lease protects, for scripts and tests: see `createGenerator`. While another
  * process has the same worker id, both issue the same IDs.
  */
 export class UnsafeGenerator extends SnowflakeGenerator {
@@ -126,8 +132,8 @@ export class UnsafeGenerator extends SnowflakeGenerator {
   }
 
   /**
-   * Tells the odds, 0 to 1, that of so many processes, this one among them, two have the same worker id: what chance
-   * says, where nobody gave one by hand.
+   * Returns the probability, 0 to 1, that two of `processes` processes, this one included, have the same worker id, if
+   * none of them was given its worker id by hand.
    * @throws ConfigurationError when it is not an integer from 0 to 1,000,000
    */
   collisionOdds(processes: number): number {
@@ -135,7 +141,7 @@ export class UnsafeGenerator extends SnowflakeGenerator {
   }
 }
 
-/** Leaves everything up to a position to whoever had the worker id before. */
+/** Issues only above a position: everything up to it may have been issued by former runs. */
 class LaterTenure extends StaticTenure {
   override readonly base: PerLane<Position>;
 

@@ -1,4 +1,4 @@
-import { hostPorts, hostScope } from './host-worker-id.js';
+import { hostPorts, hostScope } from './host.js';
 
 describe('the ports of this host', () => {
   const { clock, monotonic, randomness, timers } = hostPorts();

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createLayout, InvalidIdError } from '@raindrop/core';
-import { SnowflakeGenerator, StaticTenure } from '@raindrop/core/internal';
+import { SnowflakeGenerator } from '@raindrop/core/internal';
 import {
   Between,
   Column,
@@ -26,6 +26,7 @@ import {
 } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
 import { systemPorts } from '@raindrop/node/internal';
+import { StaticTenure } from '../../../core/src/generator/tenure.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 

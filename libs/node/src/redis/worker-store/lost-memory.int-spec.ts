@@ -1,5 +1,6 @@
 import type { Layout } from '@raindrop/core';
-import { judgeLayouts, resolveLayout, type LayoutConflictError, wallClock } from '@raindrop/core/internal';
+import { judgeLayouts, type LayoutConflictError, wallClock } from '@raindrop/core/internal';
+import { resolveLayout } from '../../../../core/src/layout/layout-options.js';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';

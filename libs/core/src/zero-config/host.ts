@@ -1,7 +1,10 @@
 import { machineProcessWorkerId, machineText, type NetworkInterfaces } from '../worker-id/machine-process-id.js';
 import { type GeneratorPorts, type Timers, wallClock } from '../ports.js';
 
-/** The first 32 threads that a process starts lie apart from each other, and from its neighbours' first threads. */
+/**
+ * Worker ids take 5 bits of process + 13 * thread. 13 is odd, so the first 32 threads of a process differ; the first
+ * few threads of processes with neighbouring ids differ as well.
+ */
 const THREAD_STRIDE = 13;
 
 interface Os {
@@ -10,8 +13,8 @@ interface Os {
 }
 
 /**
- * A worker id of the machine, the process and the thread this runs in: see {@link machineProcessWorkerId}. Where one of
- * them cannot be told from others it is random, and everything is in a browser.
+ * A worker id of the machine, the process and the thread that this runs in: see {@link machineProcessWorkerId}. The
+ * part of a machine or a process that cannot be told from others is random; in a browser both parts are.
  */
 export function hostWorkerId(scope: HostScope, workerBits: number): number {
   const random = randomWords(scope, 2);
@@ -27,7 +30,7 @@ function machineOf({ process }: HostScope): string | undefined {
     const os = process?.getBuiltinModule?.('node:os') as Os | undefined;
     const interfaces = os?.networkInterfaces() ?? {};
     const leadsOutside = Object.values(interfaces).some((each) => each?.some(({ internal }) => !internal));
-    // The name alone may be `localhost`.
+    // The host name alone tells nothing: it may be `localhost`.
     return os !== undefined && leadsOutside ? machineText(os.hostname(), interfaces) : undefined;
   } catch {
     // Not permitted, as in some sandboxes.
@@ -35,7 +38,7 @@ function machineOf({ process }: HostScope): string | undefined {
   }
 }
 
-/** Every container's first process is number 1: that tells nothing. */
+/** Undefined for process 1: the first process of every container has this number. */
 function processOf({ process }: HostScope): number | undefined {
   const pid = process?.pid;
   if (pid === undefined || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
@@ -44,8 +47,8 @@ function processOf({ process }: HostScope): number | undefined {
 }
 
 /**
- * What is used of the global scope, by its shape: core has the types of no host. Node.js, browsers, Deno and Bun have
- * it all but for `process`, which browsers lack.
+ * The parts of the global scope that are used, by their shape: core has the types of no host. Node.js, browsers, Deno
+ * and Bun have all of them, but browsers have no `process`.
  */
 export interface HostScope {
   readonly performance: { now(): number };
@@ -68,7 +71,7 @@ export function hostScope(): HostScope {
 
 const { performance, setTimeout, clearTimeout } = hostScope();
 
-/** Of when this was loaded, as the wall clock is. */
+/** The functions of the moment when this module was loaded, like the wall clock's. */
 const LOADED = { performance: { now: performance?.now.bind(performance) }, setTimeout, clearTimeout };
 
 /** Clocks, timers and randomness of wherever this runs. The wall clock is read at every call. */
