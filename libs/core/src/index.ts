@@ -157,10 +157,10 @@ export type {
 export type { MemorySegmentOptions } from './segment/memory-segment-store.js';
 export type { ChainOptions, ResolvedSegmentOptions, SegmentOptions } from './segment/segment-options.js';
 
-export type { ReservationCounters, SegmentStatus } from './segment/segment-supply.js';
+export type { ReservationCounters, SegmentStatus } from './segment/segment-policy.js';
 export type { SegmentCounters } from './segment/segment-generator.js';
 
-export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/id-supply.js';
+export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/batch-policy.js';
 export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
 export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
 

@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readSupplyOptions } from '../supply/supply.js';
+import { readPrefetcherOptions } from '../supply/prefetcher-options.js';
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {
@@ -50,6 +50,6 @@ export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptio
     maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { default: 0.5, of: 'a batch' }),
+    ...readPrefetcherOptions(reader, { default: 0.5, of: 'a batch' }),
   });
 }

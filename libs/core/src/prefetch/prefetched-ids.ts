@@ -1,13 +1,19 @@
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { SuppliedCodes } from '../supply/supplied-codes.js';
-import { SuppliedIds } from '../supply/supplied-ids.js';
-import { BatchCounters, type IdBatchSource, IdSupply, type PrefetchContext } from './id-supply.js';
+import { BufferedGenerator } from '../supply/buffered-generator.js';
+import { Prefetcher } from '../supply/prefetcher.js';
+import {
+  BatchCounters,
+  BatchPolicy,
+  type IdBatchSource,
+  type PrefetchContext,
+  type PrefetchStatus,
+} from './batch-policy.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from '../ports.js';
 
-/** So many codes are looked at in one call for one that makes room: some ten microseconds. */
+/** How many codes one call looks at, at most, to find one that can make room: some ten microseconds. */
 const MAX_LOOKS = 1_000;
 
 /** Counts what was done since the start. */
@@ -19,7 +25,7 @@ export interface PrefetchCounters extends Readonly<BatchCounters> {
 }
 
 /**
- * Hands out IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
+ * Hands out IDs that another process issues, taken in batches ahead of need: once warm, no call waits for a round trip.
  *
  * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
  * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
@@ -33,15 +39,23 @@ export interface PrefetchCounters extends Readonly<BatchCounters> {
  * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
  * Those that were started or bound stay.
  */
-export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
+export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements IdCalls {
   private readonly ctx: PrefetchContext;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
     const ctx = { source, ports, options: resolvePrefetchOptions(options), counters: new BatchCounters() };
     const { maxCodes } = ctx.options;
-    const make = (code?: string): IdSupply => new IdSupply(code, ctx);
-    super(new SuppliedCodes({ plainCode: undefined, maxCodes, maxLooks: MAX_LOOKS, make }), ctx);
+    const rules = {
+      plainCode: undefined,
+      maxCodes,
+      maxLooks: MAX_LOOKS,
+      make: (code?: string) => new CodePrefetcher(code, ctx),
+      // Whatever comes after that is later than all that the code gave.
+      isIdle: ({ isUnused }: CodePrefetcher) => isUnused,
+      notReady: (code: string) => new IdsNotReadyError(code),
+    };
+    super(rules, ctx);
     this.ctx = ctx;
   }
 
@@ -52,15 +66,20 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const patience = { timeoutMs: 10 * this.ctx.options.opTimeoutMs, ...wait };
-    const supplies = [undefined, ...codes].map((code) => this.codes.of(code));
-    for (const each of supplies) each.keep();
-    await Promise.all(supplies.map((each) => each.ready(patience)));
+    const prefetchers = [undefined, ...codes].map((code) => this.codes.of(code));
+    for (const each of prefetchers) each.keep();
+    await Promise.all(prefetchers.map((each) => each.ready(patience)));
   }
 
   /** Returns the calls for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   override forCode(code: string): BoundIdCalls {
     this.codes.of(code).bind();
     return super.forCode(code);
+  }
+
+  /** How the IDs stand: those without a code, then those of the codes in use, in the order in which they came. */
+  status(): PrefetchStatus[] {
+    return Array.from(this.codes, ({ code, status }) => ({ code, ...status }));
   }
 
   /** Counts what was issued, fetched and dropped since the start. */
@@ -78,8 +97,15 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
   close(): void {
     void this.codes.close();
   }
+}
 
-  protected notReady(code: string): IdsNotReadyError {
-    return new IdsNotReadyError(code);
+/** Keeps the IDs of one code at hand. */
+class CodePrefetcher extends Prefetcher {
+  /** @param code undefined for IDs without one */
+  constructor(
+    readonly code: string | undefined,
+    ctx: PrefetchContext,
+  ) {
+    super(new BatchPolicy(code, ctx), ctx);
   }
 }

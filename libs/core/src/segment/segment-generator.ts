@@ -2,15 +2,14 @@ import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
 import { withDeadline } from '../supply/fetcher.js';
-import { SuppliedCodes } from '../supply/supplied-codes.js';
-import { SuppliedIds } from '../supply/supplied-ids.js';
+import { BufferedGenerator } from '../supply/buffered-generator.js';
 import type { SupplyPorts } from '../ports.js';
-import { ReservationCounters, type SegmentContext, SegmentSupply } from './segment-supply.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';
+import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';
+import { SegmentNotReadyError, SegmentStoreUnavailableError, UnknownCodeError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 import type { SegmentStore } from './segment-store.js';
 
-/** How many codes are fetched at once at the start. */
+/** For how many codes first numbers are fetched at once at the start. */
 const AT_ONCE = 16;
 
 /** Counts what the generator has done since it was made. */
@@ -25,14 +24,14 @@ export interface SegmentCounters extends Readonly<ReservationCounters> {
  * Issues dense, increasing numbers by code, from segments that are reserved in a store ahead of need. No clock is asked.
  *
  * Inside one process the numbers of a code increase strictly; processes take turns by whole segments. The same number
- * appears under several codes. Calls without a code are calls for `defaultCode`. A code is kept for good, since its
- * numbers would be lost otherwise.
+ * appears under several codes. Calls without a code are calls for `defaultCode`. A code is kept for good: its
+ * numbers at hand would be lost otherwise.
  *
  * Every call throws (the async ones reject with) a typed error when there is no number: `SegmentNotReadyError`, which the
  * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
  * `ClosedError`.
  */
-export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCalls {
+export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> implements IdCalls {
   private readonly ctx: SegmentContext;
   private closing: Promise<void> | undefined;
 
@@ -44,9 +43,17 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
   ) {
     const ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
     const { defaultCode: plainCode, maxCodes } = ctx.options;
-    // Always a code: those that name none have one.
-    const make = (code?: string): SegmentSupply => new SegmentSupply(code!, store.source(code!), ctx);
-    super(new SuppliedCodes({ plainCode, maxCodes, maxLooks: maxCodes, make }), ctx);
+    const rules = {
+      plainCode,
+      maxCodes,
+      maxLooks: maxCodes,
+      // Calls that name no code have the default one: there is always a code.
+      make: (code?: string) => new SegmentPrefetcher(code!, store.source(code!), ctx),
+      // Only a code without a row makes room: it never had a number to lose.
+      isIdle: ({ lastError, issued }: SegmentPrefetcher) => lastError instanceof UnknownCodeError && issued === 0,
+      notReady: (code: string) => new SegmentNotReadyError(code),
+    };
+    super(rules, ctx);
     this.ctx = ctx;
   }
 
@@ -56,7 +63,7 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const { options, ports } = this.ctx;
-    const supplies = codes.map((code) => this.codes.of(code));
+    const prefetchers = codes.map((code) => this.codes.of(code));
     try {
       // Creating takes several statements: it gets the time of ten.
       await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
@@ -65,9 +72,14 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
     }
     // A new code takes several statements, and all share one connection.
     const patience = { timeoutMs: 10 * options.opTimeoutMs, ...wait };
-    for (let from = 0; from < supplies.length; from += AT_ONCE) {
-      await Promise.all(supplies.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
+    for (let from = 0; from < prefetchers.length; from += AT_ONCE) {
+      await Promise.all(prefetchers.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
     }
+  }
+
+  /** How the codes in use stand, in the order in which they came. */
+  status(): SegmentStatus[] {
+    return Array.from(this.codes, ({ code, status, buffer }) => ({ code, ...status, buffered: buffer.segments }));
   }
 
   /** Counts what was issued, reserved and refused since the start. */
@@ -82,10 +94,6 @@ export class SegmentGenerator extends SuppliedIds<SegmentSupply> implements IdCa
    */
   close(): Promise<void> {
     return (this.closing ??= this.closeAll());
-  }
-
-  protected notReady(code: string): RaindropError {
-    return new SegmentNotReadyError(code);
   }
 
   private async closeAll(): Promise<void> {

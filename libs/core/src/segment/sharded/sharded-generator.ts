@@ -3,10 +3,10 @@ import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
 import { RaindropError } from '../../raindrop-error.js';
 import { withDeadline } from '../../supply/fetcher.js';
-import { SuppliedOutputs } from '../../supply/supplied-ids.js';
+import { BufferedOutputs } from '../../supply/buffered-generator.js';
 import type { SupplyPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
-import { ReservationCounters, type SegmentContext, SegmentSupply } from '../segment-supply.js';
+import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
 import { checkApp, composeShardedId, shardOf, SHARDS } from './sharded-id.js';
@@ -42,10 +42,10 @@ export interface ShardedIdsStatus {
  */
 export class ShardedGenerator {
   private readonly directory: AppDirectory;
-  private readonly supplies = new Map<number, SegmentSupply>();
+  private readonly prefetchers = new Map<number, SegmentPrefetcher>();
   private readonly ctx: SegmentContext;
-  private readonly outputs: SuppliedOutputs<SegmentSupply>;
-  /** By supplies that are gone with their app. */
+  private readonly outputs: BufferedOutputs<SegmentPrefetcher>;
+  /** By prefetchers that are gone with their app. */
   private issuedBefore = 0;
   private closing: Promise<void> | undefined;
 
@@ -56,7 +56,7 @@ export class ShardedGenerator {
     options?: SegmentOptions,
   ) {
     this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
-    this.outputs = new SuppliedOutputs(this.ctx);
+    this.outputs = new BufferedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
   }
@@ -81,7 +81,7 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      index = this.outputs.id(this.supply(app, shard));
+      index = this.outputs.id(this.prefetcher(app, shard));
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -98,8 +98,8 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      const supply = this.supply(app, shard);
-      index = await this.outputs.idAsync(() => supply, wait);
+      const prefetcher = this.prefetcher(app, shard);
+      index = await this.outputs.idAsync(() => prefetcher, wait);
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -125,7 +125,7 @@ export class ShardedGenerator {
 
   /** Call it when this process may be a copy of another: numbers at hand are never used. */
   afterRestore(): void {
-    for (const supply of this.supplies.values()) supply.forget();
+    for (const prefetcher of this.prefetchers.values()) prefetcher.forget();
   }
 
   /**
@@ -140,14 +140,14 @@ export class ShardedGenerator {
   status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     let issued = this.issuedBefore;
-    for (const supply of this.supplies.values()) issued += supply.issued;
+    for (const prefetcher of this.prefetchers.values()) issued += prefetcher.issued;
     const counters = { issued, ...this.ctx.counters };
-    return { isReady, apps, shardsInUse: this.supplies.size, lastError, counters };
+    return { isReady, apps, shardsInUse: this.prefetchers.size, lastError, counters };
   }
 
   private async closeAll(): Promise<void> {
     this.directory.stop();
-    await Promise.all([...this.supplies.values()].map((supply) => supply.close()));
+    await Promise.all([...this.prefetchers.values()].map((prefetcher) => prefetcher.close()));
     await this.store.close();
   }
 
@@ -159,30 +159,30 @@ export class ShardedGenerator {
     return { app, shard };
   }
 
-  private supply(app: number, shard: number): SegmentSupply {
+  private prefetcher(app: number, shard: number): SegmentPrefetcher {
     const key = app * SHARDS + shard;
-    let supply = this.supplies.get(key);
-    if (supply === undefined) {
+    let prefetcher = this.prefetchers.get(key);
+    if (prefetcher === undefined) {
       const source = this.store.source(app, shard);
-      supply = new SegmentSupply(`app ${app}, shard ${shard}`, source, this.ctx);
-      this.supplies.set(key, supply);
+      prefetcher = new SegmentPrefetcher(`app ${app}, shard ${shard}`, source, this.ctx);
+      this.prefetchers.set(key, prefetcher);
     }
-    return supply;
+    return prefetcher;
   }
 
   /** What is at hand for an app that was removed is never used; its rows are gone. */
   private closeApp(app: number): void {
     for (let shard = 0; shard < SHARDS; shard++) {
       const key = app * SHARDS + shard;
-      const supply = this.supplies.get(key);
-      if (supply === undefined) continue;
-      this.issuedBefore += supply.issued;
-      this.supplies.delete(key);
-      void supply.close();
+      const prefetcher = this.prefetchers.get(key);
+      if (prefetcher === undefined) continue;
+      this.issuedBefore += prefetcher.issued;
+      this.prefetchers.delete(key);
+      void prefetcher.close();
     }
   }
 
-  /** A supply's error in the words of sharded IDs. */
+  /** A prefetcher's error in the words of sharded IDs. */
   private named(error: unknown, app: number, shard: number): unknown {
     if (error instanceof SegmentNotReadyError || error instanceof WaitTimeoutError) {
       return new NoShardedIdLeftError(app, shard, error);
