@@ -17,7 +17,7 @@ export type {
   Timers,
   Randomness,
   GeneratorPorts,
-  SupplyPorts as SegmentPorts,
+  PrefetcherPorts as SegmentPorts,
   PrefetchPorts,
 } from './ports.js';
 export { TIME_UNITS, type TimeUnit, type TimeUnitRule, type Timeline } from './time/timeline.js';

@@ -58,15 +58,15 @@ export interface GeneratorPorts {
   readonly randomness: Randomness;
 }
 
-/** Holds what a supply needs of its surroundings. The time of day is not among it. */
-export interface SupplyPorts {
+/** Holds what a prefetcher needs of its surroundings. It reads no time of day. */
+export interface PrefetcherPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
   readonly randomness: Randomness;
 }
 
 /** Holds what prefetching needs of its surroundings. */
-export interface PrefetchPorts extends SupplyPorts {
+export interface PrefetchPorts extends PrefetcherPorts {
   /** IDs get old by it as well: the monotonic clock may stand still while a host sleeps. */
   readonly clock: Clock;
 }

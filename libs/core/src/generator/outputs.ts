@@ -229,7 +229,7 @@ export class SnowflakeOutputs extends Outputs<Sequencer> {
     };
     while (done < count) {
       await this.waiting.until(limit, attempt);
-      if (done < count) await this.waiting.breathe();
+      if (done < count) await this.waiting.yieldToEventLoop();
     }
   }
 

@@ -83,7 +83,7 @@ export class Waiting {
   }
 
   /** Gives the event loop a turn, in the middle of a large batch. */
-  breathe(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return this.sleep(0);
   }
 

@@ -112,7 +112,7 @@ export class SharedIds {
     const batch = new RingBatch();
     while (batch.length < count) {
       await this.takeSome(batch, count, limit);
-      if (batch.length < count) await this.waiting.breathe();
+      if (batch.length < count) await this.waiting.yieldToEventLoop();
     }
     return batch.toArray();
   }

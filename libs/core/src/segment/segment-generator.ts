@@ -3,7 +3,7 @@ import type { WaitOptions } from '../generator/waiting.js';
 import { RaindropError } from '../raindrop-error.js';
 import { withDeadline } from '../supply/fetcher.js';
 import { BufferedGenerator } from '../supply/buffered-generator.js';
-import type { SupplyPorts } from '../ports.js';
+import type { PrefetcherPorts } from '../ports.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError, UnknownCodeError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
@@ -38,7 +38,7 @@ export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> imple
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
     private readonly store: SegmentStore,
-    ports: SupplyPorts,
+    ports: PrefetcherPorts,
     options?: SegmentOptions,
   ) {
     const ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };

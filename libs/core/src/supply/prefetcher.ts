@@ -1,4 +1,4 @@
-import type { SupplyPorts, Timer } from '../ports.js';
+import type { PrefetcherPorts, Timer } from '../ports.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { UnsafeIntegerError } from '../generator/generator-errors.js';
 import type { BatchOrder } from '../generator/outputs.js';
@@ -11,7 +11,7 @@ import { type TakeRequest, WaiterQueue } from './waiter-queue.js';
 /** What the prefetchers of all codes share. */
 export interface PrefetcherContext {
   readonly options: PrefetcherOptions;
-  readonly ports: SupplyPorts;
+  readonly ports: PrefetcherPorts;
   /** Where all of them count together. */
   readonly counters: FetchCounters;
 }

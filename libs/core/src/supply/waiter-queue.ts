@@ -1,7 +1,7 @@
 import { WaitTimeoutError } from '../generator/generator-errors.js';
 import { endListening, type WaitLimit } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { SupplyPorts, Timer } from '../ports.js';
+import type { PrefetcherPorts, Timer } from '../ports.js';
 
 /** How many waiters are answered before the event loop gets a turn (well under a millisecond). */
 const SLICE = 250;
@@ -21,7 +21,7 @@ export class WaiterQueue {
 
   /** @param left how many numbers are at hand. @param shortage why no more came, for waiters that give up */
   constructor(
-    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<PrefetcherPorts, 'monotonic' | 'timers'>,
     private readonly left: () => number,
     private readonly shortage: () => RaindropError,
   ) {}
@@ -126,7 +126,7 @@ class Waiter<T = unknown> {
   constructor(
     private readonly request: TakeRequest<T>,
     readonly limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>,
-    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<PrefetcherPorts, 'monotonic' | 'timers'>,
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;

@@ -4,7 +4,7 @@ import { ClosedError } from '../../lease/lease-errors.js';
 import { RaindropError } from '../../raindrop-error.js';
 import { withDeadline } from '../../supply/fetcher.js';
 import { BufferedOutputs } from '../../supply/buffered-generator.js';
-import type { SupplyPorts, Timer, Timers } from '../../ports.js';
+import type { PrefetcherPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
@@ -52,7 +52,7 @@ export class ShardedGenerator {
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
     private readonly store: AppSegmentStore,
-    ports: SupplyPorts,
+    ports: PrefetcherPorts,
     options?: SegmentOptions,
   ) {
     this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
