@@ -27,17 +27,17 @@ export interface PrefetchCounters extends Readonly<BatchCounters> {
 /**
  * Hands out IDs that another process issues, taken in batches ahead of need: once warm, no call waits for a round trip.
  *
- * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
- * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
- * asked for by either clock, since most say when they were made. What is dropped, late or left at the end is a gap, never
- * used again.
+ * From `start` on IDs are kept at hand for the codes that it names and for calls without a code; for other codes only
+ * while they are used. Each ID is handed out once, in the order in which the source answered, and at most `maxAgeMs`
+ * after the request for it, by the monotonic and the wall clock: most IDs say when they were made. IDs that are dropped,
+ * late or left at the end are gaps, never used again.
  *
- * The calls without `Async` answer from memory or throw: `IdsNotReadyError`, retryable, when too few are at hand. The async
- * ones queue, first come, first served. A failure of the source that may pass by itself is retried; any other is thrown as
- * soon as memory is used up, and the source is asked again at the next call after `retryMaxMs`.
+ * The calls without `Async` answer from memory or throw: `IdsNotReadyError`, retryable, when too few are at hand. The
+ * async ones queue, first come, first served. A retryable failure of the source is retried; any other is thrown as soon
+ * as memory is used up, and the source is asked again at the next call after `retryMaxMs`.
  *
- * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
- * Those that were started or bound stay.
+ * Past `maxCodes` a code that has no ID at hand makes room for another; when there is none, the call throws
+ * `TooManyCodesError`. Codes that were started or bound stay.
  */
 export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements IdCalls {
   private readonly ctx: PrefetchContext;
@@ -51,7 +51,7 @@ export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements 
       maxCodes,
       maxLooks: MAX_LOOKS,
       make: (code?: string) => new CodePrefetcher(code, ctx),
-      // Whatever comes after that is later than all that the code gave.
+      // No ID of the code is at hand or under way: IDs that come later are above all that it gave.
       isIdle: ({ isUnused }: CodePrefetcher) => isUnused,
       notReady: (code: string) => new IdsNotReadyError(code),
     };
@@ -60,7 +60,7 @@ export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements 
   }
 
   /**
-   * Settles when first IDs are at hand, those without a code and those of these codes; they stay at hand from then on.
+   * Keeps IDs without a code and of these codes at hand, and settles when the first of all have come.
    * @param wait default ten times `opTimeoutMs`
    * @throws as the async calls do
    */
@@ -93,7 +93,7 @@ export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements 
     super.afterRestore();
   }
 
-  /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */
+  /** From this moment on every call throws ClosedError, also those that wait. IDs that were not used are gaps. */
   close(): void {
     void this.codes.close();
   }

@@ -17,7 +17,7 @@ export class SegmentNotReadyError extends RaindropError {
   }
 }
 
-/** All numbers up to the row's limit have been reserved. Nothing is ever reused. */
+/** All numbers up to the row's limit have been reserved. No number is ever reused. */
 export class SegmentExhaustedError extends RaindropError {
   readonly errorCode = 'SEGMENT_EXHAUSTED';
 
@@ -71,4 +71,9 @@ export class SegmentStoreUnavailableError extends RaindropError {
       cause,
     });
   }
+}
+
+/** What a call of a segment store threw, as one of our errors: SegmentStoreUnavailableError unless it is one already. */
+export function storeError(what: string, reason: unknown): RaindropError {
+  return reason instanceof RaindropError ? reason : new SegmentStoreUnavailableError(what, reason);
 }

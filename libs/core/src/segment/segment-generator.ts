@@ -1,15 +1,14 @@
 import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { RaindropError } from '../raindrop-error.js';
 import { withDeadline } from '../supply/fetcher.js';
 import { BufferedGenerator } from '../supply/buffered-generator.js';
 import type { PrefetcherPorts } from '../ports.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError, UnknownCodeError } from './segment-errors.js';
+import { SegmentNotReadyError, storeError, UnknownCodeError } from './segment-errors.js';
 import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
 import type { SegmentStore } from './segment-store.js';
 
-/** For how many codes first numbers are fetched at once at the start. */
+/** How many codes are fetched at once at the start. */
 const AT_ONCE = 16;
 
 /** Counts what the generator has done since it was made. */
@@ -23,9 +22,9 @@ export interface SegmentCounters extends Readonly<ReservationCounters> {
 /**
  * Issues dense, increasing numbers by code, from segments that are reserved in a store ahead of need. No clock is asked.
  *
- * Inside one process the numbers of a code increase strictly; processes take turns by whole segments. The same number
- * appears under several codes. Calls without a code are calls for `defaultCode`. A code is kept for good: its
- * numbers at hand would be lost otherwise.
+ * Inside one process the numbers of a code increase strictly; processes take turns by whole segments. Each code counts
+ * by itself: the same number appears under several codes. Calls without a code are calls for `defaultCode`. A code that
+ * had numbers is kept for good: those at hand would be lost otherwise.
  *
  * Every call throws (the async ones reject with) a typed error when there is no number: `SegmentNotReadyError`, which the
  * async calls wait out, `SegmentExhaustedError`, `UnknownCodeError`, `TooManyCodesError`, `InvalidCodeError`,
@@ -58,20 +57,14 @@ export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> imple
   }
 
   /**
-   * Creates the table where it is missing, and fetches first numbers of these codes, all at once.
+   * Creates the table where it is missing, and fetches first numbers of these codes, 16 codes at once.
    * @throws SegmentStoreUnavailableError when the table cannot be prepared; as the async calls do when numbers do not come
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
-    const { options, ports } = this.ctx;
     const prefetchers = codes.map((code) => this.codes.of(code));
-    try {
-      // Creating takes several statements: it gets the time of ten.
-      await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
-    } catch (error) {
-      throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
-    }
+    await prepareStore(this.store, this.ctx);
     // A new code takes several statements, and all share one connection.
-    const patience = { timeoutMs: 10 * options.opTimeoutMs, ...wait };
+    const patience = { timeoutMs: 10 * this.ctx.options.opTimeoutMs, ...wait };
     for (let from = 0; from < prefetchers.length; from += AT_ONCE) {
       await Promise.all(prefetchers.slice(from, from + AT_ONCE).map((each) => each.ready(patience)));
     }
@@ -89,7 +82,7 @@ export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> imple
   }
 
   /**
-   * Waits for the fetches under way, gives back what was not used, and closes the store. From the first moment on every
+   * Waits for the fetches under way, gives unused numbers back, and closes the store. From the first moment on every
    * call throws ClosedError. Never rejects.
    */
   close(): Promise<void> {
@@ -99,5 +92,18 @@ export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> imple
   private async closeAll(): Promise<void> {
     await this.codes.close();
     await this.store.close();
+  }
+}
+
+/** Makes the table where it is missing. @throws SegmentStoreUnavailableError */
+export async function prepareStore(
+  store: Pick<SegmentStore, 'prepare'>,
+  { options, ports }: SegmentContext,
+): Promise<void> {
+  try {
+    // Creating takes several statements: it gets the time of ten.
+    await withDeadline(() => store.prepare(), 10 * options.opTimeoutMs, ports.timers);
+  } catch (error) {
+    throw storeError('preparing', error);
   }
 }

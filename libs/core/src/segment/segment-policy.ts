@@ -1,5 +1,5 @@
 import { MAX_ID } from '../codec/id-codec.js';
-import { RaindropError } from '../raindrop-error.js';
+import type { RaindropError } from '../raindrop-error.js';
 import { AdaptiveStep } from '../supply/adaptive-step.js';
 import { withDeadline } from '../supply/fetcher.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../supply/prefetcher.js';
 import type { ResolvedSegmentOptions } from './segment-options.js';
 import { SegmentBuffer, sizeOf } from './segment-buffer.js';
-import { SegmentNotReadyError, SegmentRegressionError, SegmentStoreUnavailableError } from './segment-errors.js';
+import { SegmentNotReadyError, SegmentRegressionError, storeError } from './segment-errors.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
 
 /** What the codes of one generator share. */
@@ -60,8 +60,8 @@ export class SegmentPrefetcher extends Prefetcher<ReservedSegment, SegmentBuffer
  * Reserves segments of one key, from which the prefetcher hands out numbers.
  *
  * Over all calls the numbers increase strictly. A late answer is a reservation like any other: no other process has its
- * numbers. It is used when it lies above everything that came before, and is a gap otherwise. Without that, a source that
- * always takes longer than `opTimeoutMs` would give nothing but gaps.
+ * numbers. It is used when it lies above everything that came before, and is a gap otherwise. If it were never used, a
+ * source that always takes longer than `opTimeoutMs` would give nothing but gaps.
  */
 export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuffer> {
   readonly label: string;
@@ -97,7 +97,7 @@ export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuf
   }
 
   /**
-   * As many as the waiting callers want together, whatever is at hand: sync calls may take that before the segment comes.
+   * As many as waiting callers want together, whatever is at hand: sync calls may take that before the segment comes.
    */
   private countFor(demand: number): number {
     const { maxStep, maxBatch } = this.ctx.options;
@@ -129,7 +129,7 @@ export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuf
   }
 
   errorOf(reason: unknown): RaindropError {
-    return reason instanceof RaindropError ? reason : new SegmentStoreUnavailableError('reserving', reason);
+    return storeError('reserving', reason);
   }
 
   /** An error that only a change of the table ends is retried while numbers are left, and then at the next call. */

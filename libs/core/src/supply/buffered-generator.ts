@@ -41,7 +41,7 @@ export class BufferedGenerator<One extends Prefetcher>
     return this.codes.count(options);
   }
 
-  /** Call it when this process may be a copy of another: what is at hand or under way is never used. */
+  /** Call it when this process may be a copy of another, which has the same IDs at hand and under way: drops these. */
   afterRestore(): void {
     for (const each of this.codes) each.forget();
   }
@@ -49,7 +49,7 @@ export class BufferedGenerator<One extends Prefetcher>
 
 const takeOne = (buffer: IdBuffer): bigint => buffer.next();
 
-/** Hands out what prefetchers have at hand. An async batch takes all its IDs at once: a call that gives up has taken none. */
+/** Hands out the IDs at hand. An async batch takes all its IDs at once: a call that gives up has taken none. */
 export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
   constructor(private readonly ctx: PrefetcherContext) {
     super(ctx.options.maxBatch);
@@ -149,7 +149,7 @@ class PrefetcherTable<One extends Prefetcher> implements Codes<One>, CountedCode
     return this.named.get(code)?.issued ?? 0;
   }
 
-  /** The prefetcher of IDs without a code, where they have one, and then those of the codes in use, in the order in which they came. */
+  /** The prefetcher of IDs without a code, where they have one; then those of the codes in use, as they came. */
   *[Symbol.iterator](): Iterator<One> {
     if (this.rules.plainCode === undefined) yield this.plain!;
     yield* this.named.values();

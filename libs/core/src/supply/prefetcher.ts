@@ -50,7 +50,7 @@ export interface PrefetchPolicy<Answer = unknown, B extends IdBuffer = IdBuffer>
 
   /** With fewer IDs than these at hand the next are fetched. */
   lowWatermark(): number;
-  /** Asks the source for IDs. @param demand how many callers want: all that wait, or a refused one, whichever is more */
+  /** Asks the source for IDs. @param demand how many callers want: all that wait, or a refused one if it is more */
   fetch(demand: number): Promise<Answer>;
   /** Looks at an answer when it comes. @throws what makes it unusable: its call has failed then */
   check(answer: Answer): void;
@@ -97,7 +97,7 @@ export interface IdBuffer {
   clear(): void;
 }
 
-/** Where a buffer stands. While `sequence` is below `last`, the next ID may be taken without a look at anything else. */
+/** Where a buffer stands. While `sequence` is below `last`, the next ID may be taken without another look. */
 export interface BufferCursor {
   readonly sequence: number;
   readonly last: number;
@@ -118,7 +118,8 @@ export interface Batch {
 }
 
 /**
- * Keeps the IDs of one code at hand. It decides when to fetch and which caller gets which IDs; its policy knows the source.
+ * Keeps the IDs of one code at hand. It decides when to fetch and which caller gets which IDs; its policy knows the
+ * source.
  *
  * A call takes from the buffer. When less than the policy's low watermark is left, the next IDs are fetched in the
  * background. A sync call that finds too few is refused; an async one waits in line.
@@ -165,7 +166,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     });
   }
 
-  // One comparison for an ID while enough are at hand. `need` looks at the rest, and tells the cursor how many may follow.
+  // One comparison an ID while enough are at hand. `need` looks at everything, and says how many may follow without it.
 
   /** Takes the next ID, and fetches in time. @throws RaindropError when there is none */
   next(): bigint {
@@ -197,7 +198,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   }
 
   /**
-   * Settles with what `take` takes, as soon as so many are at hand and it is this caller's turn, and with the epoch then.
+   * Settles with what `take` takes, once so many are at hand and it is this caller's turn, and with the epoch then.
    * @throws RaindropError, or rejects with it; the signal's reason
    */
   takeSoon<Taken>(
@@ -324,7 +325,10 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     this.hasUnderrun = this.policy.step.current > 0;
   }
 
-  /** Fetches when there are too few, and notes how many may be taken without another look. @param taking how many are about to be */
+  /**
+   * Fetches when there are too few, and notes how many may be taken without another look.
+   * @param taking how many the caller is about to take
+   */
   private refill(taking = 0): void {
     if (this.isClosed) return;
     const { buffer, fetcher, policy } = this;
@@ -332,7 +336,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     if (buffer.left - taking < wanted) this.fetch();
     // IDs that age need a look at the clocks each.
     if (policy.maxAgeMs !== undefined) return;
-    // Down to the watermark, or all of them while no call could begin: the answer, or the end of the pause, looks again.
+    // Down to the watermark; all while no fetch could begin: its answer, or the end of the pause, comes here again.
     this.cursor.allow(fetcher.isReady ? buffer.left - wanted : Number.POSITIVE_INFINITY);
   }
 

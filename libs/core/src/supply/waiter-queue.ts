@@ -47,7 +47,7 @@ export class WaiterQueue {
     this.proceed();
   }
 
-  /** No more will come: refuses all who want more than is at hand, and serves the others. */
+  /** No more will come: refuses every waiter that wants more than is at hand, and serves the others. */
   refuse(reason: RaindropError): void {
     this.refusal = reason;
     this.proceed();
@@ -130,7 +130,7 @@ class Waiter<T = unknown> {
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;
-    // First: what it throws rejects the call, and nothing is left behind.
+    // Before the timer: a signal that throws rejects the call, and no timer is left behind.
     limit.signal?.addEventListener('abort', this.abort);
     if (!this.isOver) this.setTimer(limit.timeoutMs);
   }

@@ -1,13 +1,14 @@
 import { WaitTimeoutError } from '../../generator/generator-errors.js';
 import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
-import { RaindropError } from '../../raindrop-error.js';
+import type { RaindropError } from '../../raindrop-error.js';
 import { withDeadline } from '../../supply/fetcher.js';
 import { BufferedOutputs } from '../../supply/buffered-generator.js';
 import type { PrefetcherPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
+import { SegmentNotReadyError, storeError } from '../segment-errors.js';
+import { prepareStore } from '../segment-generator.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
 import { checkApp, composeShardedId, shardOf, SHARDS } from './sharded-id.js';
 import { NoShardedIdLeftError, ShardedIdsNotReadyError, UnknownAppError } from './sharded-errors.js';
@@ -25,7 +26,7 @@ export interface ShardedIdsStatus {
   /** Whether the apps have been read. */
   readonly isReady: boolean;
   readonly apps: readonly App[];
-  /** Shards of any app that numbers are at hand for, or were. */
+  /** Of how many shards, over all apps, an ID was asked for. */
   readonly shardsInUse: number;
   /** Why the apps could not be read the last time; undefined when they were. */
   readonly lastError: RaindropError | undefined;
@@ -34,8 +35,8 @@ export interface ShardedIdsStatus {
 }
 
 /**
- * Issues IDs for the public: `index * 16384 + shard * 256 + app`, the index dense within an app's shard, the shard drawn
- * from whoever asks. What an app issues in total is blurred, not hidden: one gate pass sees consecutive indexes.
+ * Issues IDs for the public: `index * 16384 + shard * 256 + app`. The index is dense within an app's shard; the caller's
+ * gate pass chooses the shard. How many IDs an app issues is blurred, not hidden: one gate pass sees consecutive indexes.
  *
  * Calls throw, or reject with, InvalidAppError, InvalidGatePassError, ShardedIdsNotReadyError before `start`,
  * UnknownAppError, UnknownShardError, NoShardedIdLeftError, SegmentExhaustedError at the whole ID's limit, ClosedError.
@@ -45,7 +46,7 @@ export class ShardedGenerator {
   private readonly prefetchers = new Map<number, SegmentPrefetcher>();
   private readonly ctx: SegmentContext;
   private readonly outputs: BufferedOutputs<SegmentPrefetcher>;
-  /** By prefetchers that are gone with their app. */
+  /** How many IDs the shards of removed apps issued. */
   private issuedBefore = 0;
   private closing: Promise<void> | undefined;
 
@@ -66,13 +67,7 @@ export class ShardedGenerator {
    * @throws SegmentStoreUnavailableError
    */
   async start(): Promise<void> {
-    const { options, ports } = this.ctx;
-    try {
-      // Creating takes several statements: it gets the time of ten.
-      await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
-    } catch (error) {
-      throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
-    }
+    await prepareStore(this.store, this.ctx);
     await this.directory.start();
   }
 
@@ -123,7 +118,7 @@ export class ShardedGenerator {
     await this.directory.look();
   }
 
-  /** Call it when this process may be a copy of another: numbers at hand are never used. */
+  /** Call it when this process may be a copy of another, which has the same numbers at hand: drops these. */
   afterRestore(): void {
     for (const prefetcher of this.prefetchers.values()) prefetcher.forget();
   }
@@ -136,7 +131,7 @@ export class ShardedGenerator {
     return (this.closing ??= this.closeAll());
   }
 
-  /** Tells how the shards are, and what was reserved for them. */
+  /** Tells which apps are known, and counts what was issued and reserved. */
   status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     let issued = this.issuedBefore;
@@ -170,7 +165,7 @@ export class ShardedGenerator {
     return prefetcher;
   }
 
-  /** What is at hand for an app that was removed is never used; its rows are gone. */
+  /** The numbers at hand of an app that was removed are never used: its rows are gone. */
   private closeApp(app: number): void {
     for (let shard = 0; shard < SHARDS; shard++) {
       const key = app * SHARDS + shard;
@@ -182,21 +177,21 @@ export class ShardedGenerator {
     }
   }
 
-  /** A prefetcher's error in the words of sharded IDs. */
+  /** Makes an error of sharded IDs of a prefetcher's error. */
   private named(error: unknown, app: number, shard: number): unknown {
     if (error instanceof SegmentNotReadyError || error instanceof WaitTimeoutError) {
       return new NoShardedIdLeftError(app, shard, error);
     }
-    // Its app was removed while the call waited.
+    // The prefetcher was closed because its app was removed while the call waited.
     if (error instanceof ClosedError && this.closing === undefined) return new UnknownAppError(app);
     return error;
   }
 }
 
-/** How often the apps are read again: after so long another process's registration, or a removal, is seen. */
+/** How often the apps are read again, ms: another process's registration, or a removal, is seen within this time. */
 const RELOAD_MS = 120_000;
 
-/** Knows which apps there are, and looks again every two minutes. What it knew stays when a look fails. */
+/** Reads which apps there are, again every two minutes. When a look fails, the apps of the look before stay. */
 class AppDirectory {
   /** Why the last look failed; undefined since one succeeded. */
   lastError: RaindropError | undefined;
@@ -206,7 +201,7 @@ class AppDirectory {
   private looks = 0;
   private latest = 0;
 
-  /** @param removed is told which apps there were and are no more */
+  /** @param removed is told which apps were there at the look before, and are no more */
   constructor(
     private readonly store: AppSegmentStore,
     private readonly timers: Timers,
@@ -229,7 +224,7 @@ class AppDirectory {
     if (!this.known.has(app)) throw new UnknownAppError(app);
   }
 
-  /** Looks, and goes on looking, whether this look succeeds or not. @throws SegmentStoreUnavailableError */
+  /** Looks, and again every two minutes, whether this look succeeds or not. @throws SegmentStoreUnavailableError */
   async start(): Promise<void> {
     try {
       await this.look();
@@ -245,10 +240,9 @@ class AppDirectory {
     try {
       apps = await withDeadline(() => this.store.apps(), this.opTimeoutMs, this.timers);
     } catch (error) {
-      this.lastError = error instanceof RaindropError ? error : new SegmentStoreUnavailableError('reading apps', error);
-      throw this.lastError;
+      throw (this.lastError = storeError('reading apps', error));
     }
-    // A slow answer must not undo what a later look has seen.
+    // A later look was answered first: this one is older.
     if (look < this.latest) return;
     this.latest = look;
     this.lastError = undefined;

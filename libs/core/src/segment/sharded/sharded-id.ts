@@ -35,7 +35,7 @@ export class InvalidShardedIdPartError extends RaindropError {
   }
 }
 
-/** Refuses what is no app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
+/** Checks an app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
 export function checkApp(app: number): void {
   if (!Number.isInteger(app) || app < 0 || app > MAX_APP) throw new InvalidAppError(app);
 }
@@ -53,7 +53,7 @@ export function composeShardedId({ index, shard, app }: ShardedIdParts): bigint 
 }
 
 /**
- * Takes a sharded ID apart. Every ID has parts: whether it was issued as a sharded one can't be seen.
+ * Takes a sharded ID apart. Any ID can be taken apart: it does not show whether it was issued as a sharded one.
  *
  * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
  */
@@ -63,12 +63,12 @@ export function parseShardedId(id: IdLike): ShardedIdParts {
   return { index: value / INDEX_STEP, shard: Math.floor(low / SHARD_STEP), app: low % SHARD_STEP };
 }
 
-/** Every app's numbers are spread over so many shards. */
+/** Over how many shards each app's numbers are spread. */
 export const SHARDS = 64;
 
 /**
  * Returns the shard of a gate pass: `Math.abs(hash) % 64` with the hash of Java's `String.hashCode`, so that programs
- * in other languages find the same one. What is written differently (`A@b.c` and `a@b.c`) has different shards.
+ * in other languages find the same one. Texts that are written differently (`A@b.c`, `a@b.c`) may have different shards.
  *
  * @param gatePass a user name, a phone number, an e-mail address: 1 to 512 UTF-16 units
  * @returns 0 to 63
