@@ -1,5 +1,5 @@
 import { type BatchOrder, TEXTS } from '../generator/outputs.js';
-import type { Batch, BufferCursor, IdBuffer } from '../supply/prefetcher.js';
+import type { Batch, IdBuffer } from '../supply/prefetcher.js';
 
 interface ReceivedBatch {
   readonly ids: readonly bigint[];
@@ -10,11 +10,7 @@ interface ReceivedBatch {
 }
 
 /** IDs at hand, handed out once each in the order in which they came, until they are too old. */
-export class AgingBuffer implements IdBuffer, BufferCursor {
-  readonly cursor = this;
-  // Each ID needs a look at the clocks before it is taken: `last` is never above `sequence`.
-  readonly sequence = 0;
-  readonly last = 0;
+export class AgingBuffer implements IdBuffer {
   /** How many IDs are at hand. */
   left = 0;
   issued = 0;
@@ -39,10 +35,6 @@ export class AgingBuffer implements IdBuffer, BufferCursor {
     this.issued++;
     this.turn();
     return id;
-  }
-
-  nextText(): string {
-    return this.next().toString();
   }
 
   nextNumber(): number | undefined {
@@ -87,9 +79,6 @@ export class AgingBuffer implements IdBuffer, BufferCursor {
     this.index = 0;
     if (this.batches.length > 0) this.onBegin();
   }
-
-  /** No number of IDs may be taken without a look: {@link last} stays. */
-  allow(): void {}
 
   /** The next ID, of which there must be one, without taking it. */
   private peek(): bigint {

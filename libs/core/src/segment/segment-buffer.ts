@@ -1,6 +1,6 @@
 import { type DecimalMark, decimalText } from '../generator/tick-cursor.js';
 import type { BatchOrder } from '../generator/outputs.js';
-import type { Batch, BufferCursor, IdBuffer } from '../supply/prefetcher.js';
+import type { Batch, IdBuffer } from '../supply/prefetcher.js';
 import type { Segment } from './segment-store.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */
@@ -48,6 +48,11 @@ export class SegmentBuffer implements IdBuffer {
     return this.cursor.next();
   }
 
+  nextNumber(): number | undefined {
+    this.turn();
+    return this.cursor.nextNumber();
+  }
+
   /** Takes as many numbers at once, which must be at hand: the lowest, in order. */
   take(count: number): NumberBatch {
     const taken: Segment[] = [];
@@ -71,6 +76,11 @@ export class SegmentBuffer implements IdBuffer {
     }, undefined);
   }
 
+  /** Within the segment in use: after it the next one must be put into use. */
+  allow(count: number): void {
+    this.cursor.allow(count);
+  }
+
   clear(): void {
     this.following.length = 0;
     this.followingNumbers = 0;
@@ -84,7 +94,7 @@ export function sizeOf({ first, last }: Segment): number {
 }
 
 /** Goes through one segment, number by number or in runs. */
-class NumberCursor implements BufferCursor, DecimalMark {
+export class NumberCursor implements DecimalMark {
   /** Index in the segment of the number handed out last; -1 before the first. */
   sequence = -1;
   /** Up to this index numbers may be taken without a look at anything else. */
@@ -126,6 +136,7 @@ class NumberCursor implements BufferCursor, DecimalMark {
     return decimalText(this, 1);
   }
 
+  /** Undefined when the next number is above 2^53 - 1, and then it is not taken. */
   nextNumber(): number | undefined {
     const number = this.numberBase + this.sequence + 1;
     if (number > Number.MAX_SAFE_INTEGER) return undefined;
@@ -152,6 +163,7 @@ class NumberCursor implements BufferCursor, DecimalMark {
     return { first: before + 1n, last: before + BigInt(count) };
   }
 
+  /** Lets so many of the numbers that are left be taken without a look at anything else. */
   allow(count: number): void {
     this.last = Math.min(this.end, this.sequence + Math.max(0, Math.floor(count)));
   }

@@ -11,7 +11,7 @@ import {
   type PrefetchPolicy,
 } from '../supply/prefetcher.js';
 import type { ResolvedSegmentOptions } from './segment-options.js';
-import { SegmentBuffer, sizeOf } from './segment-buffer.js';
+import { type NumberCursor, SegmentBuffer, sizeOf } from './segment-buffer.js';
 import { SegmentNotReadyError, SegmentRegressionError, storeError } from './segment-errors.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
 
@@ -42,8 +42,15 @@ export class ReservationCounters extends FetchCounters {
   givenBack = 0;
 }
 
-/** Keeps the numbers of one key at hand. */
+/**
+ * Keeps the numbers of one key at hand.
+ *
+ * Down to the low watermark a number costs one comparison: up to its `last` the cursor goes on by itself. Then the
+ * prefetcher looks at everything, and sets `last` anew.
+ */
 export class SegmentPrefetcher extends Prefetcher<ReservedSegment, SegmentBuffer> {
+  private readonly cursor: NumberCursor = this.buffer.cursor;
+
   /** @param code what errors and the status call the key */
   constructor(
     readonly code: string,
@@ -53,6 +60,24 @@ export class SegmentPrefetcher extends Prefetcher<ReservedSegment, SegmentBuffer
     super(new SegmentPolicy(code, source, ctx), ctx);
     // Nothing is fetched yet: before the first segment the step is unknown, and the low watermark 0.
     this.keep();
+  }
+
+  override next(): bigint {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    return cursor.next();
+  }
+
+  override nextText(): string {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    return cursor.nextText();
+  }
+
+  override nextNumber(): number {
+    const { cursor } = this;
+    if (cursor.sequence >= cursor.last) this.need(1);
+    return this.safe(cursor.nextNumber());
   }
 }
 

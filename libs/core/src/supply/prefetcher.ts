@@ -83,7 +83,6 @@ export interface Arrival {
 
 /** The IDs at hand. */
 export interface IdBuffer {
-  readonly cursor: BufferCursor;
   readonly left: number;
   /** How many were handed out. */
   readonly issued: number;
@@ -91,22 +90,14 @@ export interface IdBuffer {
   turn(): void;
   /** Takes the next ID, which must be at hand. */
   next(): bigint;
+  /** As {@link next}; undefined when the ID is above 2^53 - 1, and then it is not taken. */
+  nextNumber(): number | undefined;
   /** Takes as many, which must be at hand. */
   take(count: number): Batch;
+  /** Lets so many be taken without a look at anything else; with 0 or fewer, none. Left out for IDs that age. */
+  allow?(count: number): void;
   /** Forgets everything. */
   clear(): void;
-}
-
-/** Where a buffer stands. While `sequence` is below `last`, the next ID may be taken without another look. */
-export interface BufferCursor {
-  readonly sequence: number;
-  readonly last: number;
-  next(): bigint;
-  nextText(): string;
-  /** Undefined when the next ID is above 2^53 - 1; it is not taken then. */
-  nextNumber(): number | undefined;
-  /** Lets so many be taken without a look; with 0 or fewer, none. */
-  allow(count: number): void;
 }
 
 /** IDs that were taken together. */
@@ -130,7 +121,6 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   /** Counts how often all IDs taken before became those of a copy of this process. */
   epoch = 0;
   readonly buffer: B;
-  private readonly cursor: BufferCursor;
   private readonly waiters: WaiterQueue;
   private readonly fetcher: Fetcher<Answer>;
   /** IDs are kept at hand although no caller asks for them. */
@@ -153,7 +143,6 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     private readonly ctx: PrefetcherContext,
   ) {
     this.buffer = policy.buffer;
-    this.cursor = policy.buffer.cursor;
     this.waiters = new WaiterQueue(
       ctx.ports,
       () => this.left,
@@ -166,29 +155,21 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     });
   }
 
-  // One comparison an ID while enough are at hand. `need` looks at everything, and says how many may follow without it.
-
   /** Takes the next ID, and fetches in time. @throws RaindropError when there is none */
   next(): bigint {
-    const { cursor } = this;
-    if (cursor.sequence >= cursor.last) this.need(1);
-    return cursor.next();
+    this.need(1);
+    return this.buffer.next();
   }
 
   /** As {@link next}, as decimal text. */
   nextText(): string {
-    const { cursor } = this;
-    if (cursor.sequence >= cursor.last) this.need(1);
-    return cursor.nextText();
+    return this.next().toString();
   }
 
   /** As {@link next}, as a number. @throws UnsafeIntegerError above 2^53 - 1; the ID is not taken then */
   nextNumber(): number {
-    const { cursor } = this;
-    if (cursor.sequence >= cursor.last) this.need(1);
-    const number = cursor.nextNumber();
-    if (number === undefined) throw new UnsafeIntegerError(null, this.policy.label);
-    return number;
+    this.need(1);
+    return this.safe(this.buffer.nextNumber());
   }
 
   /** Takes as many at once. @throws RaindropError when there are fewer */
@@ -276,7 +257,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
 
   private async shutDown(): Promise<void> {
     this.isClosed = true;
-    this.cursor.allow(0);
+    this.buffer.allow?.(0);
     this.renewal?.cancel();
     this.waiters.refuse(new ClosedError());
     const stopped = this.fetcher.stop();
@@ -288,8 +269,14 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     await this.policy.giveBack?.();
   }
 
+  /** @throws UnsafeIntegerError for undefined, which stands for an ID above 2^53 - 1 */
+  protected safe(number: number | undefined): number {
+    if (number === undefined) throw new UnsafeIntegerError(null, this.policy.label);
+    return number;
+  }
+
   /** Makes sure that `count` IDs are at hand. @throws RaindropError when there are fewer */
-  private need(count: number): void {
+  protected need(count: number): void {
     this.buffer.turn();
     this.wasUsed = true;
     const isShort = this.left < count;
@@ -331,13 +318,11 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
    */
   private refill(taking = 0): void {
     if (this.isClosed) return;
-    const { buffer, fetcher, policy } = this;
-    const wanted = Math.max(policy.lowWatermark(), this.waiters.demand, this.unmetDemand);
+    const { buffer, fetcher } = this;
+    const wanted = Math.max(this.policy.lowWatermark(), this.waiters.demand, this.unmetDemand);
     if (buffer.left - taking < wanted) this.fetch();
-    // IDs that age need a look at the clocks each.
-    if (policy.maxAgeMs !== undefined) return;
     // Down to the watermark; all while no fetch could begin: its answer, or the end of the pause, comes here again.
-    this.cursor.allow(fetcher.isReady ? buffer.left - wanted : Number.POSITIVE_INFINITY);
+    buffer.allow?.(fetcher.isReady ? buffer.left - wanted : Number.POSITIVE_INFINITY);
   }
 
   private fetch(): void {
