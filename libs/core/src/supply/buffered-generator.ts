@@ -22,17 +22,6 @@ export class BufferedGenerator<One extends Prefetcher>
     super(new PrefetcherTable(rules), new BufferedOutputs(ctx));
   }
 
-  // The calls for one ID stand here as well as in the base class, whose code all engines share: V8 makes this a fifth
-  // faster where a process has several. `segment-generator.spec.ts` compares both.
-
-  override nextId(code?: string): bigint {
-    return this.codes.of(code).next();
-  }
-
-  override nextString(code?: string): string {
-    return this.codes.of(code).nextText();
-  }
-
   refusal(code?: string): RaindropError | undefined {
     return this.codes.refusal(code);
   }
