@@ -25,7 +25,7 @@ export interface SegmentOptions {
    */
   maxStep?: number;
   /**
-   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers starve,
+   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers find too few,
    * up to `maxBuffered` (default 4 × `maxStep`) numbers, fewer when idle.
    * @range true, false, `{ safeDistance, maxBuffered }`
    * @defaultValue false
