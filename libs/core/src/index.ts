@@ -17,7 +17,7 @@ export type {
   Timers,
   Randomness,
   GeneratorPorts,
-  SupplyPorts as SegmentPorts,
+  PrefetcherPorts as SegmentPorts,
   PrefetchPorts,
 } from './ports.js';
 export { TIME_UNITS, type TimeUnit, type TimeUnitRule, type Timeline } from './time/timeline.js';
@@ -170,10 +170,10 @@ export type {
 export type { MemorySegmentOptions } from './segment/memory-segment-store.js';
 export type { ChainOptions, ResolvedSegmentOptions, SegmentOptions } from './segment/segment-options.js';
 
-export type { ReservationCounters, SegmentStatus } from './segment/segment-supply.js';
+export type { ReservationCounters, SegmentStatus } from './segment/segment-policy.js';
 export type { SegmentCounters } from './segment/segment-generator.js';
 
-export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/id-supply.js';
+export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/batch-policy.js';
 export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
 export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
 

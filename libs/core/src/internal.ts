@@ -58,7 +58,12 @@ export { atomicChanges } from './ring/ring-memory.js';
 export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export { SharedIdRing } from './ring/shared-id-ring.js';
 export { SharedIds } from './ring/shared-ids.js';
-export { MemorySegmentStore, MemorySegmentTable } from './segment/memory-segment-store.js';
+export {
+  MemoryAppSegmentStore,
+  MemoryAppSegmentTable,
+  MemorySegmentStore,
+  MemorySegmentTable,
+} from './segment/memory-segment-store.js';
 export { readSegmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
@@ -67,13 +72,12 @@ export {
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export { TooManyCodesError } from './supply/supplied-codes.js';
+export { TooManyCodesError } from './supply/buffered-generator.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
 export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
-export { MemoryAppSegmentStore, MemoryAppSegmentTable } from './segment/sharded/memory-app-segment-store.js';
 export {
   InvalidAppError,
   InvalidGatePassError,

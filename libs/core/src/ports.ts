@@ -53,15 +53,15 @@ export interface GeneratorPorts {
   readonly randomness: Randomness;
 }
 
-/** The surroundings of a supply, which does not need the time of day. */
-export interface SupplyPorts {
+/** The surroundings of a prefetcher, which does not need the time of day. */
+export interface PrefetcherPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
   readonly randomness: Randomness;
 }
 
 /** The surroundings of prefetching. */
-export interface PrefetchPorts extends SupplyPorts {
+export interface PrefetchPorts extends PrefetcherPorts {
   /** The age of IDs is measured by both clocks: the monotonic one may stand still while a host sleeps. */
   readonly clock: Clock;
 }

@@ -1,4 +1,4 @@
-import type { IdBatchSource } from '../../../libs/core/src/prefetch/id-supply.js';
+import type { IdBatchSource } from '../../../libs/core/src/prefetch/batch-policy.js';
 import type { PrefetchOptions } from '../../../libs/core/src/prefetch/prefetch-options.js';
 import { PrefetchedIds } from '../../../libs/core/src/prefetch/prefetched-ids.js';
 import { type Fault, meet } from './fault-store.js';

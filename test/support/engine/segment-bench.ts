@@ -12,7 +12,7 @@ import type {
 } from '../../../libs/core/src/segment/segment-store.js';
 import { SegmentGenerator } from '../../../libs/core/src/segment/segment-generator.js';
 import type { SegmentOptions } from '../../../libs/core/src/segment/segment-options.js';
-import type { SegmentStatus } from '../../../libs/core/src/segment/segment-supply.js';
+import type { SegmentStatus } from '../../../libs/core/src/segment/segment-policy.js';
 import { type Fault, meet, never } from './fault-store.js';
 import { VirtualTime } from './virtual-time.js';
 

@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readSupplyOptions } from '../supply/supply.js';
+import { readPrefetcherOptions } from '../supply/prefetcher-options.js';
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {
@@ -10,17 +10,17 @@ export interface PrefetchOptions {
   /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 10,000. */
   maxStep?: number;
   /**
-   * An ID is handed out at most so long after it was asked for, and dropped otherwise: its time is wrong by no more than
+   * How long after the request for it an ID may be handed out; later it is dropped. So its time is wrong by no more than
    * that. 100-86,400,000 ms, default 10,000.
    */
   maxAgeMs?: number;
   /** How many codes may be used, 1-1,000,000. Default 10,000. */
   maxCodes?: number;
-  /** The largest batch that callers may want, 1-10,000,000. Default 100,000. */
+  /** The largest batch that a call may ask for, 1-10,000,000. Default 100,000. */
   maxBatch?: number;
   /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 3,000. */
   asyncTimeoutMs?: number;
-  /** After so long an attempt has failed, and its answer is not used any more, 10-60,000 ms. Default 3,000. */
+  /** How long an attempt may take; an answer that comes later is not used. 10-60,000 ms, default 3,000. */
   opTimeoutMs?: number;
   /** The pause after a first failure, 1-60,000 ms; it doubles with every further one. Default 50. */
   retryBaseMs?: number;
@@ -50,6 +50,6 @@ export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptio
     maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
     maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { default: 0.5, of: 'a batch' }),
+    ...readPrefetcherOptions(reader, { default: 0.5, of: 'a batch' }),
   });
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { Fetcher } from '../supply/fetcher.js';
+import { Fetcher } from '../supply/prefetcher.js';
 import type { Fault } from '../../../../test/support/engine/fault-store.js';
-import { IdQueue } from './id-queue.js';
-import { IdSupply } from './id-supply.js';
+import { AgingBuffer } from './aging-buffer.js';
+import { BatchPolicy } from './batch-policy.js';
 import { simulate, type Step } from '../../../../test/support/engine/prefetch-simulation.js';
 
 const RUNS = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(300));
@@ -77,10 +77,10 @@ it('No ID is handed out twice, out of order or too old, and everybody who waits 
 
 describe('The simulation finds it when', () => {
   it('an ID stays in the queue after it was taken', async () => {
-    const { take } = IdQueue.prototype;
-    replace(IdQueue.prototype, 'take', {
+    const { take } = AgingBuffer.prototype;
+    replace(AgingBuffer.prototype, 'take', {
       value(this: { index: number; left: number }, wanted: number) {
-        const taken = take.call(this as unknown as IdQueue, wanted);
+        const taken = take.call(this as unknown as AgingBuffer, wanted);
         if (this.index > 0) {
           this.index--;
           this.left++;
@@ -92,7 +92,7 @@ describe('The simulation finds it when', () => {
   });
 
   it('a copy keeps what was at hand', async () => {
-    replace(IdQueue.prototype, 'clear', { value: () => undefined });
+    replace(AgingBuffer.prototype, 'clear', { value: () => undefined });
     expect(await violation(CAUGHT_WITHIN, 'twice')).toBeDefined();
   });
 
@@ -102,20 +102,19 @@ describe('The simulation finds it when', () => {
   });
 
   it('a late answer is used', async () => {
-    const { landed } = IdSupply.prototype;
-    replace(IdSupply.prototype, 'late', { value: landed });
+    replace(BatchPolicy.prototype, 'usesLateAnswers', { get: () => true });
     expect(await violation(CAUGHT_WITHIN, 'came after')).toBeDefined();
   });
 
   it('an ID is handed out however old it is', async () => {
-    replace(IdQueue.prototype, 'dropOld', { value: () => 0 });
+    replace(AgingBuffer.prototype, 'dropOld', { value: () => 0 });
     expect(await violation(CAUGHT_WITHIN, 'too old')).toBeDefined();
   });
 
   it('an ID gets no older while the host sleeps', async () => {
-    const { dropOld } = IdQueue.prototype;
-    replace(IdQueue.prototype, 'dropOld', {
-      value(this: IdQueue, now: number) {
+    const { dropOld } = AgingBuffer.prototype;
+    replace(AgingBuffer.prototype, 'dropOld', {
+      value(this: AgingBuffer, now: number) {
         return dropOld.call(this, now, Number.NEGATIVE_INFINITY);
       },
     });

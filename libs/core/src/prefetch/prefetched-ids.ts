@@ -1,13 +1,19 @@
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { SuppliedCodes } from '../supply/supplied-codes.js';
-import { SuppliedIds } from '../supply/supplied-ids.js';
-import { BatchCounters, type IdBatchSource, IdSupply, type PrefetchContext } from './id-supply.js';
+import { BufferedGenerator } from '../supply/buffered-generator.js';
+import { Prefetcher } from '../supply/prefetcher.js';
+import {
+  BatchCounters,
+  BatchPolicy,
+  type IdBatchSource,
+  type PrefetchContext,
+  type PrefetchStatus,
+} from './batch-policy.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
 import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from '../ports.js';
 
-/** So many codes are looked at in one call for one that makes room: some ten microseconds. */
+/** How many codes one call looks at, at most, to find one that can make room: some ten microseconds. */
 const MAX_LOOKS = 1_000;
 
 /** Counts what was done since the start. */
@@ -19,48 +25,61 @@ export interface PrefetchCounters extends Readonly<BatchCounters> {
 }
 
 /**
- * Hands out IDs that another process issues, taken in batches ahead of need: once warm, nobody waits for a round trip.
+ * Hands out IDs that another process issues, taken in batches ahead of need: once warm, no call waits for a round trip.
  *
- * IDs without a code are kept at hand from `start` on, and so are the codes it names; those of other codes while they are
- * used. Each ID is handed out once, in the order in which the source answered, and not later than `maxAgeMs` after it was
- * asked for by either clock, since most say when they were made. What is dropped, late or left at the end is a gap, never
- * used again.
+ * From `start` on IDs are kept at hand for the codes that it names and for calls without a code; for other codes only
+ * while they are used. Each ID is handed out once, in the order in which the source answered, and at most `maxAgeMs`
+ * after the request for it, by the monotonic and the wall clock: most IDs say when they were made. IDs that are dropped,
+ * late or left at the end are gaps, never used again.
  *
- * The calls without `Async` answer from memory or throw: `IdsNotReadyError`, retryable, when too few are at hand. The async
- * ones queue, first come, first served. A failure of the source that may pass by itself is retried; any other is thrown as
- * soon as memory is used up, and the source is asked again at the next call after `retryMaxMs`.
+ * The calls without `Async` answer from memory or throw: `IdsNotReadyError`, retryable, when too few are at hand. The
+ * async ones queue, first come, first served. A retryable failure of the source is retried; any other is thrown as soon
+ * as memory is used up, and the source is asked again at the next call after `retryMaxMs`.
  *
- * Past `maxCodes` a code of which nothing is at hand makes room for another; a `TooManyCodesError` says that there is none.
- * Those that were started or bound stay.
+ * Past `maxCodes` a code that has no ID at hand makes room for another; when there is none, the call throws
+ * `TooManyCodesError`. Codes that were started or bound stay.
  */
-export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
+export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements IdCalls {
   private readonly ctx: PrefetchContext;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
     const ctx = { source, ports, options: resolvePrefetchOptions(options), counters: new BatchCounters() };
     const { maxCodes } = ctx.options;
-    const make = (code?: string): IdSupply => new IdSupply(code, ctx);
-    super(new SuppliedCodes({ plainCode: undefined, maxCodes, maxLooks: MAX_LOOKS, make }), ctx);
+    const rules = {
+      plainCode: undefined,
+      maxCodes,
+      maxLooks: MAX_LOOKS,
+      make: (code?: string) => new CodePrefetcher(code, ctx),
+      // No ID of the code is at hand or under way: IDs that come later are above all that it gave.
+      isIdle: ({ isUnused }: CodePrefetcher) => isUnused,
+      notReady: (code: string) => new IdsNotReadyError(code),
+    };
+    super(rules, ctx);
     this.ctx = ctx;
   }
 
   /**
-   * Settles when first IDs are at hand, those without a code and those of these codes; they stay at hand from then on.
+   * Keeps IDs without a code and of these codes at hand, and settles when the first of all have come.
    * @param wait default ten times `opTimeoutMs`
    * @throws as the async calls do
    */
   async start(codes: readonly string[] = [], wait?: WaitOptions): Promise<void> {
     const patience = { timeoutMs: 10 * this.ctx.options.opTimeoutMs, ...wait };
-    const supplies = [undefined, ...codes].map((code) => this.codes.of(code));
-    for (const each of supplies) each.keep();
-    await Promise.all(supplies.map((each) => each.ready(patience)));
+    const prefetchers = [undefined, ...codes].map((code) => this.codes.of(code));
+    for (const each of prefetchers) each.keep();
+    await Promise.all(prefetchers.map((each) => each.ready(patience)));
   }
 
   /** Returns the calls for one code, without the look-up. @throws InvalidCodeError; TooManyCodesError; ClosedError */
   override forCode(code: string): BoundIdCalls {
     this.codes.of(code).bind();
     return super.forCode(code);
+  }
+
+  /** How the IDs stand: those without a code, then those of the codes in use, in the order in which they came. */
+  status(): PrefetchStatus[] {
+    return Array.from(this.codes, ({ code, status }) => ({ code, ...status }));
   }
 
   /** Counts what was issued, fetched and dropped since the start. */
@@ -74,12 +93,19 @@ export class PrefetchedIds extends SuppliedIds<IdSupply> implements IdCalls {
     super.afterRestore();
   }
 
-  /** From this moment on every call throws ClosedError, also those that wait. What was not used is a gap. */
+  /** From this moment on every call throws ClosedError, also those that wait. IDs that were not used are gaps. */
   close(): void {
     void this.codes.close();
   }
+}
 
-  protected notReady(code: string): IdsNotReadyError {
-    return new IdsNotReadyError(code);
+/** Keeps the IDs of one code at hand. */
+class CodePrefetcher extends Prefetcher {
+  /** @param code undefined for IDs without one */
+  constructor(
+    readonly code: string | undefined,
+    ctx: PrefetchContext,
+  ) {
+    super(new BatchPolicy(code, ctx), ctx);
   }
 }

@@ -1,11 +1,24 @@
 import { OptionReader } from '../config/option-reader.js';
 import { MAX_ID } from '../codec/id-codec.js';
 import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
-import type { ReservedSegment, Segment, SegmentRequest, SegmentSource, SegmentStore } from './segment-store.js';
+import type {
+  App,
+  AppSegmentStore,
+  ReservedSegment,
+  Segment,
+  SegmentRequest,
+  SegmentSource,
+  SegmentStore,
+} from './segment-store.js';
+import { UnknownAppError, UnknownShardError } from './sharded/sharded-errors.js';
+import { checkApp, composeShardedId, MAX_INDEX, SHARDS } from './sharded/sharded-id.js';
+
+/** The step of rows that are made without another one. */
+const DEFAULT_STEP = 1_000;
 
 /** The options say how unknown codes are treated. */
 export interface MemorySegmentOptions {
-  /** Whether they get a row. Default true. */
+  /** Whether an unknown code gets a row. Default true. */
   readonly autoCreateCode?: boolean;
   /** The step of these rows, 1-100,000,000. Default 1,000. */
   readonly step?: number;
@@ -32,7 +45,7 @@ export class MemorySegmentStore implements SegmentStore {
   ) {
     const reader = new OptionReader(options);
     this.autoCreateCode = reader.boolean('autoCreateCode', true);
-    this.step = reader.integer('step', { min: 1, max: 100_000_000, default: 1_000 });
+    this.step = reader.integer('step', { min: 1, max: 100_000_000, default: DEFAULT_STEP });
     reader.finish();
   }
 
@@ -48,7 +61,7 @@ export class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  /** None: memory that is gone is gone with everybody who used it. */
+  /** None: the memory is lost together with the process that used its numbers. */
   durabilityWarnings(): Promise<readonly string[]> {
     return Promise.resolve([]);
   }
@@ -68,8 +81,71 @@ export class MemorySegmentStore implements SegmentStore {
   }
 }
 
+/** Holds the table that several {@link MemoryAppSegmentStore} share. */
+export class MemoryAppSegmentTable {
+  /** By app, then by shard. */
+  readonly rows = new Map<number, { app: App; readonly shards: Map<number, SegmentRow> }>();
+}
+
+/**
+ * Keeps indexes of apps and their shards in this process's memory: for databases that live in memory themselves, and
+ * for tests.
+ *
+ * It promises uniqueness inside this process and as long as it lives, nothing more.
+ */
+export class MemoryAppSegmentStore implements AppSegmentStore {
+  constructor(private readonly table: MemoryAppSegmentTable) {}
+
+  prepare(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- to reject where it would throw
+  async registerApp(appId: number, name: string, description: string): Promise<void> {
+    checkApp(appId);
+    const { rows } = this.table;
+    const shards = rows.get(appId)?.shards ?? new Map<number, SegmentRow>();
+    for (let shard = 0; shard < SHARDS; shard++) {
+      if (!shards.has(shard)) shards.set(shard, { maxId: 0n, step: DEFAULT_STEP, maxLimitId: 0n });
+    }
+    rows.set(appId, { app: { id: appId, name, description }, shards });
+  }
+
+  apps(): Promise<App[]> {
+    const apps = [...this.table.rows.values()].map(({ app }) => app);
+    return Promise.resolve(apps.sort((one, other) => one.id - other.id));
+  }
+
+  source(app: number, shard: number): SegmentSource {
+    const lowest = composeShardedId({ index: 0n, shard, app });
+    return new MemorySegmentSource({
+      find: () => this.rowOf(app, shard),
+      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) >> 14n),
+      exhausted: (maxLimitId) =>
+        new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId),
+    });
+  }
+
+  /** None: the memory is lost together with the process that used its numbers. */
+  durabilityWarnings(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private rowOf(app: number, shard: number): SegmentRow {
+    const known = this.table.rows.get(app);
+    if (known === undefined) throw new UnknownAppError(app);
+    const row = known.shards.get(shard);
+    if (row === undefined) throw new UnknownShardError(app, shard);
+    return row;
+  }
+}
+
 /** One row of a table of segments in memory. */
-export interface SegmentRow {
+interface SegmentRow {
   /** The highest number that was reserved. */
   maxId: bigint;
   step: number;
@@ -77,19 +153,19 @@ export interface SegmentRow {
   maxLimitId: bigint;
 }
 
-/** What a row is to its source. */
+/** A row, and what is particular to its table. */
 interface SourceRow {
   /** Finds or makes the row. @throws RaindropError when there is none */
   find(): SegmentRow;
   /** The highest number of a row with this limit. */
   ceiling(maxLimitId: bigint): bigint;
-  /** What a row at its ceiling is answered with. */
+  /** The error of a row whose numbers are used up. */
   exhausted(maxLimitId: bigint): Error;
 }
 
 /** The numbers of a row in this process's memory. */
-export class MemorySegmentSource implements SegmentSource {
-  /** What this source took last, with all before it that it took without a break: only that can be given back. */
+class MemorySegmentSource implements SegmentSource {
+  /** The numbers that this source took last, without a gap: only these can be given back. */
   private taken: Segment | undefined;
 
   constructor(private readonly row: SourceRow) {}

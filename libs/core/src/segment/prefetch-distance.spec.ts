@@ -1,4 +1,4 @@
-import { PrefetchDistance } from './segment-supply.js';
+import { PrefetchDistance } from './segment-policy.js';
 import { resolveSegmentOptions } from './segment-options.js';
 
 const MINUTE = 60_000;

@@ -99,6 +99,20 @@ describe('A chain', () => {
     expect(bench.status.left).toBeGreaterThanOrEqual(6_000);
     expect(bench.status.left).toBeLessThan(7_000);
   });
+
+  it('gets longer once for an underrun, not with each segment after it', async () => {
+    const options = { chain: { safeDistance: 2, maxBuffered: 100_000 }, maxStep: 1_000 };
+    const bench = await SegmentBench.started({ options });
+    await settle();
+    bench.take(bench.status.left);
+    expect(thrownBy(() => bench.generator.nextId())).toBeInstanceOf(SegmentNotReadyError);
+    for (let times = 0; times < 4; times++) {
+      await settle();
+      bench.take(1_000);
+    }
+    await settle();
+    expect(bench.status.left).toBeLessThan(5_000);
+  });
 });
 
 describe('When the store fails', () => {

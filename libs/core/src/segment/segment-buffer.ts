@@ -1,15 +1,15 @@
-import type { Stock, TakenIds } from '../supply/supply.js';
-import type { DecimalCursor } from '../generator/tick-cursor.js';
+import { type DecimalCursor, decimalText } from '../generator/tick-cursor.js';
 import type { BatchRequest } from '../generator/outputs.js';
+import type { Batch, IdBuffer } from '../supply/prefetcher.js';
 import type { Segment } from './segment-store.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */
-export class SegmentBuffer implements Stock {
+export class SegmentBuffer implements IdBuffer {
   readonly cursor = new NumberCursor();
   private readonly following: Segment[] = [];
   private followingNumbers = 0;
 
-  /** @param onBegin called whenever another segment comes into use */
+  /** @param onBegin is called when another segment comes into use */
   constructor(private readonly onBegin: () => void = () => {}) {}
 
   /** How many numbers are at hand. */
@@ -34,7 +34,6 @@ export class SegmentBuffer implements Stock {
     this.turn();
   }
 
-  /** Puts the next segment into use when the one before is used up. */
   turn(): void {
     if (this.cursor.left > 0) return;
     const next = this.following.shift();
@@ -49,8 +48,13 @@ export class SegmentBuffer implements Stock {
     return this.cursor.next();
   }
 
+  nextNumber(): number | undefined {
+    this.turn();
+    return this.cursor.nextNumber();
+  }
+
   /** Takes as many numbers at once, which must be at hand: the lowest, in order. */
-  take(count: number): TakenNumbers {
+  take(count: number): NumberBatch {
     const taken: Segment[] = [];
     for (let open = count; open > 0;) {
       this.turn();
@@ -58,7 +62,7 @@ export class SegmentBuffer implements Stock {
       taken.push(run);
       open -= sizeOf(run);
     }
-    return new TakenNumbers(taken);
+    return new NumberBatch(taken);
   }
 
   /** Takes the numbers at the end that have no gap between them; undefined when there are none. */
@@ -72,7 +76,11 @@ export class SegmentBuffer implements Stock {
     }, undefined);
   }
 
-  /** Forgets everything. */
+  /** Within the segment in use: after it the next one must be put into use. */
+  allow(count: number): void {
+    this.cursor.allow(count);
+  }
+
   clear(): void {
     this.following.length = 0;
     this.followingNumbers = 0;
@@ -85,17 +93,17 @@ export function sizeOf({ first, last }: Segment): number {
   return Number(last - first) + 1;
 }
 
-/** Walks over one segment, and has what the fast path needs to go one further. */
+/** Goes through one segment, number by number or in runs. */
 export class NumberCursor implements DecimalCursor {
   /** Index in the segment of the number handed out last; -1 before the first. */
   sequence = -1;
-  /** Up to this index nothing else needs a look. */
+  /** Up to this index numbers may be taken without a look at anything else. */
   last = -1;
   /** Index of the segment's last number. */
   end = -1;
   /** The number at `sequence`, and 1. */
   readonly counter = new BigInt64Array([0n, 1n]);
-  /** The number of index 0; not exact above 2^53, but above 2^53 there. */
+  /** The number of index 0; above 2^53 rounded, and never to less than 2^53. */
   numberBase = 0;
   head = '';
   tailBase = Number.NaN;
@@ -106,7 +114,7 @@ export class NumberCursor implements DecimalCursor {
     return this.end - this.sequence;
   }
 
-  /** How many numbers were passed, over all segments. */
+  /** How many numbers were taken, over all segments. */
   get issued(): number {
     return this.issuedBefore + this.sequence + 1;
   }
@@ -117,16 +125,23 @@ export class NumberCursor implements DecimalCursor {
     return this.left === 0 ? undefined : { first: passed + 1n, last: passed + BigInt(this.left) };
   }
 
-  /** Goes one further, which the caller knows to be there. */
-  step(): void {
-    this.sequence++;
-    this.counter[0] = this.counter[0]! + this.counter[1]!;
-  }
-
-  /** As {@link step}, and answers with the number. */
+  /** Takes the next number, which must be there. */
   next(): bigint {
     this.step();
     return this.counter[0]!;
+  }
+
+  nextText(): string {
+    this.step();
+    return decimalText(this, 1);
+  }
+
+  /** Undefined when the next number is above 2^53 - 1, and then it is not taken. */
+  nextNumber(): number | undefined {
+    const number = this.numberBase + this.sequence + 1;
+    if (number > Number.MAX_SAFE_INTEGER) return undefined;
+    this.step();
+    return number;
   }
 
   /** Goes to the start of a segment; what is left of the one before is forgotten. */
@@ -140,7 +155,7 @@ export class NumberCursor implements DecimalCursor {
     this.tailBase = Number.NaN;
   }
 
-  /** Goes over some numbers at once, at most those that are left; answers with them. */
+  /** Takes some numbers at once, at most those that are left. */
   pass(count: number): Segment {
     const before = this.counter[0]!;
     this.sequence += count;
@@ -148,33 +163,33 @@ export class NumberCursor implements DecimalCursor {
     return { first: before + 1n, last: before + BigInt(count) };
   }
 
-  /** So many of those that are left may be taken without a look at anything else. */
+  /** Lets so many of the numbers that are left be taken without a look at anything else. */
   allow(count: number): void {
     this.last = Math.min(this.end, this.sequence + Math.max(0, Math.floor(count)));
-  }
-
-  /** Every further step needs a look. */
-  stop(): void {
-    this.last = this.sequence;
   }
 
   /** Forgets what is left. */
   forget(): void {
     this.end = this.sequence;
-    this.stop();
+    this.last = this.sequence;
+  }
+
+  private step(): void {
+    this.sequence++;
+    this.counter[0] = this.counter[0]! + this.counter[1]!;
   }
 }
 
-/** After so many numbers others get a turn of the event loop. */
+/** How many numbers are written before the event loop gets a turn. */
 const SLICE = 4_096;
 
 /** Numbers that were taken together, as runs without gaps. */
-class TakenNumbers implements TakenIds {
+class NumberBatch implements Batch {
   private readonly cursor = new NumberCursor();
 
   constructor(private readonly runs: Segment[]) {}
 
-  write<Batch>({ batch, writer }: BatchRequest<Batch>, from: number, end: number): void {
+  write<Target>({ batch, writer }: BatchRequest<Target>, from: number, end: number): void {
     const { cursor } = this;
     for (let done = from; done < end;) {
       if (cursor.left === 0) cursor.begin(this.runs.shift()!);
@@ -184,7 +199,7 @@ class TakenNumbers implements TakenIds {
     }
   }
 
-  turnAfter(): number {
+  sliceOf(): number {
     return SLICE;
   }
 }

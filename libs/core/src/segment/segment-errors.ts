@@ -1,4 +1,4 @@
-import { inBrackets, PermanentError, type RaindropError, RetryableError, UnavailableError } from '../raindrop-error.js';
+import { inBrackets, PermanentError, RaindropError, RetryableError, UnavailableError } from '../raindrop-error.js';
 
 /** No number of this code is in memory right now; the next ones are being fetched. The async calls wait for them. */
 export class SegmentNotReadyError extends RetryableError {
@@ -17,7 +17,7 @@ export class SegmentNotReadyError extends RetryableError {
   }
 }
 
-/** All numbers up to the row's limit have been reserved. Nothing is ever reused. */
+/** All numbers up to the row's limit have been reserved. No number is ever reused. */
 export class SegmentExhaustedError extends PermanentError {
   readonly errorCode = 'SEGMENT_EXHAUSTED';
 
@@ -64,4 +64,9 @@ export class SegmentStoreUnavailableError extends UnavailableError {
   constructor(what: string, cause: unknown) {
     super('The segment table', what, cause);
   }
+}
+
+/** What a call of a segment store threw, as one of our errors: SegmentStoreUnavailableError unless it is one already. */
+export function storeError(what: string, reason: unknown): RaindropError {
+  return reason instanceof RaindropError ? reason : new SegmentStoreUnavailableError(what, reason);
 }

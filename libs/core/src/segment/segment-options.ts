@@ -1,11 +1,11 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readSupplyOptions } from '../supply/supply.js';
+import { readPrefetcherOptions } from '../supply/prefetcher-options.js';
 
 /** The options say how many numbers a chain keeps at hand. */
 export interface ChainOptions {
-  /** So many segments, 1-1,000; more while callers starve. Default 2. */
+  /** How many segments, 1-1,000; more while callers find too few numbers. Default 2. */
   safeDistance?: number;
-  /** Never more numbers than these, 1-1,000,000,000. Default 4 x `maxStep`. */
+  /** How many numbers at most, 1-1,000,000,000. Default 4 x `maxStep`. */
   maxBuffered?: number;
 }
 
@@ -25,7 +25,7 @@ export interface SegmentOptions {
    */
   maxStep?: number;
   /**
-   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers starve,
+   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers find too few,
    * up to `maxBuffered` (default 4 × `maxStep`) numbers, fewer when idle.
    * @range true, false, `{ safeDistance, maxBuffered }`
    * @defaultValue false
@@ -103,7 +103,7 @@ export function readSegmentOptions(reader: OptionReader): ResolvedSegmentOptions
       legal: 'a text of 1 to 128 characters',
     }),
     maxCodes: reader.integer('maxCodes', { min: 1, max: 100_000, default: 10_000 }),
-    ...readSupplyOptions(reader, { default: 0.9, of: 'the step' }),
+    ...readPrefetcherOptions(reader, { default: 0.9, of: 'the step' }),
   });
 }
 

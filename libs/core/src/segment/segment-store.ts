@@ -6,17 +6,17 @@ export interface Segment {
 
 /** The segment that a reservation has got. */
 export interface ReservedSegment extends Segment {
-  /** The row's own step: how many numbers a reservation takes that says nothing else. */
+  /** The row's own step: how many numbers a request without `count` takes. */
   readonly step: number;
 }
 
-/** A request says what a reservation is to be like. */
+/** A request says how many numbers to reserve, and above which one. */
 export interface SegmentRequest {
-  /** How many numbers; fewer are answered when the limit is near. The row's own step when left out. */
+  /** How many numbers; default the row's own step. The answer has fewer when the row's limit is near. */
   readonly count?: number;
   /**
-   * Only numbers above this one: the highest that this process ever got from the source. It heals a store that lost
-   * committed writes.
+   * The highest number that this process ever got from the source; only numbers above it are reserved. So a store that
+   * lost committed writes repeats nothing to this process.
    */
   readonly above: bigint;
 }
@@ -25,28 +25,28 @@ export interface SegmentRequest {
 export interface SegmentSource {
   /**
    * Reserves the next numbers in one step, outside any transaction of the application, and settles only when that is
-   * durable. A rejection leaves open whether something was reserved; what was is never reserved again.
+   * durable. A rejection leaves open whether numbers were reserved; if they were, they are never reserved again.
    *
    * @throws SegmentExhaustedError at the row's limit; UnknownCodeError; SegmentStoreUnavailableError
    */
   reserve(request: SegmentRequest): Promise<ReservedSegment>;
 
   /**
-   * Gives unused numbers back, provided that nothing was reserved after them. To be called once at most for a segment,
-   * and nothing of it may be used afterwards.
+   * Gives unused numbers back, provided that nothing was reserved after them. The caller calls it once at most for a
+   * segment, and uses none of these numbers afterwards.
    *
    * @returns whether they went back
    */
   giveBack(unused: Segment): Promise<boolean>;
 }
 
-/** Keeps the segments of codes. */
-export interface SegmentStore {
+/** Keeps the segments of codes, or those of another key. */
+export interface SegmentStore<Key extends readonly unknown[] = [code: string]> {
   /** Creates the table where it is missing; any number of processes may do so at once. */
   prepare(): Promise<void>;
-  /** Tells where the segments of a code come from. @param code 1 to 128 characters; told apart by case and accents */
-  source(code: string): SegmentSource;
-  /** What of the database's settings can lose a committed reservation, for the log. */
+  /** Tells where the segments of a key come from. A code is 1 to 128 characters; case and accents tell codes apart. */
+  source(...key: Key): SegmentSource;
+  /** Which of the database's settings can lose a committed reservation, for the log. */
   durabilityWarnings(): Promise<readonly string[]>;
   /** Safe to call more than once. Never rejects. */
   close(): Promise<void>;
@@ -61,10 +61,7 @@ export interface App {
 }
 
 /** Keeps the indexes of apps and their shards. */
-export interface AppSegmentStore {
-  /** Creates the table where it is missing; any number of processes may do so at once. */
-  prepare(): Promise<void>;
-
+export interface AppSegmentStore extends SegmentStore<[app: number, shard: number]> {
   /**
    * Makes an app's 64 rows where they are missing; any number of processes may do so at once. Rows that are there keep
    * their numbers, and get the name and the description.
@@ -81,9 +78,4 @@ export interface AppSegmentStore {
    * Its `reserve` throws UnknownAppError when the app has no rows, and UnknownShardError when only this one is missing.
    */
   source(app: number, shard: number): SegmentSource;
-
-  /** What of the database's settings can lose a committed reservation, for the log. */
-  durabilityWarnings(): Promise<readonly string[]>;
-  /** Safe to call more than once. Never rejects. */
-  close(): Promise<void>;
 }

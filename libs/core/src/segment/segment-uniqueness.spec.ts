@@ -1,8 +1,8 @@
 import { runs } from '../../../../test/tier.js';
-import { Fetcher } from '../supply/fetcher.js';
+import { type Arrival, Fetcher } from '../supply/prefetcher.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { ReservedSegment } from './segment-store.js';
-import { SegmentSupply } from './segment-supply.js';
+import { SegmentPolicy } from './segment-policy.js';
 import {
   aboveIgnored,
   repeatedGiveBack,
@@ -91,15 +91,15 @@ describe('The simulation finds it when', () => {
   });
 
   it('an answer is not compared with those before it', async () => {
-    replace(SegmentSupply.prototype, 'check', { value: () => undefined });
+    replace(SegmentPolicy.prototype, 'check', { value: () => undefined });
     expect((await caught('regression')).join()).toMatch(/twice|was handed out after/);
   });
 
   it('nobody remembers how far the process has come', async () => {
-    const { landed } = SegmentSupply.prototype;
-    replace(SegmentSupply.prototype, 'landed', {
-      value(this: SegmentSupply, segment: ReservedSegment) {
-        landed.call(this, segment);
+    const { accept } = SegmentPolicy.prototype;
+    replace(SegmentPolicy.prototype, 'accept', {
+      value(this: SegmentPolicy, segment: ReservedSegment, arrival: Arrival) {
+        accept.call(this, segment, arrival);
         (this as unknown as { highest: bigint }).highest = 0n;
       },
     });

@@ -1,4 +1,4 @@
-import { AdaptiveStep } from './fetcher.js';
+import { AdaptiveStep } from './adaptive-step.js';
 
 const MINUTE = 60_000;
 

@@ -6,13 +6,13 @@ import { PrefetchBench } from '../../../../test/support/engine/prefetch-bench.js
 import { SegmentBench } from '../../../../test/support/engine/segment-bench.js';
 import type { Fault } from '../../../../test/support/engine/fault-store.js';
 import type { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
-import type { SuppliedIds } from './supplied-ids.js';
-import type { Supply } from './supply.js';
+import type { BufferedGenerator } from './buffered-generator.js';
+import type { Prefetcher } from './prefetcher.js';
 
 /** A process whose IDs are fetched from a source with faults. */
 interface Process {
   readonly time: VirtualTime;
-  readonly ids: SuppliedIds<Supply> & { close(): unknown; readonly counters: { readonly issued: number } };
+  readonly ids: BufferedGenerator<Prefetcher> & { close(): unknown; readonly counters: { readonly issued: number } };
   meet(fault: Fault | undefined): void;
   requests(): number;
 }

@@ -1,14 +1,14 @@
 import { WaitTimeoutError } from '../generator/generator-errors.js';
 import { endListening, type WaitLimit } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { SupplyPorts, Timer } from '../ports.js';
+import type { PrefetcherPorts, Timer } from '../ports.js';
 
-/** So many are answered before others get a turn of the event loop (well under a millisecond). */
+/** How many waiters are answered before the event loop gets a turn (well under a millisecond). */
 const SLICE = 250;
 
-/** Callers who wait for numbers, served in the order in which they came. */
+/** Callers that wait for numbers, served in the order in which they came. */
 export class WaiterQueue {
-  /** How many numbers all of them want together. */
+  /** How many numbers all waiters want together. */
   demand = 0;
   private readonly waiters = new Set<Waiter>();
   private refusal: RaindropError | undefined;
@@ -19,9 +19,9 @@ export class WaiterQueue {
   };
   private readonly aborted = (waiter: Waiter): void => this.lose(waiter, reasonOf(waiter));
 
-  /** @param left how many numbers are at hand. @param shortage why no more came, for those who give up */
+  /** @param left how many numbers are at hand. @param shortage why no more came, for waiters that give up */
   constructor(
-    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<PrefetcherPorts, 'monotonic' | 'timers'>,
     private readonly left: () => number,
     private readonly shortage: () => RaindropError,
   ) {}
@@ -30,30 +30,30 @@ export class WaiterQueue {
     return this.waiters.size;
   }
 
-  /** @throws WaitTimeoutError; the signal's reason; what {@link refuse} is told */
-  wait<T>(order: Order<T>, limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>): Promise<T> {
+  /** @throws WaitTimeoutError; the signal's reason; the reason that {@link refuse} was given */
+  wait<T>(request: TakeRequest<T>, limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       const { expired, aborted } = this;
-      const waiter = new Waiter<unknown>(order, limit, this.ports, { resolve, reject, expired, aborted });
+      const waiter = new Waiter<unknown>(request, limit, this.ports, { resolve, reject, expired, aborted });
       if (waiter.isOver) return;
       this.waiters.add(waiter);
-      this.demand += order.count;
+      this.demand += request.count;
     }) as Promise<T>;
   }
 
-  /** Numbers have come: serves those at the front for whom there are enough. */
+  /** Numbers have come: serves the waiters at the front, as far as there are enough. */
   serve(): void {
     this.refusal = undefined;
     this.proceed();
   }
 
-  /** No more will come: refuses all who want more than is at hand, and serves the others. */
+  /** No more will come: refuses every waiter that wants more than is at hand, and serves the others. */
   refuse(reason: RaindropError): void {
     this.refusal = reason;
     this.proceed();
   }
 
-  /** Somebody does not wait any longer; it may be the one who held up the others. */
+  /** A waiter gives up. It may have wanted more than is at hand, and so have held up the waiters behind it. */
   private lose(waiter: Waiter, reason: unknown): void {
     this.remove(waiter);
     waiter.refuse(reason);
@@ -83,7 +83,7 @@ export class WaiterQueue {
   }
 }
 
-/** A signal of the application's may throw when it is asked. */
+/** The application's own signal may throw when its reason is read. */
 function reasonOf({ limit }: Waiter): unknown {
   try {
     return limit.signal!.reason;
@@ -92,18 +92,18 @@ function reasonOf({ limit }: Waiter): unknown {
   }
 }
 
-/** The longest delay that every platform's timers know. */
+/** The longest delay that every platform's timers take, about 25 days. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** What somebody wants. */
-export interface Order<T> {
+/** What a caller wants. */
+export interface TakeRequest<T> {
   /** How many numbers must be at hand. */
   readonly count: number;
-  /** Takes them; called when it is this one's turn. */
+  /** Takes them; called when it is this caller's turn. */
   readonly take: () => T;
 }
 
-/** What becomes of a waiter. */
+/** How a wait ends. */
 interface WaiterEnds<T> {
   readonly resolve: (taken: T) => void;
   readonly reject: (reason: unknown) => void;
@@ -113,35 +113,35 @@ interface WaiterEnds<T> {
   readonly aborted: (waiter: Waiter<T>) => void;
 }
 
-/** Somebody who waits for numbers. Its timer keeps the process alive. */
+/** A caller that waits for numbers. Its timer keeps the process alive. */
 class Waiter<T = unknown> {
   private readonly giveUpAt: number;
   private readonly abort = (): void => {
     if (!this.isOver) this.ends.aborted(this);
   };
   private timer: Timer | undefined;
-  /** It was answered, or has given up. */
+  /** It was answered, or gave up. */
   isOver = false;
 
   constructor(
-    private readonly order: Order<T>,
+    private readonly request: TakeRequest<T>,
     readonly limit: Pick<WaitLimit, 'timeoutMs' | 'signal'>,
-    private readonly ports: Pick<SupplyPorts, 'monotonic' | 'timers'>,
+    private readonly ports: Pick<PrefetcherPorts, 'monotonic' | 'timers'>,
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;
-    // First: what it throws rejects the call, and nothing is left behind.
+    // Before the timer: a signal that throws rejects the call, and no timer is left behind.
     limit.signal?.addEventListener('abort', this.abort);
     if (!this.isOver) this.setTimer(limit.timeoutMs);
   }
 
   get count(): number {
-    return this.order.count;
+    return this.request.count;
   }
 
   serve(): void {
     this.leave();
-    this.ends.resolve(this.order.take());
+    this.ends.resolve(this.request.take());
   }
 
   refuse(reason: unknown): void {

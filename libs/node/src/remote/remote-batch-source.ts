@@ -103,7 +103,7 @@ export class RemoteBatchSource implements IdBatchSource {
     const fits = layoutCheck(layout);
     const ids: bigint[] = [];
     for (let from = 0; from < texts.length; from += SLICE) {
-      if (from > 0) await this.breathe();
+      if (from > 0) await this.yieldToEventLoop();
       for (const text of texts.slice(from, from + SLICE) as unknown[]) {
         const id = this.idOf(text);
         if (!fits(id)) throw this.misfit(id);
@@ -132,7 +132,7 @@ export class RemoteBatchSource implements IdBatchSource {
     return new InvalidRemoteAnswerError(this.name, `holds an ID that its layout cannot have, ${id}`);
   }
 
-  private breathe(): Promise<void> {
+  private yieldToEventLoop(): Promise<void> {
     return new Promise((resolve) => void this.ports.timers.setTimer(resolve, 0, 'foreground'));
   }
 }

@@ -1,7 +1,7 @@
 import { inBrackets, PermanentError, type RaindropError, RetryableError } from '../../raindrop-error.js';
 import { showValue } from '../../show-value.js';
 
-/** The longest gate pass, in UTF-16 units: that of an e-mail address (254), and something to spare. */
+/** The longest gate pass, in UTF-16 units: an e-mail address has 254 at most. */
 export const MAX_GATE_PASS_LENGTH = 512;
 
 /** The sharded IDs have not been started, or the table has not been read yet. */
@@ -10,7 +10,7 @@ export class ShardedIdsNotReadyError extends RetryableError {
   /** The number that this error has in the original service. */
   readonly legacyCode = -1;
 
-  /** @param cause why the table could not be read; undefined when nobody has tried yet */
+  /** @param cause why the table could not be read; undefined before the first try */
   constructor(cause?: RaindropError) {
     super(
       `Sharded IDs are not ready: their apps have not been read${inBrackets(cause)}. ` +

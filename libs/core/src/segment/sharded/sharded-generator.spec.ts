@@ -3,7 +3,7 @@ import { settle, VirtualTime } from '../../../../../test/support/engine/virtual-
 import { ClosedError } from '../../lease/lease-errors.js';
 import type { AppSegmentStore } from '../segment-store.js';
 import { SegmentExhaustedError, SegmentStoreUnavailableError } from '../segment-errors.js';
-import { MemoryAppSegmentStore, MemoryAppSegmentTable } from './memory-app-segment-store.js';
+import { MemoryAppSegmentStore, MemoryAppSegmentTable } from '../memory-segment-store.js';
 import {
   InvalidAppError,
   InvalidGatePassError,

@@ -1,13 +1,14 @@
 import { WaitTimeoutError } from '../../generator/generator-errors.js';
 import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
-import { RaindropError } from '../../raindrop-error.js';
+import type { RaindropError } from '../../raindrop-error.js';
 import { withDeadline } from '../../supply/fetcher.js';
-import { SuppliedOutputs } from '../../supply/supplied-ids.js';
-import type { SupplyPorts, Timer, Timers } from '../../ports.js';
+import { BufferedOutputs } from '../../supply/buffered-generator.js';
+import type { PrefetcherPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
-import { ReservationCounters, type SegmentContext, SegmentSupply } from '../segment-supply.js';
-import { SegmentNotReadyError, SegmentStoreUnavailableError } from '../segment-errors.js';
+import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
+import { SegmentNotReadyError, storeError } from '../segment-errors.js';
+import { prepareStore } from '../segment-generator.js';
 import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
 import { checkApp, composeShardedId, shardOf, SHARDS } from './sharded-id.js';
 import { NoShardedIdLeftError, ShardedIdsNotReadyError, UnknownAppError } from './sharded-errors.js';
@@ -25,7 +26,7 @@ export interface ShardedIdsStatus {
   /** Whether the apps have been read. */
   readonly isReady: boolean;
   readonly apps: readonly App[];
-  /** Shards of any app that numbers are at hand for, or were. */
+  /** Of how many shards, over all apps, an ID was asked for. */
   readonly shardsInUse: number;
   /** Why the apps could not be read the last time; undefined when they were. */
   readonly lastError: RaindropError | undefined;
@@ -34,29 +35,29 @@ export interface ShardedIdsStatus {
 }
 
 /**
- * Issues IDs for the public: `index * 16384 + shard * 256 + app`, the index dense within an app's shard, the shard drawn
- * from whoever asks. What an app issues in total is blurred, not hidden: one gate pass sees consecutive indexes.
+ * Issues IDs for the public: `index * 16384 + shard * 256 + app`. The index is dense within an app's shard; the caller's
+ * gate pass chooses the shard. How many IDs an app issues is blurred, not hidden: one gate pass sees consecutive indexes.
  *
  * Calls throw, or reject with, InvalidAppError, InvalidGatePassError, ShardedIdsNotReadyError before `start`,
  * UnknownAppError, UnknownShardError, NoShardedIdLeftError, SegmentExhaustedError at the whole ID's limit, ClosedError.
  */
 export class ShardedGenerator {
   private readonly directory: AppDirectory;
-  private readonly supplies = new Map<number, SegmentSupply>();
+  private readonly prefetchers = new Map<number, SegmentPrefetcher>();
   private readonly ctx: SegmentContext;
-  private readonly outputs: SuppliedOutputs<SegmentSupply>;
-  /** By supplies that are gone with their app. */
+  private readonly outputs: BufferedOutputs<SegmentPrefetcher>;
+  /** How many IDs the shards of removed apps issued. */
   private issuedBefore = 0;
   private closing: Promise<void> | undefined;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
     private readonly store: AppSegmentStore,
-    ports: SupplyPorts,
+    ports: PrefetcherPorts,
     options?: SegmentOptions,
   ) {
     this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
-    this.outputs = new SuppliedOutputs(this.ctx);
+    this.outputs = new BufferedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);
   }
@@ -66,13 +67,7 @@ export class ShardedGenerator {
    * @throws SegmentStoreUnavailableError
    */
   async start(): Promise<void> {
-    const { options, ports } = this.ctx;
-    try {
-      // Creating takes several statements: it gets the time of ten.
-      await withDeadline(() => this.store.prepare(), 10 * options.opTimeoutMs, ports.timers);
-    } catch (error) {
-      throw error instanceof RaindropError ? error : new SegmentStoreUnavailableError('preparing', error);
-    }
+    await prepareStore(this.store, this.ctx);
     await this.directory.start();
   }
 
@@ -81,7 +76,7 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      index = this.outputs.id(this.supply(app, shard));
+      index = this.outputs.id(this.prefetcher(app, shard));
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -98,8 +93,8 @@ export class ShardedGenerator {
     const { app, shard } = this.placeOf(request);
     let index: bigint;
     try {
-      const supply = this.supply(app, shard);
-      index = await this.outputs.idAsync(() => supply, wait);
+      const prefetcher = this.prefetcher(app, shard);
+      index = await this.outputs.idAsync(() => prefetcher, wait);
     } catch (error) {
       throw this.named(error, app, shard);
     }
@@ -123,9 +118,9 @@ export class ShardedGenerator {
     await this.directory.look();
   }
 
-  /** Call it when this process may be a copy of another: numbers at hand are never used. */
+  /** Call it when this process may be a copy of another, which has the same numbers at hand: drops these. */
   afterRestore(): void {
-    for (const supply of this.supplies.values()) supply.forget();
+    for (const prefetcher of this.prefetchers.values()) prefetcher.forget();
   }
 
   /**
@@ -136,18 +131,18 @@ export class ShardedGenerator {
     return (this.closing ??= this.closeAll());
   }
 
-  /** Tells how the shards are, and what was reserved for them. */
+  /** Tells which apps are known, and counts what was issued and reserved. */
   status(): ShardedIdsStatus {
     const { isReady, apps, lastError } = this.directory;
     let issued = this.issuedBefore;
-    for (const supply of this.supplies.values()) issued += supply.issued;
+    for (const prefetcher of this.prefetchers.values()) issued += prefetcher.issued;
     const counters = { issued, ...this.ctx.counters };
-    return { isReady, apps, shardsInUse: this.supplies.size, lastError, counters };
+    return { isReady, apps, shardsInUse: this.prefetchers.size, lastError, counters };
   }
 
   private async closeAll(): Promise<void> {
     this.directory.stop();
-    await Promise.all([...this.supplies.values()].map((supply) => supply.close()));
+    await Promise.all([...this.prefetchers.values()].map((prefetcher) => prefetcher.close()));
     await this.store.close();
   }
 
@@ -159,44 +154,44 @@ export class ShardedGenerator {
     return { app, shard };
   }
 
-  private supply(app: number, shard: number): SegmentSupply {
+  private prefetcher(app: number, shard: number): SegmentPrefetcher {
     const key = app * SHARDS + shard;
-    let supply = this.supplies.get(key);
-    if (supply === undefined) {
+    let prefetcher = this.prefetchers.get(key);
+    if (prefetcher === undefined) {
       const source = this.store.source(app, shard);
-      supply = new SegmentSupply(`app ${app}, shard ${shard}`, source, this.ctx);
-      this.supplies.set(key, supply);
+      prefetcher = new SegmentPrefetcher(`app ${app}, shard ${shard}`, source, this.ctx);
+      this.prefetchers.set(key, prefetcher);
     }
-    return supply;
+    return prefetcher;
   }
 
-  /** What is at hand for an app that was removed is never used; its rows are gone. */
+  /** The numbers at hand of an app that was removed are never used: its rows are gone. */
   private closeApp(app: number): void {
     for (let shard = 0; shard < SHARDS; shard++) {
       const key = app * SHARDS + shard;
-      const supply = this.supplies.get(key);
-      if (supply === undefined) continue;
-      this.issuedBefore += supply.issued;
-      this.supplies.delete(key);
-      void supply.close();
+      const prefetcher = this.prefetchers.get(key);
+      if (prefetcher === undefined) continue;
+      this.issuedBefore += prefetcher.issued;
+      this.prefetchers.delete(key);
+      void prefetcher.close();
     }
   }
 
-  /** A supply's error in the words of sharded IDs. */
+  /** Makes an error of sharded IDs of a prefetcher's error. */
   private named(error: unknown, app: number, shard: number): unknown {
     if (error instanceof SegmentNotReadyError || error instanceof WaitTimeoutError) {
       return new NoShardedIdLeftError(app, shard, error);
     }
-    // Its app was removed while the call waited.
+    // The prefetcher was closed because its app was removed while the call waited.
     if (error instanceof ClosedError && this.closing === undefined) return new UnknownAppError(app);
     return error;
   }
 }
 
-/** How often the apps are read again: after so long another process's registration, or a removal, is seen. */
+/** How often the apps are read again, ms: another process's registration, or a removal, is seen within this time. */
 const RELOAD_MS = 120_000;
 
-/** Knows which apps there are, and looks again every two minutes. What it knew stays when a look fails. */
+/** Reads which apps there are, again every two minutes. When a look fails, the apps of the look before stay. */
 class AppDirectory {
   /** Why the last look failed; undefined since one succeeded. */
   lastError: RaindropError | undefined;
@@ -206,7 +201,7 @@ class AppDirectory {
   private looks = 0;
   private latest = 0;
 
-  /** @param removed is told which apps there were and are no more */
+  /** @param removed is told which apps were there at the look before, and are no more */
   constructor(
     private readonly store: AppSegmentStore,
     private readonly timers: Timers,
@@ -229,7 +224,7 @@ class AppDirectory {
     if (!this.known.has(app)) throw new UnknownAppError(app);
   }
 
-  /** Looks, and goes on looking, whether this look succeeds or not. @throws SegmentStoreUnavailableError */
+  /** Looks, and again every two minutes, whether this look succeeds or not. @throws SegmentStoreUnavailableError */
   async start(): Promise<void> {
     try {
       await this.look();
@@ -245,10 +240,9 @@ class AppDirectory {
     try {
       apps = await withDeadline(() => this.store.apps(), this.opTimeoutMs, this.timers);
     } catch (error) {
-      this.lastError = error instanceof RaindropError ? error : new SegmentStoreUnavailableError('reading apps', error);
-      throw this.lastError;
+      throw (this.lastError = storeError('reading apps', error));
     }
-    // A slow answer must not undo what a later look has seen.
+    // A later look was answered first: this one is older.
     if (look < this.latest) return;
     this.latest = look;
     this.lastError = undefined;

@@ -1,6 +1,6 @@
 import { type IdLike, toId } from '../../codec/to-id.js';
 import { showValue } from '../../show-value.js';
-import { RaindropError } from '../../raindrop-error.js';
+import { PermanentError } from '../../raindrop-error.js';
 import { InvalidAppError, InvalidGatePassError, MAX_GATE_PASS_LENGTH } from './sharded-errors.js';
 
 /** The highest app; the lowest is 0. */
@@ -23,7 +23,7 @@ const INDEX_STEP = 16_384n;
 const SHARD_STEP = 256;
 
 /** The parts make no sharded ID. */
-export class InvalidShardedIdPartError extends RaindropError {
+export class InvalidShardedIdPartError extends PermanentError {
   readonly errorCode = 'INVALID_SHARDED_ID_PART';
 
   constructor(
@@ -31,11 +31,11 @@ export class InvalidShardedIdPartError extends RaindropError {
     readonly given: unknown,
   ) {
     const legal = part === 'index' ? 'a bigint from 0 to 2^49 - 1' : `an integer from 0 to ${SHARDS - 1}`;
-    super(`${part} must be ${legal}, not ${showValue(given)}.`, { retryable: false });
+    super(`${part} must be ${legal}, not ${showValue(given)}.`);
   }
 }
 
-/** Refuses what is no app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
+/** Checks an app. @throws InvalidAppError when `app` is not an integer from 0 to 255 */
 export function checkApp(app: number): void {
   if (!Number.isInteger(app) || app < 0 || app > MAX_APP) throw new InvalidAppError(app);
 }
@@ -53,7 +53,7 @@ export function composeShardedId({ index, shard, app }: ShardedIdParts): bigint 
 }
 
 /**
- * Takes a sharded ID apart. Every ID has parts: whether it was issued as a sharded one can't be seen.
+ * Takes a sharded ID apart. Any ID can be taken apart: it does not show whether it was issued as a sharded one.
  *
  * @throws InvalidIdError when `id` is not a bigint, a canonical decimal string or a safe number in range
  */
@@ -63,12 +63,12 @@ export function parseShardedId(id: IdLike): ShardedIdParts {
   return { index: value / INDEX_STEP, shard: Math.floor(low / SHARD_STEP), app: low % SHARD_STEP };
 }
 
-/** Every app's numbers are spread over so many shards. */
+/** Over how many shards each app's numbers are spread. */
 export const SHARDS = 64;
 
 /**
  * Returns the shard of a gate pass: `Math.abs(hash) % 64` with the hash of Java's `String.hashCode`, so that programs
- * in other languages find the same one. What is written differently (`A@b.c` and `a@b.c`) has different shards.
+ * in other languages find the same one. Texts that are written differently (`A@b.c`, `a@b.c`) may have different shards.
  *
  * @param gatePass a user name, a phone number, an e-mail address: 1 to 512 UTF-16 units
  * @returns 0 to 63

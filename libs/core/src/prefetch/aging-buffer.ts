@@ -1,7 +1,7 @@
-import type { Stock, TakenIds } from '../supply/supply.js';
 import { type BatchRequest, textWriter } from '../generator/outputs.js';
+import type { Batch, IdBuffer } from '../supply/prefetcher.js';
 
-interface Batch {
+interface ReceivedBatch {
   readonly ids: readonly bigint[];
   /** From this moment on none of them may be handed out, monotonic ms. */
   readonly usableUntil: number;
@@ -9,17 +9,16 @@ interface Batch {
   readonly wallUntil: number;
 }
 
-/** IDs at hand, handed out once each in the order in which they came. */
-export class IdQueue implements Stock {
+/** IDs at hand, handed out once each in the order in which they came, until they are too old. */
+export class AgingBuffer implements IdBuffer {
   /** How many IDs are at hand. */
   left = 0;
-  /** How many were handed out. */
   issued = 0;
-  private readonly batches: Batch[] = [];
+  private readonly batches: ReceivedBatch[] = [];
   /** Index of the next ID in the first batch. */
   private index = 0;
 
-  /** @param onBegin called whenever a batch comes into use because the one before was used up */
+  /** @param onBegin is called when a batch comes into use: no other is at hand, or the one before was used up */
   constructor(private readonly onBegin: () => void = () => {}) {}
 
   /** @param ids at least one; not to be changed afterwards */
@@ -29,40 +28,37 @@ export class IdQueue implements Stock {
     if (this.batches.length === 1) this.onBegin();
   }
 
-  /** The next ID, of which there must be one, without taking it. */
-  peek(): bigint {
-    return this.batches[0]!.ids[this.index]!;
-  }
-
-  /** Takes the next ID, of which there must be one. */
   next(): bigint {
-    const { ids } = this.batches[0]!;
-    const id = ids[this.index++]!;
+    const id = this.peek();
+    this.index++;
     this.left--;
     this.issued++;
-    if (this.index === ids.length) this.turn();
+    this.turn();
     return id;
   }
 
-  /** Takes as many, which must be at hand. */
-  take(count: number): TakenList {
+  nextNumber(): number | undefined {
+    return this.peek() > Number.MAX_SAFE_INTEGER ? undefined : Number(this.next());
+  }
+
+  take(count: number): IdList {
     const taken: bigint[] = [];
     while (taken.length < count) {
       const { ids } = this.batches[0]!;
       const end = Math.min(ids.length, this.index + count - taken.length);
       while (this.index < end) taken.push(ids[this.index++]!);
-      if (this.index === ids.length) this.turn();
+      this.turn();
     }
     this.left -= count;
     this.issued += count;
-    return new TakenList(taken);
+    return new IdList(taken);
   }
 
-  /** Drops what has become too old by either clock. @returns how many IDs */
+  /** Drops the batches that have become too old by either clock. @returns how many IDs */
   dropOld(now: number, wallMs: number): number {
     const before = this.left;
-    // Batches are asked for one after the other: the first is the oldest.
-    const isOld = (batch: Batch): boolean => batch.usableUntil <= now || batch.wallUntil <= wallMs;
+    // One batch is asked for after the other: the first is the oldest.
+    const isOld = (batch: ReceivedBatch): boolean => batch.usableUntil <= now || batch.wallUntil <= wallMs;
     for (let first = this.batches[0]; first !== undefined && isOld(first); first = this.batches[0]) {
       this.left -= first.ids.length - this.index;
       this.batches.shift();
@@ -77,25 +73,31 @@ export class IdQueue implements Stock {
     this.left = 0;
   }
 
-  private turn(): void {
+  turn(): void {
+    if (this.index !== this.batches[0]?.ids.length) return;
     this.batches.shift();
     this.index = 0;
     if (this.batches.length > 0) this.onBegin();
   }
+
+  /** The next ID, of which there must be one, without taking it. */
+  private peek(): bigint {
+    return this.batches[0]!.ids[this.index]!;
+  }
 }
 
-/** After so many texts others get a turn of the event loop; nothing else takes long. */
+/** How many texts are written before the event loop gets a turn; the other forms take no time. */
 const SLICE = 2_048;
 
 /** IDs that were taken together, as a list. */
-class TakenList implements TakenIds {
+class IdList implements Batch {
   constructor(private readonly ids: readonly bigint[]) {}
 
-  write<Batch>({ batch, writer }: BatchRequest<Batch>, from: number, end: number): void {
+  write<Target>({ batch, writer }: BatchRequest<Target>, from: number, end: number): void {
     for (let index = from; index < end; index++) writer.writeOne(batch, index, this.ids[index]!);
   }
 
-  turnAfter({ writer }: BatchRequest<unknown>): number {
+  sliceOf({ writer }: BatchRequest<unknown>): number {
     return writer === textWriter ? SLICE : this.ids.length;
   }
 }
