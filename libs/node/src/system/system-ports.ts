@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+// eslint-disable-next-line no-restricted-imports -- the one place that takes them
 import * as nodeTimers from 'node:timers';
+// eslint-disable-next-line no-restricted-imports -- the one place that takes them
 import * as promises from 'node:timers/promises';
 import type { Clock, LeasePorts, MonotonicClock, Randomness, Timers } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
@@ -87,8 +89,6 @@ export class TurnClock implements Clock {
 
 /** Of when this was loaded, as `wallClock` and `hostTimers` are. */
 export const monotonicClock: MonotonicClock = { now: performance.now.bind(performance) };
-
-/* eslint-disable no-restricted-imports -- the one place that takes them */
 
 /**
  * The timers of when this was loaded. Those of Jest, sinon and `node:test` that replace them later stand still: with them
