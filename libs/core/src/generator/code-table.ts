@@ -13,7 +13,7 @@ const MAX_CHANCES = 256;
  * The sequencers of all codes, at most `maxCodes` of them.
  *
  * The code to evict is found by second chance (the "clock" of operating systems): the oldest entry that was not used
- * since the hand last passed it. The result comes close to least recently used, and a look-up costs one assignment,
+ * since a search for room last passed it and put it at the end. The result comes close to least recently used, and a look-up costs one assignment,
  * where exact order costs a delete and an insert. An evicted code leaves its marks behind: their maximum, by lane, is
  * the floor above which every code starts that comes later, so eviction never repeats an ID.
  */

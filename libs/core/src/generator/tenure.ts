@@ -5,7 +5,7 @@ import type { RaindropError } from '../raindrop-error.js';
  *
  * The generator issues positions in `(base, limit]` of a lane and nothing else: with base 100 and limit 200 those from
  * 101 to 200. The implementation guarantees that no other process was ever granted one of them, and that no other
- * process ever will be.
+ * process ever will be. A service of `@raindrop/node` puts a generator and the keeper of a worker id together.
  */
 export interface Tenure {
   /** The worker id of the present tenure; meaningless while `admit` refuses. */
@@ -22,7 +22,7 @@ export interface Tenure {
   readonly limit: PerLane<Position>;
   /** The generator asks for an extension as soon as it reaches these. */
   readonly soft: PerLane<Position>;
-  /** True while a write that reserves the other lane is under way. */
+  /** True while a write that reserves the other lane is requested or under way. */
   readonly flipping: boolean;
 
   /**

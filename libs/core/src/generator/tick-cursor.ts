@@ -91,7 +91,7 @@ export class Sequencer extends TickCursor {
   private countBase = 1;
   /** How many of them {@link takeUncounted} has returned. */
   private counted = 0;
-  /** True when the code was used again since it came, or since the eviction hand last passed. */
+  /** True when the code was used again since it came, or since a search for room last passed it. */
   private used = false;
   /** True when the code was evicted: bound calls that still have this sequencer must look the code up again. */
   evicted = false;

@@ -77,6 +77,7 @@ async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
   const wallMs = validatedNow(ctx, sample.nowMs, true);
   if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
   const { total, live } = sample;
+  // Barred rows are raised to the barred moment here, and so they count as used up: the whole table is read next.
   const found = makeSurvey(ctx, sample, wallMs, BEFORE_ALL);
   return { ...found, census: { ...found.census, total, live } };
 }

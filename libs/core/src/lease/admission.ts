@@ -103,7 +103,10 @@ export class Admission {
     if (!this.isSuspect) this.blockedBy = this.probation;
   }
 
-  /** A fresh lease is on probation while its acknowledged commit can still be lost. */
+  /**
+   * A fresh lease is on probation for `commitLossWindowMs` while its acknowledged commit can still be lost, with or
+   * without a failover. What a failover did lose is another matter: the store then bars its rows (`barredUntilMs`).
+   */
   private get probation(): RaindropError | undefined {
     return this.probationUntilMs !== undefined ? new NotReadyError('a fresh lease is on probation') : undefined;
   }
@@ -151,6 +154,7 @@ export class ClockJumpDetector {
     this.offset = jumped ? offset : Math.min(this.offset, offset);
     if (reading.processId !== last.processId) return 'its process was copied or restored from a snapshot';
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
+    // By then the lease has run out as well: the suspicion counts for the odometers that its release writes.
     const still = reading.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
     return undefined;

@@ -52,6 +52,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
       renewNow: () => this.renewals.requestNow(),
       emit: (event) => notifyListener(listener, event),
     };
+    // 0 stands for soon: `attempt` asks for that renewal itself.
     const withinMs = (): number => this.lease?.renewWithinMs || Number.POSITIVE_INFINITY;
     this.renewals = new RenewalTimer(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
   }
@@ -317,7 +318,7 @@ export class RenewalTimer {
     if (this.running === undefined && !this.isFailing) this.schedule(MIN_PAUSE_MS);
   }
 
-  /** Makes an attempt at once, or right after the one under way. */
+  /** Makes an attempt at once; while one is under way the next one follows 20 ms after it, or after a failure's pause. */
   requestNow(): void {
     this.isRequested = true;
     if (this.running === undefined) this.schedule(0);

@@ -122,7 +122,10 @@ export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuf
   }
 
   /**
-   * As many as waiting callers want together, whatever is at hand: sync calls may take that before the segment comes.
+   * The largest of three: the step, what is missing up to the low watermark, and all that waiting callers want together.
+   * What is at hand does not count for those callers, because sync calls may take it before the segment comes.
+   *
+   * Example: step 1,000, watermark 900, 200 at hand, a caller waits for 5,000: 5,000 are fetched.
    */
   private countFor(demand: number): number {
     const { maxStep, maxBatch } = this.ctx.options;
