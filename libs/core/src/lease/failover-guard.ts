@@ -126,6 +126,9 @@ export function raiseOdometersTo(floorMs: number, row: WorkerRow): WorkerRow {
  * Example, with the defaults: a commit is lost at 12:00:00, when the clock of the new server says 11:59:30, that of the
  * old one 12:00:30, and that of a holder 12:01:00. The holder was granted ticks up to 12:02:05 (a horizon of 65 s), and
  * a start takes those after 12:02:35: 185 s after 11:59:30.
+ *
+ * Redis, etcd and NATS pass this to their stores as `reachMs`. SQL stores, whose sessions may lead to a replaced primary,
+ * pass that of {@link sessionAgesOf}, which is longer.
  */
 export function maxGrantAgeMs({
   leaseMs,
