@@ -37,7 +37,8 @@ function packagesIn(folder: string): string[] {
   return files
     .filter(
       (file) =>
-        /(?<!spec|\.d)\.ts$/.test(file) && !/(^|\/)(testing|public-ids|redis|nats|threads|graphql)\//.test(file),
+        /(?<!spec|\.d)\.ts$/.test(file) &&
+        !/(^|\/)(testing|public-ids|redis|nats|threads|graphql)(\/|\.ts$)/.test(file),
     )
     .flatMap((file) => [
       ...readText(join(folder, file)).matchAll(/^(?:import|export) (?!type )(?:[^;']*? from )?'([^.'][^']*)'/gm),
