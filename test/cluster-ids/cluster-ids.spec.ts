@@ -87,7 +87,10 @@ describe('A worker of a cluster', () => {
     const pair = bench.fork();
     const engine = await bench.open(pair);
     expect(pair.sent).toEqual([
-      { raindrop: MARK, service: 'default', count: 64, request: expect.stringMatching(/^[\w-]{16}\.0$/) as unknown },
+      {
+        ...{ raindrop: MARK, service: 'default', count: 64, waitMs: 2_400 },
+        request: expect.stringMatching(/^[\w-]{16}\.0$/) as unknown,
+      },
       {
         ...{ raindrop: MARK, layout: LAYOUT.fingerprint, answers: expect.any(String) as unknown },
         ids: Array.from({ length: 64 }, () => expect.stringMatching(/^\d+$/) as unknown),
@@ -152,7 +155,7 @@ describe('A worker of a cluster', () => {
     expect(() => engine.calls.nextId()).toThrow(
       "The ClusterIdBroker of the service 'default' in the primary refused: Worker 5 may not issue IDs: it ran out",
     );
-    expect(engine.status('default')).toMatchObject({ state: 'lost', lastError: { errorCode: 'LEASE_LOST' } });
+    expect(engine.status('default')).toMatchObject({ state: 'held', lastError: { errorCode: 'LEASE_LOST' } });
     const waiting = engine.calls.nextIdAsync();
     await bench.time.advance(1_000);
     bench.trouble = undefined;
@@ -167,7 +170,7 @@ describe('A worker of a cluster', () => {
     const waiting = expect(engine.calls.nextIdsAsync(1_000)).rejects.toMatchObject({ errorCode: 'PRIMARY_GONE' });
     pair.disconnect();
     await waiting;
-    expect(engine.status('default')).toMatchObject({ state: 'lost', leaseLeftMs: 0 });
+    expect(engine.status('default')).toMatchObject({ state: 'lost', workerId: undefined, leaseLeftMs: 0 });
     // What was taken is nobody else's.
     for (let left = 64; left > 0; left--) engine.calls.nextId();
     expect(engine.calls.refusal()).toMatchObject({ errorCode: 'PRIMARY_GONE', retryable: false });

@@ -17,8 +17,8 @@ interface Recipient {
 /** The most IDs that one answer has: reading 10,000 takes a few milliseconds, in slices. */
 const MAX_ANSWER = 10_000;
 
-/** Less than a worker waits: the reason why there are no IDs says more than that none came. */
-const WAIT = { timeoutMs: 1_000 };
+/** The longest that a worker may let the primary wait, ms. */
+const MAX_WAIT_MS = 60_000;
 
 /** The open brokers of this process, by the name of their service: a request names that and no more. */
 const open = processWide('cluster brokers', () => new Map<string, ClusterIdBroker>());
@@ -91,30 +91,34 @@ export class ClusterIdBroker {
   }
 
   private hear(message: unknown, from: Recipient): void {
-    const { raindrop, service, request, count, code } = (message ?? {}) as Partial<IdRequest>;
+    const { raindrop, service, request, count, code, waitMs } = (message ?? {}) as Partial<IdRequest>;
     if (raindrop !== MARK || service !== this.ids.name || typeof request !== 'string' || request.length > 100) return;
-    void this.answer(count!, code).then((answer) => {
+    void this.answer(count!, code, Math.min(Number(waitMs) || 0, MAX_WAIT_MS)).then((answer) => {
       // With a callback a channel that closes meanwhile is no 'error' event: the IDs are a gap.
       if (from.isConnected()) from.send({ raindrop: MARK, answers: request, ...answer }, () => undefined);
     });
   }
 
   /** Never rejects. The service checks what was asked for. */
-  private async answer(count: number, code: string | undefined): Promise<Pick<IdAnswer, 'ids' | 'layout' | 'problem'>> {
+  private async answer(
+    count: number,
+    code: string | undefined,
+    timeoutMs: number,
+  ): Promise<Pick<IdAnswer, 'ids' | 'layout' | 'problem'>> {
     try {
-      return { ids: await this.take(count > MAX_ANSWER ? MAX_ANSWER : count, code), layout: this.layout };
+      return { ids: await this.take(count > MAX_ANSWER ? MAX_ANSWER : count, code, timeoutMs), layout: this.layout };
     } catch (error) {
       return { problem: problemOf(error) };
     }
   }
 
   /** As many as one batch of the service may have. */
-  private async take(count: number, code: string | undefined): Promise<string[]> {
+  private async take(count: number, code: string | undefined, timeoutMs: number): Promise<string[]> {
     try {
-      return await this.ids.nextStringsAsync(count, code, WAIT);
+      return await this.ids.nextStringsAsync(count, code, { timeoutMs });
     } catch (error) {
       if (!(error instanceof InvalidBatchError) || !(count > error.maxBatch)) throw error;
-      return this.ids.nextStringsAsync(error.maxBatch, code, WAIT);
+      return this.ids.nextStringsAsync(error.maxBatch, code, { timeoutMs });
     }
   }
 }

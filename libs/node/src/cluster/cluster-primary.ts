@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { ConfigurationError, type PrefetchPorts, RaindropError } from '@raindrop/core';
 import type { RemoteAnswer, RemoteTransport } from '../remote/remote-batch-source.js';
 import { readRefusal } from '../remote/remote-errors.js';
-import { type RemoteFetchOptions, remoteIdSource, type RemoteIdSource } from '../remote/remote-id-source.js';
+import {
+  type RemoteFetchOptions,
+  remoteIdSource,
+  type RemoteIdSource,
+  type RemoteTarget,
+} from '../remote/remote-id-source.js';
 
 /** The options say how IDs are fetched from the primary; the rest is among the service's own options. */
 export type ClusterPrimaryOptions = RemoteFetchOptions;
@@ -24,7 +29,8 @@ export function clusterPrimaryOver(
   options: ClusterPrimaryOptions = {},
   ports?: PrefetchPorts,
 ): RemoteIdSource {
-  const way = (_: unknown, service: string): RemoteTransport => new ClusterTransport(service, channel);
+  const way = (_: unknown, { service, opTimeoutMs }: RemoteTarget): RemoteTransport =>
+    new ClusterTransport(service, channel, opTimeoutMs);
   return remoteIdSource('clusterPrimary()', options, () => way, { assigner: 'cluster', ...(ports && { ports }) });
 }
 
@@ -41,6 +47,8 @@ export interface IdRequest {
   readonly count: number;
   /** Left out for IDs without one. */
   readonly code?: string | undefined;
+  /** How long an answer is of use, ms. */
+  readonly waitMs: number;
 }
 
 /** The parent answers what an ID service answers over HTTP: IDs and their layout, or a problem. */
@@ -80,6 +88,7 @@ class ClusterTransport implements RemoteTransport {
   constructor(
     private readonly service: string,
     private readonly channel: PrimaryChannel,
+    private readonly opTimeoutMs: number,
   ) {
     this.name = `the ClusterIdBroker of the service '${service}' in the primary`;
     if (channel.send !== undefined) return;
@@ -89,18 +98,25 @@ class ClusterTransport implements RemoteTransport {
     throw new ConfigurationError([{ option: 'idSource', given: 'clusterPrimary()', message }]);
   }
 
+  get isConnected(): boolean {
+    return this.channel.connected === true;
+  }
+
   /** @throws PrimaryGoneError; RemoteIdsRefusedError */
   take(count: number, code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
     const { channel, pending, service } = this;
-    if (channel.connected !== true) return Promise.reject(new PrimaryGoneError());
+    if (!this.isConnected) return Promise.reject(new PrimaryGoneError());
+    if (signal.aborted) return Promise.reject(new Error('given up'));
+    // The primary gives up first: its reason says more than that no answer came.
+    const waitMs = Math.floor(this.opTimeoutMs * 0.8);
     const request = `${this.token}.${this.requests++}`;
     return new Promise((resolve, reject) => {
       const giveUp = (): void => this.settle(request)?.reject(new Error('no answer in time'));
       signal.addEventListener('abort', giveUp, { once: true });
       if (pending.size === 0) this.listen();
       pending.set(request, { resolve, reject });
-      channel.send!({ raindrop: MARK, service, request, count, code }, undefined, undefined, (error) => {
-        if (error !== null) this.settle(request)?.reject(channel.connected === true ? error : new PrimaryGoneError());
+      channel.send!({ raindrop: MARK, service, request, count, code, waitMs }, undefined, undefined, (error) => {
+        if (error !== null) this.settle(request)?.reject(this.isConnected ? error : new PrimaryGoneError());
       });
     });
   }
@@ -112,7 +128,7 @@ class ClusterTransport implements RemoteTransport {
 
   private readonly onMessage = (message: unknown): void => {
     const { raindrop, answers, problem, ids, layout } = (message ?? {}) as Partial<IdAnswer>;
-    const asked = raindrop === MARK ? this.settle(String(answers)) : undefined;
+    const asked = raindrop === MARK && typeof answers === 'string' ? this.settle(answers) : undefined;
     if (problem === undefined) asked?.resolve({ ids, layout });
     else asked?.reject(readRefusal(problem, { source: this.name, question: 'for IDs' }));
   };

@@ -150,6 +150,9 @@ export interface RemoteTransport {
   /** For errors and the log: `the ID service at http://ids:3000`. */
   readonly name: string;
 
+  /** Whether the service is there, where the way knows it; else by its last answer. */
+  readonly isConnected?: boolean;
+
   /**
    * Asks once. What it answers with was made for this very question: no cache, no other question's answer.
    * @param signal gives the attempt up; nothing of it is left then

@@ -32,8 +32,16 @@ export interface RemoteIdSource extends IdSource {
   open(client: RemoteClient): Promise<SourcedEngine>;
 }
 
-/** Makes the way to a service, once its options are found to be right. @param service the name of the client's service */
-type RemoteWay = (ports: SegmentPorts, service: string) => RemoteTransport | Promise<RemoteTransport>;
+/** What a way has to know of the client. */
+export interface RemoteTarget {
+  /** The name of the client's service. */
+  readonly service: string;
+  /** An attempt is given up after so long, ms. */
+  readonly opTimeoutMs: number;
+}
+
+/** Makes the way to a service, once its options are found to be right. */
+type RemoteWay = (ports: SegmentPorts, target: RemoteTarget) => RemoteTransport | Promise<RemoteTransport>;
 
 /** What differs between the ways. */
 interface RemoteSetup {
@@ -64,7 +72,7 @@ export function remoteIdSource(
       const codes = readCodes(reader) ?? [];
       const prefetch = readPrefetchOptions(reader);
       reader.finish();
-      const transport = await way(ports, service);
+      const transport = await way(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
       return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
     },
   };
@@ -110,8 +118,8 @@ async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEn
       assigner,
       // What whoever named the service vouches for.
       guarantee: 'declared',
-      state: source.isAnswering ? 'held' : 'lost',
-      workerId: source.workerId,
+      state: (transport.isConnected ?? source.isAnswering) ? 'held' : 'lost',
+      workerId: transport.isConnected === false ? undefined : source.workerId,
     });
     return new SourcedEngine(calls, source.layout!, origin, () => source.close());
   } catch (error) {

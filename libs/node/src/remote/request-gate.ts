@@ -52,7 +52,7 @@ export class RequestGate {
       this.answered();
       return answer;
     } catch (error) {
-      if (error instanceof RaindropError && !error.retryable) this.answered();
+      if (isOfOneRequest(error)) this.answered();
       else this.failed(error, round);
       throw error;
     } finally {
@@ -118,4 +118,9 @@ export class RequestGate {
     // Half of the longest pause of a single code, which is the shortest: with one code nothing is waited for twice.
     this.failedUntil = now + Math.min(retryMaxMs, retryBaseMs * 2 ** this.failuresInARow++) / 2;
   }
+}
+
+/** Whether an error says nothing of the service: it cannot pass by itself, or one code has used its sequence up. */
+function isOfOneRequest(error: unknown): boolean {
+  return error instanceof RaindropError && (!error.retryable || error.errorCode === 'SEQUENCE_EXHAUSTED');
 }
