@@ -1,7 +1,7 @@
 import { createLayout } from '@raindrop/core';
 import { SnowflakeGenerator } from '@raindrop/core/internal';
 import { StaticTenure } from '../../libs/core/src/generator/tenure.js';
-import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/snowflake-subscriber.js';
+import type { SnowflakeSource } from '../../libs/typeorm/src/generated-snowflake/generated-column.js';
 import { systemPorts } from '../../libs/node/src/system/system-ports.js';
 
 /** Past 2^53 since long ago. */

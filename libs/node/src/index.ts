@@ -49,7 +49,7 @@ export { StateFileCorruptError, StateFileUnusableError } from './state-file/stat
 export { databaseSettingsOf, type DatabaseSettings } from './drivers/database-settings.js';
 export type { Driver, DriverConnection, SqlDatabase } from './database/sql-database.js';
 export type { SqlResult, StatementResult } from './database/dialect.js';
-export type { ConnectionSockets } from './database/database-connection.js';
+export type { ConnectionSockets } from './database/connection-sockets.js';
 export { AddressConflictError } from './database/addressed-connection.js';
 export { VolatileDatabaseError } from './database/application-database.js';
 export {

@@ -27,7 +27,7 @@ export { type ResolvedServiceOptions, resolveServiceOptions } from './options/se
 export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/snowflake-options.js';
 export { DEFAULT_SERVICE, logContext } from './ports/logger.js';
 export type { Worker } from './ports/worker.js';
-export type { PublicIdText } from './public-ids/public-id-options.js';
+export type { PublicIdText } from './public-ids/public-ids.js';
 export { readApiKey } from './remote/http/remote-ids.js';
 export { readRefusal } from './remote/remote-errors.js';
 export { remoteIdSource } from './remote/remote-id-source.js';

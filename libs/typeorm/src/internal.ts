@@ -10,4 +10,4 @@ export { AttachedSnowflakes } from './generated-snowflake/attached-snowflakes.js
 export { report } from './generated-snowflake/entity-lint.js';
 export { lintUnnamed, refuseColumns } from './generated-snowflake/lint-columns.js';
 export { lookAtColumns } from './generated-snowflake/real-columns.js';
-export type { SnowflakeSource } from './generated-snowflake/snowflake-subscriber.js';
+export type { SnowflakeSource } from './generated-snowflake/generated-column.js';

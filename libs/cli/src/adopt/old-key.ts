@@ -181,7 +181,7 @@ export function makesKeys(table: string, column: string): CommandFailedError {
   );
 }
 
-/** What it is computed from would have to be widened, which nobody but its author can know how. */
+/** A computed column: its author would have to widen the columns that it is computed from. */
 export function computedColumn(table: string, column: string, expression: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} is computed from ${expression}, and would have to hold new IDs: make it, and what it is ` +

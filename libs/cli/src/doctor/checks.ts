@@ -97,7 +97,7 @@ function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Findi
 }
 
 /** No row was ever written so: the statement is executed, and changes nothing. */
-const NOBODY = { version: -1, token: 'raindrop doctor' };
+const NO_HOLDER = { version: -1, token: 'raindrop doctor' };
 
 const NOTHING = { ms: 0, sequence: -1 };
 
@@ -112,7 +112,7 @@ export async function checkRights(store: WorkerStore, { rows }: WorkerTable, lay
       return ok('rights', 'the account may SELECT, UPDATE, INSERT');
     }
     await store.write({
-      ...{ id: rows[0]?.id ?? 0, expected: NOBODY, token: '', holder: '', layout: '', lane: 0, code: '' },
+      ...{ id: rows[0]?.id ?? 0, expected: NO_HOLDER, token: '', holder: '', layout: '', lane: 0, code: '' },
       ...{ odometers: [NOTHING, NOTHING], timeUnit: 0, leaseMs: 0 },
     });
     return ok('rights', 'the account may SELECT, UPDATE');

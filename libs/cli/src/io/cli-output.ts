@@ -129,7 +129,7 @@ export interface CliStreams {
   readonly stdin?: NodeJS.ReadableStream;
 }
 
-/** Somebody ended the command: what it holds is given back, nothing more is done. */
+/** The user or the system ended the command: it gives back what it holds, and does nothing more. */
 export class InterruptedError extends Error {
   constructor(
     /** What ended it, in words. */
@@ -141,12 +141,12 @@ export class InterruptedError extends Error {
   }
 }
 
-/** What a write says when nobody reads; a socket that was closed with something unread in it says the last one. */
+/** The codes of a write whose reader is gone; a socket that was closed with unread data gives the last one. */
 const GONE: readonly string[] = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ECONNRESET'];
 
 /**
  * Turns SIGINT, SIGTERM and a reader of stdout that has gone (`| head`) into one AbortSignal. A second signal ends the
- * process at once, as if nobody listened.
+ * process at once, as it would without this listener.
  */
 export class Interruption {
   private readonly controller = new AbortController();
@@ -156,7 +156,7 @@ export class Interruption {
     process.once('SIGINT', this.onInt);
     process.once('SIGTERM', this.onTerm);
     stdout.on('error', this.failed);
-    // Nobody is left to be told; without a listener it would end the process, and leave the worker id taken.
+    // The reader of stderr is gone. Without a listener the error would end the process, and leave the worker id taken.
     stderr.on('error', () => undefined);
   }
 

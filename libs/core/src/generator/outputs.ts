@@ -1,8 +1,6 @@
-import type { RaindropError } from '../raindrop-error.js';
-import { InvalidBatchError, ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
-import type { Issuer } from './position-allocator.js';
-import { type DecimalCursor, decimalText, Sequencer, writeNextTexts } from './tick-cursor.js';
-import type { Waiting, WaitOptions } from './waiting.js';
+import { InvalidBatchError } from './generator-errors.js';
+import { type DecimalCursor, writeNextTexts } from './tick-cursor.js';
+import type { WaitOptions } from './waiting.js';
 
 /** Asks for `count` IDs in the places of `batch`. */
 export interface BatchRequest<Batch> {
@@ -90,7 +88,7 @@ export abstract class Outputs<Code> {
 }
 
 /** Writes IDs into one kind of batch. */
-interface BatchWriter<Batch> {
+export interface BatchWriter<Batch> {
   /**
    * Writes the IDs after the cursor's into the places `from` to `end - 1`, and moves the cursor to the last one.
    * @param step between two neighbouring IDs
@@ -138,111 +136,3 @@ export const textWriter: BatchWriter<string[]> = {
     batch[index] = id.toString();
   },
 };
-
-/** An async batch yields to the event loop after this many IDs: well under a millisecond of work. */
-const SLICE = 4_096;
-
-/**
- * The outputs of snowflakes: turns positions into bigints, texts and numbers.
- *
- * A sync batch that does not fit takes its positions back; no caller has seen an ID of them. An async batch that fails
- * midway burns its positions. So does an async batch that sees the grant change: it begins anew under the new one.
- */
-export class SnowflakeOutputs extends Outputs<Sequencer> {
-  private readonly before = new Sequencer();
-  private readonly sequenceStep: number;
-
-  constructor(
-    private readonly issuer: Issuer,
-    private readonly waiting: Waiting,
-    maxBatch: number,
-  ) {
-    super(maxBatch);
-    this.sequenceStep = issuer.layout.sequenceStep;
-  }
-
-  id(s: Sequencer): bigint {
-    return this.issuer.next(s);
-  }
-
-  text(s: Sequencer): string {
-    this.issuer.step(s);
-    return decimalText(s, this.sequenceStep);
-  }
-
-  number(s: Sequencer): number {
-    // The tick does not change inside a window: after a safe number follow safe ones.
-    if (Number.isNaN(s.numberBase) || !this.issuer.advance(s)) this.stepSafely(s);
-    return s.numberBase + s.sequence * this.sequenceStep;
-  }
-
-  async idAsync(find: () => Sequencer, wait?: WaitOptions): Promise<bigint> {
-    let id = 0n;
-    await this.waiting.until(this.waiting.limit(wait), () => {
-      // The code may have been evicted while the call waited. The ID is read here, before another call moves the
-      // sequencer.
-      const s = find();
-      const refusal = this.issuer.tryStep(s);
-      if (refusal === undefined) id = s.counter[0]!;
-      return refusal;
-    });
-    return id;
-  }
-
-  protected write<Batch>(s: Sequencer, { batch, count, writer }: BatchRequest<Batch>): void {
-    this.before.restore(s);
-    let done = 0;
-    while (done < count) {
-      const refusal = this.issuer.tryStep(s);
-      if (refusal !== undefined) {
-        if (refusal instanceof ReservationExhaustedError) this.issuer.requestRoom(s, count);
-        s.restore(this.before);
-        throw refusal;
-      }
-      done = this.writeRun(s, writer, batch, done, count);
-    }
-  }
-
-  protected async writeAsync<Batch>(
-    find: () => Sequencer,
-    { batch, count, writer }: BatchRequest<Batch>,
-    wait?: WaitOptions,
-  ): Promise<void> {
-    const limit = this.waiting.limit(wait);
-    let done = 0;
-    let grant = '';
-    const attempt = (): RaindropError | undefined => {
-      const s = find();
-      const refusal = this.issuer.tryStep(s);
-      if (refusal !== undefined) return refusal;
-      // Read after the step: the step asks the tenure, which may change in it.
-      if (grant !== this.issuer.grantKey) done = 0;
-      grant = this.issuer.grantKey;
-      const end = Math.min(done + SLICE, count);
-      done = this.writeRun(s, writer, batch, done, end);
-      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, writer, batch, done, end);
-      return undefined;
-    };
-    while (done < count) {
-      await this.waiting.until(limit, attempt);
-      if (done < count) await this.waiting.yieldToEventLoop();
-    }
-  }
-
-  /** Writes the ID just taken and the run after it. @returns the index after the last one */
-  private writeRun<Batch>(s: Sequencer, writer: BatchWriter<Batch>, batch: Batch, from: number, end: number): number {
-    const next = Math.min(end, from + 1 + this.issuer.runLength(s));
-    writer.writeOne(batch, from, s.counter[0]!);
-    writer.writeRun(s, this.sequenceStep, batch, from + 1, next);
-    return next;
-  }
-
-  /** Moves on; takes the step back when the new ID does not fit a number. */
-  private stepSafely(s: Sequencer): void {
-    this.before.restore(s);
-    this.issuer.step(s);
-    if (!Number.isNaN(s.numberBase)) return;
-    s.restore(this.before);
-    throw new UnsafeIntegerError(this.issuer.layout.safeUntil);
-  }
-}

@@ -2,14 +2,15 @@ import { type Layout, type ParsedId, parseId } from '../layout/layout.js';
 import type { GeneratorPorts, Timers } from '../ports.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { CodeTable } from './code-table.js';
+import { ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
 import { CallsByCode, type IdCalls } from './id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
-import { SnowflakeOutputs } from './outputs.js';
+import { type BatchRequest, type BatchWriter, Outputs } from './outputs.js';
 import { type AllocationCounters, Issuer } from './position-allocator.js';
 import type { Lane, Position, Tenure } from './tenure.js';
-import type { Sequencer } from './tick-cursor.js';
-import { Waiting } from './waiting.js';
+import { decimalText, Sequencer } from './tick-cursor.js';
+import { Waiting, type WaitOptions } from './waiting.js';
 
 /** Counts what the generator has done since it was made. */
 export interface GeneratorCounters extends Readonly<AllocationCounters> {
@@ -108,5 +109,113 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
    */
   issuedByCode(options?: IssuedByCodeOptions): IssuedByCode {
     return this.codes.count(options);
+  }
+}
+
+/** An async batch yields to the event loop after this many IDs: well under a millisecond of work. */
+const SLICE = 4_096;
+
+/**
+ * The outputs of snowflakes: turns positions into bigints, texts and numbers.
+ *
+ * A sync batch that does not fit takes its positions back; no caller has seen an ID of them. An async batch that fails
+ * midway burns its positions. So does an async batch that sees the grant change: it begins anew under the new one.
+ */
+class SnowflakeOutputs extends Outputs<Sequencer> {
+  private readonly before = new Sequencer();
+  private readonly sequenceStep: number;
+
+  constructor(
+    private readonly issuer: Issuer,
+    private readonly waiting: Waiting,
+    maxBatch: number,
+  ) {
+    super(maxBatch);
+    this.sequenceStep = issuer.layout.sequenceStep;
+  }
+
+  id(s: Sequencer): bigint {
+    return this.issuer.next(s);
+  }
+
+  text(s: Sequencer): string {
+    this.issuer.step(s);
+    return decimalText(s, this.sequenceStep);
+  }
+
+  number(s: Sequencer): number {
+    // The tick does not change inside a window: after a safe number follow safe ones.
+    if (Number.isNaN(s.numberBase) || !this.issuer.advance(s)) this.stepSafely(s);
+    return s.numberBase + s.sequence * this.sequenceStep;
+  }
+
+  async idAsync(find: () => Sequencer, wait?: WaitOptions): Promise<bigint> {
+    let id = 0n;
+    await this.waiting.until(this.waiting.limit(wait), () => {
+      // The code may have been evicted while the call waited. The ID is read here, before another call moves the
+      // sequencer.
+      const s = find();
+      const refusal = this.issuer.tryStep(s);
+      if (refusal === undefined) id = s.counter[0]!;
+      return refusal;
+    });
+    return id;
+  }
+
+  protected write<Batch>(s: Sequencer, { batch, count, writer }: BatchRequest<Batch>): void {
+    this.before.restore(s);
+    let done = 0;
+    while (done < count) {
+      const refusal = this.issuer.tryStep(s);
+      if (refusal !== undefined) {
+        if (refusal instanceof ReservationExhaustedError) this.issuer.requestRoom(s, count);
+        s.restore(this.before);
+        throw refusal;
+      }
+      done = this.writeRun(s, writer, batch, done, count);
+    }
+  }
+
+  protected async writeAsync<Batch>(
+    find: () => Sequencer,
+    { batch, count, writer }: BatchRequest<Batch>,
+    wait?: WaitOptions,
+  ): Promise<void> {
+    const limit = this.waiting.limit(wait);
+    let done = 0;
+    let grant = '';
+    const attempt = (): RaindropError | undefined => {
+      const s = find();
+      const refusal = this.issuer.tryStep(s);
+      if (refusal !== undefined) return refusal;
+      // Read after the step: the step asks the tenure, which may change in it.
+      if (grant !== this.issuer.grantKey) done = 0;
+      grant = this.issuer.grantKey;
+      const end = Math.min(done + SLICE, count);
+      done = this.writeRun(s, writer, batch, done, end);
+      while (done < end && this.issuer.tryStep(s) === undefined) done = this.writeRun(s, writer, batch, done, end);
+      return undefined;
+    };
+    while (done < count) {
+      await this.waiting.until(limit, attempt);
+      if (done < count) await this.waiting.yieldToEventLoop();
+    }
+  }
+
+  /** Writes the ID just taken and the run after it. @returns the index after the last one */
+  private writeRun<Batch>(s: Sequencer, writer: BatchWriter<Batch>, batch: Batch, from: number, end: number): number {
+    const next = Math.min(end, from + 1 + this.issuer.runLength(s));
+    writer.writeOne(batch, from, s.counter[0]!);
+    writer.writeRun(s, this.sequenceStep, batch, from + 1, next);
+    return next;
+  }
+
+  /** Moves on; takes the step back when the new ID does not fit a number. */
+  private stepSafely(s: Sequencer): void {
+    this.before.restore(s);
+    this.issuer.step(s);
+    if (!Number.isNaN(s.numberBase)) return;
+    s.restore(this.before);
+    throw new UnsafeIntegerError(this.issuer.layout.safeUntil);
   }
 }

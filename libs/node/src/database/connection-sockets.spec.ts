@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { ConnectionSockets } from './database-connection.js';
+import { ConnectionSockets } from './connection-sockets.js';
 
 const GONE = new Error('dropped');
 

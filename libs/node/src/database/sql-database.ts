@@ -1,4 +1,4 @@
-import type { ConnectionSockets } from './database-connection.js';
+import type { ConnectionSockets } from './connection-sockets.js';
 import type { StatementResult } from './dialect.js';
 
 /** An open connection of a driver. */

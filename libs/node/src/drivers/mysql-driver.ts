@@ -1,6 +1,6 @@
 import type { Connection, ConnectionOptions, ResultSetHeader } from 'mysql2';
 import { promisify } from 'node:util';
-import type { ConnectionSockets } from '../database/database-connection.js';
+import type { ConnectionSockets } from '../database/connection-sockets.js';
 import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';

@@ -1,5 +1,5 @@
 import type { Client, ClientConfig } from 'pg';
-import type { ConnectionSockets } from '../database/database-connection.js';
+import type { ConnectionSockets } from '../database/connection-sockets.js';
 import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';

@@ -101,7 +101,7 @@ export function keyOfNats(natsKey: string): string {
 }
 
 /** Nobody got what was sent. */
-const NOBODY = ['JetStreamNotEnabled', 'NoResponders'];
+const NO_ANSWER_CODES = ['JetStreamNotEnabled', 'NoResponders'];
 const AGAIN_MS = 50;
 
 /**
@@ -114,7 +114,7 @@ export async function led<T>(withinMs: number, step: () => Promise<T>): Promise<
     try {
       return await step();
     } catch (error) {
-      if (!NOBODY.includes(nameOf(error))) throw error;
+      if (!NO_ANSWER_CODES.includes(nameOf(error))) throw error;
       if (monotonicClock.now() > giveUpAt) throw new Error('JetStream is off, or nobody leads the bucket');
     }
     await hostTimers.sleep(AGAIN_MS);

@@ -4,5 +4,4 @@
  * @module @raindrop/node/public-ids
  */
 
-export { publicIds, type PublicIdCodec, type PublicIdBits } from './public-ids.js';
-export type { PublicIdOptions } from './public-id-options.js';
+export { publicIds, type PublicIdCodec, type PublicIdBits, type PublicIdOptions } from './public-ids.js';

@@ -1,8 +1,7 @@
 import { RaindropError } from '@raindrop/core';
 import { SegmentStoreUnavailableError, type BelievedServer, type StoreTerm } from '@raindrop/core/internal';
-import { askWithTerm, judgePrimary } from '../database/server-term.js';
+import { askWithTerm, failoverWarnings, judgePrimary } from '../database/judge-primary.js';
 import { DatabaseCallError } from '../database/database-errors.js';
-import { failoverWarnings } from '../database/durability.js';
 import { OwnDatabase } from '../database/own-database.js';
 import {
   execute,

@@ -8,7 +8,7 @@ import type {
   WorkerWrite,
 } from '@raindrop/core';
 import { ForeignTimeZoneError, wallClock } from '@raindrop/core/internal';
-import { failoverWarnings } from '../database/durability.js';
+import { failoverWarnings } from '../database/judge-primary.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';

@@ -1,6 +1,7 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
 import { ClockSkewError, type BelievedServer, type SessionAges, wallClock } from '@raindrop/core/internal';
-import { askWithTerm, judgePrimary, REPLICA, ReplicaError } from '../database/server-term.js';
+import { askWithTerm, judgePrimary } from '../database/judge-primary.js';
+import { REPLICA, ReplicaError } from '../database/server-term.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { type Dialect, execute, type SqlResult, type Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';

@@ -2,13 +2,14 @@ import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { report, STRICT_LINT, type EntityLint } from './entity-lint.js';
-import { columnsByEntity, findColumns, GeneratedColumn, type ReferenceColumn } from './generated-column.js';
 import {
-  InsertGuard,
-  isSnowflakeSubscriber,
+  columnsByEntity,
+  findColumns,
+  GeneratedColumn,
+  type ReferenceColumn,
   type SnowflakeSource,
-  SnowflakeSubscriber,
-} from './snowflake-subscriber.js';
+} from './generated-column.js';
+import { InsertGuard, isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { lintColumns } from './lint-columns.js';
 import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys } from './patches.js';
 import { rowClaimsOf, separateRows } from './row-claims.js';

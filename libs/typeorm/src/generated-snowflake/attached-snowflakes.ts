@@ -6,7 +6,8 @@ import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
 import { lintServices } from './lint-columns.js';
 import type { InsertRun } from './row-claims.js';
 import { UnknownEntityError } from './snowflake-errors.js';
-import type { SnowflakeSource, SnowflakeSubscriber } from './snowflake-subscriber.js';
+import type { SnowflakeSource } from './generated-column.js';
+import type { SnowflakeSubscriber } from './snowflake-subscriber.js';
 
 /** Whose column it is, for a plain object: a class, an `EntitySchema`, or an entity's name. */
 export type SnowflakeTarget = EntityTarget<ObjectLiteral>;

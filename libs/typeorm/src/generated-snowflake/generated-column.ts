@@ -4,7 +4,6 @@ import { IdTransformer, markOf, type SnowflakeMark } from './snowflake-transform
 import { ATTACHED, attachedTransformer, type AttachedTransformer, type ColumnMetadata, isUnset } from './patches.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm, type SnowflakeValue } from './snowflake-form.js';
-import type { SnowflakeSource } from './snowflake-subscriber.js';
 
 /** A marked column of an initialised DataSource, and its transformer while a service is attached. */
 export class GeneratedColumn extends IdTransformer implements AttachedTransformer {
@@ -165,4 +164,23 @@ export function columnsByEntity(
     if (columns.length > 0) byEntity.set(metadata, columns);
   }
   return byEntity;
+}
+
+/** Where the IDs of the columns come from: the part of an `IdService` that they need. */
+export interface SnowflakeSource {
+  /** The service's name, `default` when it has none: it serves the columns that name this service. */
+  readonly name: string;
+  /** Undefined for numbers from segments. */
+  readonly layout: Layout | undefined;
+  /**
+   * The next ID, at once.
+   * @throws RaindropError; when it is `retryable`, {@link nextIdAsync} is asked instead
+   */
+  nextId(code?: string): bigint;
+  /** The same as decimal text, where that is quicker than to make it of the bigint. */
+  nextString?(code?: string): string;
+  /** The next ID, waiting for it where waiting helps. */
+  nextIdAsync(code?: string): Promise<bigint>;
+  /** Gives back what it holds, when the application does not start after all. */
+  close?(): Promise<void>;
 }

@@ -18,7 +18,7 @@ import { StaticTenure } from '../../../core/src/generator/tenure.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import type { SnowflakeSource } from './snowflake-subscriber.js';
+import type { SnowflakeSource } from './generated-column.js';
 
 @Entity()
 class Customer {

@@ -2,10 +2,9 @@ import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
 import type { ColumnMetadata } from './patches.js';
 import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
-import { findColumns, type GeneratedColumn, type ReferenceColumn } from './generated-column.js';
+import { findColumns, type GeneratedColumn, type ReferenceColumn, type SnowflakeSource } from './generated-column.js';
 import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 import type { SnowflakeProperty } from './snowflake-form.js';
-import type { SnowflakeSource } from './snowflake-subscriber.js';
 
 const YEAR_MS = 365 * 86_400_000;
 

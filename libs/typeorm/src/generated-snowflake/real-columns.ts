@@ -1,8 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
-import { findColumns, type FoundColumns, type GeneratedColumn, type ReferenceColumn } from './generated-column.js';
-import type { SnowflakeSource } from './snowflake-subscriber.js';
+import {
+  findColumns,
+  type FoundColumns,
+  type GeneratedColumn,
+  type ReferenceColumn,
+  type SnowflakeSource,
+} from './generated-column.js';
 
 /** Runs a statement over the application's own connection. */
 type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;

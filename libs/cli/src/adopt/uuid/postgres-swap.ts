@@ -1,6 +1,6 @@
 import { literal, quoted } from '../postgres-names.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
-import type { PostgresIndex, PostgresUuid } from './postgres-uuid.js';
+import type { PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
 
 /** So many pages of 8 KiB at a time: some thousand rows. */
 const PAGES = 50;

@@ -2,7 +2,7 @@ import { firstLooks, keptName, type Numbers, ownName, type Phase, type Replaced,
 import { postgresSwap, postgresTrigger, prepared, schemaOf, uniqueIndex } from './postgres-swap.js';
 import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import { literal, quoted } from '../postgres-names.js';
-import type { PostgresColumn, PostgresUuid } from './postgres-uuid.js';
+import type { PostgresColumn, PostgresUuid } from './postgres-uuid-facts.js';
 
 /** The work on PostgreSQL. No statement of `number` keeps writers out for longer than it takes to name a column. */
 export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[], floor: bigint): UuidPhases {

@@ -1,16 +1,9 @@
 import { missingColumn, type Query, refersElsewhere, refersTwice, refuseWorkerTable } from '../old-key.js';
 import { postgresDependents, quoted } from '../postgres-names.js';
 import { CommandFailedError } from '../../input-error.js';
+import type { PostgresColumn, PostgresForeignKey, PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
 import { postgresPhases } from './postgres-uuid-phases.js';
-import {
-  inTheWay,
-  isAmong,
-  nameIsTaken,
-  notAUuid,
-  notUniqueAlone,
-  type ReferencedKey,
-  referencedKeys,
-} from './uuid-refusals.js';
+import { inTheWay, isAmong, nameIsTaken, notAUuid, notUniqueAlone, referencedKeys } from './uuid-refusals.js';
 import { ownName, type UuidKeys, type UuidPath } from './uuid-key.js';
 
 const TYPE = /^(?:uuid|text|character(?: varying)?(?:\((?:32|36)\))?)$/;
@@ -181,41 +174,4 @@ async function refusePostgres(query: Query, key: PostgresColumn, columns: readon
     const taken = needed.find((name) => (JSON.parse(names) as string[]).includes(name));
     if (taken !== undefined) throw nameIsTaken(table, taken);
   }
-}
-
-/** A column whose values are the key's. */
-export interface PostgresColumn {
-  readonly path: string;
-  readonly table: string;
-  readonly column: string;
-  readonly type: string;
-  readonly isNullable: boolean;
-  readonly fallback: string | null;
-}
-
-interface PostgresForeignKey {
-  readonly path: string;
-  readonly name: string;
-  /** As pg_get_constraintdef writes it. */
-  readonly definition: string;
-}
-
-export interface PostgresIndex {
-  readonly path: string;
-  /** Its schema, quoted, with a dot. */
-  readonly schema: string;
-  readonly name: string;
-  /** As pg_get_indexdef writes it. */
-  readonly definition: string;
-  /** Of the constraint that it belongs to: `PRIMARY KEY` or `UNIQUE`, and what is deferrable of it. */
-  readonly constraint: string | null;
-}
-
-/** What is known of keys of UUIDs, and of all that hangs on them. */
-export interface PostgresUuid {
-  readonly keys: readonly ReferencedKey<PostgresColumn>[];
-  /** Those of all keys. */
-  readonly columns: readonly PostgresColumn[];
-  readonly foreignKeys: readonly PostgresForeignKey[];
-  readonly indexes: readonly PostgresIndex[];
 }

@@ -135,7 +135,7 @@ async function step(runner: QueryRunner, { unless, none, says, last, each, first
   for (const sql of run) await runner.query(sql);
 }
 
-/** Somebody else had the lock. */
+/** Another session had the lock. */
 const BUSY = ['40001', '40P01', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'];
 
 async function again(work: () => Promise<unknown>, tries = 20): Promise<void> {
