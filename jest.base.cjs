@@ -16,7 +16,7 @@ const swc = [
 
 module.exports = {
   rootDir: __dirname,
-  testEnvironment: '<rootDir>/test/servers/missing-environment.ts',
+  testEnvironment: '<rootDir>/test/support/jest/missing-environment.ts',
   // For what hangs. Whatever a test waits for has a deadline of its own; a busy machine may be ten times slower.
   testTimeout: 180_000,
   transform: { '^.+\\.(m?ts|m?js)$': swc },
