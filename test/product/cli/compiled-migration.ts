@@ -1,17 +1,14 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { transformSync, type Options } from '@swc/core';
+import { transformSync } from '@swc/core';
 import * as ts from 'typescript';
 import type { MigrationInterface } from 'typeorm';
+import { swc } from '../../support/jest/typescript.cjs';
 
 const root = join(__dirname, '../../..');
-const { transform } = createRequire(__filename)('../../../jest.base.cjs') as {
-  transform: Record<string, [string, Options]>;
-};
 
 /** The class that the text of a migration exports, as TypeORM's `migrations` takes it. */
 export function compiledMigration(text: string): new () => MigrationInterface {
-  const { code } = transformSync(text, { swcrc: false, ...Object.values(transform)[0]![1] });
+  const { code } = transformSync(text, { swcrc: false, ...swc });
   const exported: Record<string, new () => MigrationInterface> = {};
   // The text that was printed is what is to be run here.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call

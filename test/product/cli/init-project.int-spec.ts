@@ -9,14 +9,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { transformSync, type Options } from '@swc/core';
+import { transformSync } from '@swc/core';
 import { RaindropModule } from '@raindrop/nestjs';
 import ts from 'typescript';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
+import { swc } from '../../support/jest/typescript.cjs';
 import { databaseKinds } from '../../support/servers/test-databases.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 
@@ -129,13 +129,9 @@ function syntaxErrors(text: string): unknown[] {
   return diagnostics!.map(({ messageText }) => messageText);
 }
 
-const { transform } = createRequire(__filename)('../../../jest.base.cjs') as {
-  transform: Record<string, [string, Options]>;
-};
-
 /** What a file exports. */
 function exportsOf(text: string): Record<string, never> {
-  const { code } = transformSync(text, { swcrc: false, ...Object.values(transform)[0]![1] });
+  const { code } = transformSync(text, { swcrc: false, ...swc });
   const exported: Record<string, never> = {};
   // The text that was written is what is to be run here.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { transformSync, type Options } from '@swc/core';
+import { swc } from '../../support/jest/typescript.cjs';
 
 /** As the tests themselves are compiled, decorators with their types. */
-const { transform } = createRequire(__filename)('../../../jest.base.cjs') as {
-  transform: Record<string, [string, Options]>;
-};
-const OPTIONS: Options = { swcrc: false, ...Object.values(transform)[0]![1] };
+const OPTIONS: Options = { swcrc: false, ...swc };
 
 /** The `ts` blocks of a Markdown text, in their order. */
 export function typescriptBlocks(markdown: string): string[] {

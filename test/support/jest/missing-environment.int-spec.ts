@@ -7,8 +7,8 @@ const root = resolve(__dirname, '../../..');
 /** Runs the fixture in a jest of its own, with the environment of this workspace. */
 function runFixture(environment: NodeJS.ProcessEnv): Outcome {
   const ledger = openLedger();
-  const env = { ...process.env, ...environment, [LEDGER_VARIABLE]: ledger };
-  const jest = ['node_modules/jest/bin/jest.js', '--json', '--runInBand', '--config', 'jest.base.cjs'];
+  const env = { ...process.env, RAINDROP_TEST_TIER: 'unit', ...environment, [LEDGER_VARIABLE]: ledger };
+  const jest = ['node_modules/jest/bin/jest.js', '--json', '--runInBand', '--config', 'jest.config.cjs'];
   const args = [...jest, '--testRegex', 'lacking\\.fixture\\.ts$'];
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
   const { numPassedTests: passed, numPendingTests: skipped } = JSON.parse(stdout) as Record<string, number>;
