@@ -8,7 +8,7 @@ const { startupSnapshot } = require('node:v8');
 const BATCHES = 20;
 const PATIENCE = { timeoutMs: 60_000 };
 
-const libs = resolve(process.argv[1], '../../../libs');
+const libs = resolve(process.argv[1], '../../../../libs');
 const loaded = new Map();
 
 /** Modules that Node has loaded are refused in a snapshot; code that was only evaluated is not. */
