@@ -78,7 +78,8 @@ export type { GeneratorOptions, ResolvedGeneratorOptions } from './generator/gen
 export type { SnowflakeGenerator, GeneratorCounters } from './generator/snowflake-generator.js';
 export type { BoundIdCalls, IdCalls } from './generator/id-calls.js';
 export type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from './generator/issued-counts.js';
-export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
+export type { AbortSignalLike } from './async.js';
+export type { WaitOptions } from './generator/waiting.js';
 export {
   ClockMovedBackError,
   InvalidBatchError,

@@ -6,6 +6,7 @@
 
 export { OptionReader } from './config/option-reader.js';
 export { wallClock } from './ports.js';
+export { backoffMs, Deadline, pause, withDeadline } from './async.js';
 export {
   BIT_OPTIONS,
   namesNoLayout,
@@ -87,4 +88,3 @@ export {
   UnknownShardError,
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
-export { withDeadline } from './supply/fetcher.js';

@@ -1,6 +1,6 @@
 import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { withDeadline } from '../supply/fetcher.js';
+import { withDeadline } from '../async.js';
 import { BufferedGenerator } from '../supply/buffered-generator.js';
 import type { PrefetcherPorts } from '../ports.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';

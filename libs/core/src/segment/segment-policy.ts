@@ -1,7 +1,7 @@
 import { MAX_ID } from '../codec/id-codec.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { AdaptiveStep } from '../supply/adaptive-step.js';
-import { withDeadline } from '../supply/fetcher.js';
+import { withDeadline } from '../async.js';
 import {
   type Arrival,
   FetchCounters,

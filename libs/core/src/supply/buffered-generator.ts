@@ -1,3 +1,4 @@
+import { pause } from '../async.js';
 import { CallsByCode, type Codes, type IdCalls } from '../generator/id-calls.js';
 import {
   CodeCounts,
@@ -79,7 +80,7 @@ export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
   }
 
   private yieldToEventLoop(): Promise<void> {
-    return new Promise((resolve) => void this.ctx.ports.timers.setTimer(resolve, 0, 'foreground'));
+    return pause(this.ctx.ports.timers, 0, 'foreground');
   }
 }
 

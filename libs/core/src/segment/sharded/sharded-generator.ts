@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../../generator/generator-errors.js';
 import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
 import type { RaindropError } from '../../raindrop-error.js';
-import { withDeadline } from '../../supply/fetcher.js';
+import { withDeadline } from '../../async.js';
 import { BufferedOutputs } from '../../supply/buffered-generator.js';
 import type { PrefetcherPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
