@@ -73,7 +73,7 @@ export {
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export { TooManyCodesError } from './supply/buffered-generator.js';
+export { TooManyCodesError } from './prefetch/buffered-generator.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
 export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';

@@ -3,7 +3,7 @@ import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
 import type { RaindropError } from '../../raindrop-error.js';
 import { withDeadline } from '../../async.js';
-import { BufferedOutputs } from '../../supply/buffered-generator.js';
+import { BufferedOutputs } from '../../prefetch/buffered-generator.js';
 import type { PrefetcherPorts, Timer, Timers } from '../../ports.js';
 import type { App, AppSegmentStore } from '../segment-store.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
