@@ -120,7 +120,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   /** True when the code made room for others: a caller that still has this must look the code up again. */
   isDropped = false;
   /** Counts how often all IDs taken before became those of a copy of this process. */
-  epoch = 0;
+  generation = 0;
   readonly buffer: B;
   private readonly waiters: WaiterQueue;
   private readonly fetcher: Fetcher<Answer>;
@@ -188,7 +188,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     take: (buffer: IdBuffer) => Taken,
     wait?: WaitOptions,
   ): Promise<{ readonly taken: Taken; readonly epoch: number }> {
-    return this.soon({ count, take: () => ({ taken: take(this.buffer), epoch: this.epoch }) }, wait);
+    return this.soon({ count, take: () => ({ taken: take(this.buffer), epoch: this.generation }) }, wait);
   }
 
   /** Settles when an ID is at hand, without taking it. @throws as {@link takeSoon} */
@@ -244,7 +244,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
 
   /** Forgets the IDs at hand and under way: a copy of this process has them, too. */
   forget(): void {
-    this.epoch++;
+    this.generation++;
     this.clear();
     this.policy.step.restart();
     this.fetcher.forget();

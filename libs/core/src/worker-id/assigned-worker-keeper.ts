@@ -150,7 +150,7 @@ class AssignedLease implements Lease {
     own: PerLane<Position>,
   ) {
     const base = [maxPosition(wait.base, own[0]), maxPosition(wait.base, own[1])] as const;
-    this.reservation = { lane: ctx.lane, base, limit: EVERYTHING, soft: EVERYTHING };
+    this.reservation = { lane: ctx.lane, base, limit: EVERYTHING, renewThreshold: EVERYTHING };
     this.processId = asked.processId;
     this.end = endOf(assigned, asked);
   }
