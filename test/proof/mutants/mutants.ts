@@ -180,7 +180,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'throw new FormerPrimaryError();',
     replace: 'void FormerPrimaryError;',
     tier: 1,
-    spec: 'libs/core/src/lease/store-term.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'The server that answers is refused when a later one was believed',
   },
   {
@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (row.token !== '') session.reconnect();",
     replace: '',
     tier: 1,
-    spec: 'libs/core/src/lease/old-primary.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'A primary that was replaced and lives on gives no row away',
   },
   {
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,
-    spec: 'libs/core/src/lease/session-ages.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'The age of sessions lets nothing be granted past the reach',
   },
   {

@@ -1,4 +1,6 @@
+import { describeWorkerStore } from '../../../../test/proof/contract/worker-store.contract.js';
 import { LeaseWatch, unusedRow, type WorkerRow } from './worker-store.js';
+import { MemoryWorkerStore, MemoryWorkerTable } from './memory-worker-store.js';
 
 const LEASE_MS = 60_000;
 
@@ -44,5 +46,25 @@ describe('A watch of leases', () => {
     expect(leftMs(row, 4_600_000)).toBeLessThan(0);
     // A clock that was set back does not make it longer.
     expect(leftMs(row, 500_000)).toBe(LEASE_MS - 10_000);
+  });
+});
+
+describeWorkerStore('memory', () => {
+  const table = new MemoryWorkerTable();
+  // One process has one clock.
+  const { now } = Date;
+  return Promise.resolve({
+    open: () => new MemoryWorkerStore(table, now),
+    foreignWrite: (id) => {
+      const row = table.rows.get(id)!;
+      table.rows.set(id, { ...row, version: row.version + 1 });
+      return Promise.resolve();
+    },
+    markDeleted: (id) => {
+      table.deleted.set(id, table.rows.get(id)!);
+      table.rows.delete(id);
+      return Promise.resolve();
+    },
+    dispose: () => Promise.resolve(),
   });
 });
