@@ -1,6 +1,6 @@
 import { ClosedError, type LeaseEvent } from '@raindrop/core';
 import { NotReadyError } from '@raindrop/core/internal';
-import { logLease } from './snowflake-engine.js';
+import { logLease, Saturation } from './snowflake-engine.js';
 
 function logged(...events: LeaseEvent[]): string[] {
   const lines: string[] = [];
@@ -35,4 +35,29 @@ it('writes once for each trouble, not once for each attempt', () => {
   );
   expect(logged(closed!, closed!, notReady!, notReady!, closed!)).toHaveLength(3);
   expect(logged(closed!, { type: 'lease-regained', workerId: 1 }, closed!)).toHaveLength(3);
+});
+
+describe('Saturation', () => {
+  it('is unknown before the first measurement', () => {
+    expect(new Saturation(1_000, 0).share).toBeNull();
+  });
+
+  it('is what was issued since the last measurement, as a share of what one code can have', () => {
+    const saturation = new Saturation(1_000, 5_000);
+    saturation.measure(5_000, 15_000);
+    expect(saturation.share).toBe(0.5);
+    saturation.measure(5_000, 25_000);
+    expect(saturation.share).toBe(0);
+    saturation.measure(35_000, 35_000);
+    expect(saturation.share).toBe(3);
+  });
+
+  it('leaves out renewals less than a second apart, and counts what they saw later', () => {
+    const saturation = new Saturation(1_000, 0);
+    saturation.measure(1_000, 1_000);
+    saturation.measure(1_900, 1_999);
+    expect(saturation.share).toBe(1);
+    saturation.measure(2_000, 3_000);
+    expect(saturation.share).toBe(0.5);
+  });
 });

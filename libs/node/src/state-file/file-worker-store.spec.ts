@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { MemoryWorkerTable, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { WorkerRow } from '@raindrop/core';
-import fc from 'fast-check';
 import { decodeWorkers, encodeWorkers, stateFileLease, UnreadableStateError } from './file-worker-store.js';
 
 const integer = fc.maxSafeInteger();
+
 const odometer = fc.record({ ms: integer, sequence: integer });
+
 const used: fc.Arbitrary<Omit<WorkerRow, 'id'>> = fc.record({
   version: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   ownVersion: integer,
@@ -17,6 +19,7 @@ const used: fc.Arbitrary<Omit<WorkerRow, 'id'>> = fc.record({
   code: fc.string({ unit: 'binary' }).filter((text) => !/\p{Surrogate}/u.test(text)),
   heartbeatMs: integer,
 });
+
 const unused: Omit<WorkerRow, 'id'> = {
   ...{ version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0, lane: 0 },
   ...{
@@ -28,6 +31,7 @@ const unused: Omit<WorkerRow, 'id'> = {
     heartbeatMs: 0,
   },
 };
+
 const rows = fc
   .uniqueArray(fc.tuple(fc.nat(60), fc.oneof(used, fc.constant(unused))), { selector: ([id]) => id })
   .map((all) => new Map(all.map(([id, row]) => [id, { id, ...row }])));

@@ -1,4 +1,4 @@
-import { isWord, pathOf, sqlTokens } from '../sql-tokens.js';
+import { isWord, pathOf, sqlTokens } from './sql-tokens.js';
 
 const textsOf = (sql: string): string[] => [...sqlTokens(sql)].map(({ text }) => text);
 

@@ -2,9 +2,13 @@ import type { WorkerRow } from '@raindrop/core';
 import { describeWorker, type WorkerState } from './read-workers.js';
 
 const NOW = Date.parse('2026-06-01');
+
 const GRACE_MS = 10_000;
+
 const PAST = { ms: NOW - 5_000, sequence: 7 };
+
 const AHEAD = { ms: NOW + 5_000, sequence: 7 };
+
 const UNUSED = { ms: 0, sequence: 0 };
 
 const ROW: WorkerRow = {
