@@ -5,6 +5,7 @@
  */
 
 export { OptionReader } from './config/option-reader.js';
+export { readOptions, resolveOptions } from './config/option-rules.js';
 export { wallClock } from './ports.js';
 export {
   BIT_OPTIONS,
@@ -64,7 +65,7 @@ export {
   MemorySegmentStore,
   MemorySegmentTable,
 } from './segment/memory-segment-store.js';
-export { readSegmentOptions } from './segment/segment-options.js';
+export { segmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
   SegmentNotReadyError,
@@ -74,7 +75,7 @@ export {
 } from './segment/segment-errors.js';
 export { TooManyCodesError } from './supply/buffered-generator.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
-export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
+export { prefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';

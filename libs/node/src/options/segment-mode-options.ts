@@ -1,4 +1,4 @@
-import { OptionReader, readSegmentOptions } from '@raindrop/core/internal';
+import { OptionReader, readOptions, segmentOptions } from '@raindrop/core/internal';
 import type { App, ResolvedSegmentOptions, SegmentOptions } from '@raindrop/core';
 import {
   type CommonModuleOptions,
@@ -95,7 +95,7 @@ export function resolveSegmentModuleOptions<More extends object>(
   const reader = new OptionReader(options);
   reader.oneOf('idMode', ['numberSection'], 'numberSection');
   refuseMisplaced(reader, ['numberSection']);
-  const segments = readSegmentOptions(reader);
+  const segments = readOptions(reader, segmentOptions);
   const resolved = {
     idMode: 'numberSection',
     segments,

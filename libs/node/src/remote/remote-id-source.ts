@@ -1,4 +1,4 @@
-import { OptionReader, PrefetchedIds, readPrefetchOptions } from '@raindrop/core/internal';
+import { OptionReader, PrefetchedIds, prefetchOptions, readOptions } from '@raindrop/core/internal';
 import type { Layout, PrefetchOptions, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import { readCodes } from '../options/common-options.js';
@@ -70,7 +70,7 @@ export function remoteIdSource(
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
       const codes = readCodes(reader) ?? [];
-      const prefetch = readPrefetchOptions(reader);
+      const prefetch = readOptions(reader, prefetchOptions);
       reader.finish();
       const transport = await way(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
       return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
