@@ -2,7 +2,7 @@ import type { Audience } from './audiences.js';
 import { OptionReader } from './option-reader.js';
 
 /** A value, or how it follows from options of the same group and from what the group is read with. */
-type Of<Value, Needs> = Value | ((others: Needs) => Value);
+type Of<Value, Needs> = Value | ((others: Needs, reader: OptionReader) => Value);
 
 /** What is known of an option without reading it: for refusals, for the command line, for the documents. */
 export interface OptionFacts {
@@ -27,7 +27,7 @@ export interface OptionFacts {
  * in words: a sentence, `@range` and `@defaultValue`; `test/docs` holds the two equal.
  *
  * `Given` is the type of what a caller passes, `Read` of what the check returns. `Needs` holds the other options on
- * which range or default depend.
+ * which range or default depend; all functions of a rule name the same type.
  */
 export interface OptionRule<Given, Read, Needs = unknown> extends OptionFacts {
   /** Returns the checked value, or a legal one in its place after it noted a problem. */
@@ -90,8 +90,8 @@ export function resolveOptions<Group extends OptionGroup<ReadOptions<Group>>>(
   return resolved;
 }
 
-function valueOf<Value, Needs>(of: Of<Value, Needs>, others: Needs): Value {
-  return typeof of === 'function' ? (of as (others: Needs) => Value)(others) : of;
+function valueOf<Value, Needs>(of: Of<Value, Needs>, others: Needs, reader: OptionReader): Value {
+  return typeof of === 'function' ? (of as (others: Needs, reader: OptionReader) => Value)(others, reader) : of;
 }
 
 /** Numbers that ranges and defaults depend on, by name. */
@@ -119,12 +119,28 @@ export function integer<Needs>(rule: IntegerOption<Needs>): OptionRule<number, n
     fallback === undefined && isRequired !== true && reader.value(name) === undefined
       ? undefined
       : reader.integer(name, {
-          min: valueOf(min, others),
-          max: valueOf(max, others),
-          default: valueOf(fallback, others),
-          hint: valueOf(hint, others),
+          min: valueOf(min, others, reader),
+          max: valueOf(max, others, reader),
+          default: valueOf(fallback, others, reader),
+          hint: valueOf(hint, others, reader),
         });
   return { ...rule, read };
+}
+
+/** An option that is read in a way of its own. */
+export function option<Given, Read, Needs = unknown>(
+  read: OptionRule<Given, Read, Needs>['read'],
+  facts: OptionFacts & { readonly isRequired: true },
+): OptionRule<Given, Read, Needs> & { readonly isRequired: true };
+export function option<Given, Read, Needs = unknown>(
+  read: OptionRule<Given, Read, Needs>['read'],
+  facts?: OptionFacts,
+): OptionRule<Given, Read, Needs>;
+export function option<Given, Read, Needs>(
+  read: OptionRule<Given, Read, Needs>['read'],
+  facts: OptionFacts = {},
+): OptionRule<Given, Read, Needs> {
+  return { ...facts, read };
 }
 
 /** A share of a whole, 0 to 1. `of` names the whole, for the message. */
@@ -144,7 +160,11 @@ export function oneOf<Name extends string, Needs = unknown>(
   names: readonly Name[],
   rule: OptionFacts & { readonly default: Of<Name, Needs> },
 ): OptionRule<Name, Name, Needs> {
-  return { names, ...rule, read: (reader, name, others) => reader.oneOf(name, names, valueOf(rule.default, others)) };
+  return {
+    names,
+    ...rule,
+    read: (reader, name, others) => reader.oneOf(name, names, valueOf(rule.default, others, reader)),
+  };
 }
 
 interface TextOption extends OptionFacts {

@@ -55,7 +55,7 @@ export const generatorOptions = {
 export interface GeneratorOptions extends OptionsOf<typeof generatorOptions> {}
 
 /** The options of a generator, checked and complete. */
-export type ResolvedGeneratorOptions = ReadOptions<typeof generatorOptions>;
+export interface ResolvedGeneratorOptions extends ReadOptions<typeof generatorOptions> {}
 
 /**
  * Checks generator options against a layout and fills in the defaults.

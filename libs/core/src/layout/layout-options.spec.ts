@@ -181,10 +181,10 @@ describe('a wrong layout option', () => {
       'startTimeStamp',
       'timeStampLength',
       'workIdLength',
-      'serviceMinWorkId',
-      'timeBackBitValue',
       'endBitsLength',
       'endBitsValue',
+      'serviceMinWorkId',
+      'timeBackBitValue',
     ]);
   });
 

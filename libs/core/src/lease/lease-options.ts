@@ -18,7 +18,8 @@ const DAY_MS = 86_400_000;
 const SHARED_GRANT_LIMIT_MS = 118_000;
 const LONGEST_SHARED_LEASE_MS = 90_000;
 
-interface Sharing {
+/** The options that others depend on. */
+interface Others extends Numbers<'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'> {
   readonly sharedWithOriginal: boolean;
 }
 
@@ -33,17 +34,17 @@ export const leaseOptions = {
    */
   leaseMs: integer({
     min: 100,
-    max: ({ sharedWithOriginal }: Sharing) => (sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : DAY_MS),
+    max: ({ sharedWithOriginal }: Others) => (sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : DAY_MS),
     default: 60_000,
-    hint: ({ sharedWithOriginal }: Sharing) =>
+    hint: ({ sharedWithOriginal }: Others) =>
       sharedWithOriginal ? 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' : undefined,
     readBy: 'leased',
   }),
   /** How far ahead positions are reserved. @range `leaseMs` to 172,800,000 @defaultValue `leaseMs` + 5,000 */
   horizonMs: integer({
-    min: ({ leaseMs }: Numbers<'leaseMs'>) => leaseMs,
+    min: ({ leaseMs }: Others) => leaseMs,
     max: 2 * DAY_MS,
-    default: ({ leaseMs, maxClockSkewMs, sharedWithOriginal }: Numbers<'leaseMs' | 'maxClockSkewMs'> & Sharing) =>
+    default: ({ leaseMs, maxClockSkewMs, sharedWithOriginal }: Others) =>
       Math.max(leaseMs, Math.min(leaseMs + 5_000, grantLimitMs(sharedWithOriginal) - maxClockSkewMs)),
     hint: 'a reservation must outlast the lease',
     readBy: 'leased',
@@ -56,10 +57,10 @@ export const leaseOptions = {
    */
   graceMs: integer({
     min: leastGraceMs,
-    max: (lease: Grace) => leastGraceMs(lease) + DAY_MS,
-    default: (lease: Grace) => Math.max(lease.leaseMs, leastGraceMs(lease)),
-    hint: (lease: Grace) =>
-      leastGraceMs(lease) > 0 ? 'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs' : undefined,
+    max: (others: Others) => leastGraceMs(others) + DAY_MS,
+    default: (others: Others) => Math.max(others.leaseMs, leastGraceMs(others)),
+    hint: (others: Others) =>
+      leastGraceMs(others) > 0 ? 'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs' : undefined,
     readBy: 'leased',
   }),
   /** How long a statement may take before its connection is dropped. @range 10-60,000 @defaultValue 3,000 */
@@ -68,8 +69,7 @@ export const leaseOptions = {
   maxClockSkewMs: integer({
     min: 100,
     max: 3_600_000,
-    default: ({ leaseMs, sharedWithOriginal }: Numbers<'leaseMs'> & Sharing) =>
-      Math.min(30_000, grantLimitMs(sharedWithOriginal) - leaseMs),
+    default: ({ leaseMs, sharedWithOriginal }: Others) => Math.min(30_000, grantLimitMs(sharedWithOriginal) - leaseMs),
     readBy: 'leased',
   }),
   /**
@@ -101,7 +101,7 @@ export const leaseOptions = {
 export interface LeaseOptions extends OptionsOf<typeof leaseOptions> {}
 
 /** The lease options, checked and complete. */
-export type ResolvedLeaseOptions = ReadOptions<typeof leaseOptions>;
+export interface ResolvedLeaseOptions extends ReadOptions<typeof leaseOptions> {}
 
 /** Checks lease options and fills in the defaults. @throws ConfigurationError naming every option that is wrong */
 export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions {
@@ -136,8 +136,6 @@ function grantLimitMs(sharedWithOriginal: boolean): number {
   return sharedWithOriginal ? SHARED_GRANT_LIMIT_MS : Number.POSITIVE_INFINITY;
 }
 
-type Grace = Numbers<'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'>;
-
 /**
  * How long a holder can go on after the end of its lease that the table shows, where commits can be lost, ms.
  *
@@ -146,6 +144,6 @@ type Grace = Numbers<'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'>;
  * lease and a window after the one shown. The holder's clock may be ahead by the permitted skew, and by as much again
  * since it was checked; the next holder's clock may be behind by as much.
  */
-function leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs }: Grace): number {
+function leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs }: Others): number {
   return commitLossWindowMs === 0 ? 0 : leaseMs + commitLossWindowMs + 3 * maxClockSkewMs;
 }

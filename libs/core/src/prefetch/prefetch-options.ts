@@ -30,4 +30,4 @@ export const prefetchOptions = {
 export interface PrefetchOptions extends OptionsOf<typeof prefetchOptions> {}
 
 /** Those options, checked and complete. */
-export type ResolvedPrefetchOptions = ReadOptions<typeof prefetchOptions>;
+export interface ResolvedPrefetchOptions extends ReadOptions<typeof prefetchOptions> {}

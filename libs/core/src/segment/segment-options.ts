@@ -66,4 +66,4 @@ export const segmentOptions = {
 export interface SegmentOptions extends OptionsOf<typeof segmentOptions> {}
 
 /** Those options, checked and complete. */
-export type ResolvedSegmentOptions = ReadOptions<typeof segmentOptions>;
+export interface ResolvedSegmentOptions extends ReadOptions<typeof segmentOptions> {}
