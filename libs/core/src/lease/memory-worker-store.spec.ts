@@ -1,4 +1,4 @@
-import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
+import { describeWorkerStore } from '../../../../test/proof/contract/worker-store.contract.js';
 import { MemoryWorkerStore, MemoryWorkerTable } from './memory-worker-store.js';
 
 describeWorkerStore('memory', () => {

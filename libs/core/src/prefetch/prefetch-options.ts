@@ -1,5 +1,38 @@
 import { integer, type Numbers, type OptionsOf, type ReadOptions, share } from '../config/option-rules.js';
-import { prefetcherOptions } from '../supply/prefetcher-options.js';
+
+/** The options of every prefetcher, besides `prefetchBelow`. Times are in ms. */
+export const prefetcherOptions = {
+  /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */
+  maxBatch: integer({ min: 1, max: 10_000_000, default: 100_000, readBy: 'everyService' }),
+  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 3,000 */
+  asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 3_000, readBy: 'everyService' }),
+  /** How long one call of the store or the service that is asked may take. @range 10-60,000 @defaultValue 3,000 */
+  opTimeoutMs: integer({ min: 10, max: 60_000, default: 3_000, readBy: 'ownWorkerOrNumbers' }),
+  /**
+   * The pause after a failed call; it doubles with every further one, with jitter.
+   * @range 1-60,000
+   * @defaultValue 50
+   */
+  retryBaseMs: integer({ min: 1, max: 60_000, default: 50, readBy: 'numbers' }),
+  /**
+   * The longest pause, and the one before a code that is unknown or used up is asked for again.
+   * @range `retryBaseMs` to 600,000
+   * @defaultValue 5,000
+   */
+  retryMaxMs: integer({
+    min: ({ retryBaseMs }: Numbers<'retryBaseMs'>) => retryBaseMs,
+    max: 600_000,
+    default: ({ retryBaseMs }: Numbers<'retryBaseMs'>) => Math.max(retryBaseMs, 5_000),
+    hint: 'at least retryBaseMs',
+    readBy: 'numbers',
+  }),
+};
+
+/** The options of every prefetcher, checked and complete. */
+export interface PrefetcherOptions extends ReadOptions<typeof prefetcherOptions> {
+  /** The next IDs are fetched when less than this share of a fetch is left, 0-1. */
+  readonly prefetchBelow: number;
+}
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export const prefetchOptions = {

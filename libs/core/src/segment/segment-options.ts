@@ -7,7 +7,7 @@ import {
   switchable,
   text,
 } from '../config/option-rules.js';
-import { prefetcherOptions } from '../supply/prefetcher-options.js';
+import { prefetcherOptions } from '../prefetch/prefetch-options.js';
 
 /** How many numbers a chain keeps at hand. */
 const chainOptions = {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
-import { until } from '../../../../test/waiting/until.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
+import { until } from '../../../../test/support/until.js';
 import { OwnDatabase } from './own-database.js';
 
 overBothPorts(() => {

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 
 const LOCKS = {
   postgres: { names: ['Lock', 'pg_locks', 'synchronous_standby_names'], not: 'semi-synchronous' },

@@ -1,10 +1,10 @@
 import type { DataSourceOptions } from 'typeorm';
-import { ENDINGS, RefusingProxy } from '../../../../test/refusals/refusing-proxy.js';
-import { refusalsOf } from '../../../../test/refusals/refusals.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { ENDINGS, RefusingProxy } from '../../../../test/support/proxies/refusing-proxy.js';
+import { refusalsOf } from '../../../../test/support/proxies/refusals.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import { OwnDatabase } from './own-database.js';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 
 overBothPorts(() => {
   // An error that nobody listens to would end the process; here it fails the test that runs.

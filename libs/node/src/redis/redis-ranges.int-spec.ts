@@ -1,9 +1,9 @@
-import { PoppedNumbers } from '../../../../test/redis/popped-numbers.js';
-import { weakenScripts } from '../../../../test/redis/weakened-scripts.js';
-import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
-import { RedisBench } from '../../../../test/redis/redis-bench.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { until } from '../../../../test/waiting/until.js';
+import { PoppedNumbers } from '../../../../test/support/redis/popped-numbers.js';
+import { weakenScripts } from '../../../../test/support/redis/weakened-scripts.js';
+import { onEmptyRedis } from '../../../../test/support/redis/empty-redis.js';
+import { RedisBench } from '../../../../test/support/redis/redis-bench.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { until } from '../../../../test/support/until.js';
 import { systemPorts } from '../system/system-ports.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';

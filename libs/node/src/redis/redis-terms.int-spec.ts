@@ -1,8 +1,8 @@
-import { RedisBench } from '../../../../test/redis/redis-bench.js';
-import { startVolatileRedis } from '../../../../test/redis/volatile-redis.js';
-import { weakenScripts } from '../../../../test/redis/weakened-scripts.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { until } from '../../../../test/waiting/until.js';
+import { RedisBench } from '../../../../test/support/redis/redis-bench.js';
+import { startVolatileRedis } from '../../../../test/support/redis/volatile-redis.js';
+import { weakenScripts } from '../../../../test/support/redis/weakened-scripts.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { until } from '../../../../test/support/until.js';
 
 const TERM = "local term = run .. '.' .. replid";
 

@@ -1,7 +1,7 @@
-import { RedisBench, Popper } from '../../../../test/redis/redis-bench.js';
-import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
+import { RedisBench, Popper } from '../../../../test/support/redis/redis-bench.js';
+import { onEmptyRedis } from '../../../../test/support/redis/empty-redis.js';
 import type { RedisBufferOptions } from './redis-options.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
 
 /** More than all poppers have under way. */
 const ENOUGH = 1_000;

@@ -2,9 +2,9 @@ import { DataSource } from 'typeorm';
 import {
   describeAppSegmentStore,
   type AppSegmentStoreBench,
-} from '../../../../test/contract/app-segment-store.contract.js';
-import { openAppSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/servers/test-databases.js';
+} from '../../../../test/proof/contract/app-segment-store.contract.js';
+import { openAppSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/support/servers/test-databases.js';
 import type { SqlAppSegmentStore } from './sql-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {

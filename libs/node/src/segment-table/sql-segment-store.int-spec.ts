@@ -1,7 +1,10 @@
 import { DataSource } from 'typeorm';
-import { openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { describeSegmentStore, type SegmentStoreBench } from '../../../../test/contract/segment-store.contract.js';
-import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/servers/test-databases.js';
+import { openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import {
+  describeSegmentStore,
+  type SegmentStoreBench,
+} from '../../../../test/proof/contract/segment-store.contract.js';
+import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/support/servers/test-databases.js';
 import type { SqlSegmentStore } from './sql-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {

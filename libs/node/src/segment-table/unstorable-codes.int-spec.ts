@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { openIdService } from '../open-id-service.js';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 
 const CODE = '\u6ce8\u6587';
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { openAppSegmentStore, openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { openAppSegmentStore, openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 
 describe.each(databaseKinds)('A table of segments on %s that was dropped', (kind) => {
   let database: TestDatabase;

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
-import { openDisposable, request } from '../../../../test/disposable/open-disposable.js';
+import { openDisposable, request } from '../../../../test/support/stores/open-disposable.js';
 import {
   databaseKinds,
   testDatabase,
   type DatabaseKind,
   type TestDatabase,
-} from '../../../../test/servers/test-databases.js';
+} from '../../../../test/support/servers/test-databases.js';
 
 const TABLE = 'raindrop_worker_node';
 

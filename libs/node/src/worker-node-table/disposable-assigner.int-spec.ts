@@ -1,8 +1,8 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { startMariadb, startPostgres } from '../../../../test/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { openDisposable, request, start } from '../../../../test/disposable/open-disposable.js';
-import { unansweredInsert } from '../../../../test/disposable/unanswered-insert.js';
+import { startMariadb, startPostgres } from '../../../../test/support/servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { openDisposable, request, start } from '../../../../test/support/stores/open-disposable.js';
+import { unansweredInsert } from '../../../../test/support/stores/unanswered-insert.js';
 
 const TABLE = 'raindrop_worker_node';
 

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { overBothPorts } from '../../../../test/ports/sql-database.js';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { overBothPorts } from '../../../../test/support/stores/sql-database.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 
 /** Of integers, texts and names: whatever our statements select. */
 const TYPES = [18, 19, 20, 21, 23, 25, 26, 1042, 1043, 1700];

@@ -1,12 +1,12 @@
 import Sqlite from 'better-sqlite3';
 import type { DataSourceOptions } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { expectOffTheEventLoop, noteBusyAttempts } from '../../../../test/contract/busy-sqlite.js';
-import { writeTo } from '../../../../test/contract/worker-store.contract.js';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { expectOffTheEventLoop, noteBusyAttempts } from '../../../../test/support/stores/busy-sqlite.js';
+import { writeTo } from '../../../../test/proof/contract/worker-store.contract.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import { DatabaseConnection } from '../database/database-connection.js';
-import { overBothPorts } from '../../../../test/ports/sql-database.js';
+import { overBothPorts } from '../../../../test/support/stores/sql-database.js';
 
 overBothPorts(() => {
   describe('a SQLite that somebody else is writing to', () => {

@@ -1,11 +1,11 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { originalTakeSql } from '../../../../test/contract/original-table.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { startMariadb } from '../../../../test/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { expectSince } from '../../../../test/waiting/expect-since.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { originalTakeSql } from '../../../../test/support/stores/original-table.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { startMariadb } from '../../../../test/support/servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { expectSince } from '../../../../test/support/expect-since.js';
 
 const HOUR = 3_600_000;
 

@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3';
 import { join } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { smallDisk, type SmallDisk } from '../../../../test/servers/small-disk.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { smallDisk, type SmallDisk } from '../../../../test/support/servers/small-disk.js';
 import { SqlSegmentStore } from '../segment-table/sql-segment-store.js';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 
 overBothPorts(() => {
   describe.each(['wal', 'delete'])('a store on a SQLite whose disk is full (journal mode %s)', (mode) => {

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { testDatabase } from '../../../../test/servers/test-databases.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { testDatabase } from '../../../../test/support/servers/test-databases.js';
 
 const LAYOUT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 

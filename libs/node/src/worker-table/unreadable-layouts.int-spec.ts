@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { openStore } from '../../../../test/contract/open-store.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { openStore } from '../../../../test/support/stores/open-store.js';
 
 const BYTES = {
   mariadb: ['ALTER TABLE soc_raindrop_worker_layout MODIFY fingerprint varbinary(160) NOT NULL'],

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { businessNumberTableSql, segmentTableSql } from '@raindrop/node';
 import { SqlSegmentStore } from '@raindrop/node/internal';
 import { businessNumber } from './business-number.js';
-import { sqlDatabase } from '../../../../test/ports/sql-database.js';
+import { sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 
 /** What a MySQL from before 8.0.17 reads: comments for later versions and for MariaDB are comments to it. */
 const asOldMysql = (sql: string): string => sql.replaceAll(/\/\*(M!|!8).*?\*\//g, '');

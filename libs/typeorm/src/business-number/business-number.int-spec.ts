@@ -1,5 +1,5 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { businessNumber } from './business-number.js';
 import type { BusinessNumberOptions } from './business-number-options.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { waitersOn } from '../../../../test/contract/lock-waiters.js';
-import { until } from '../../../../test/waiting/until.js';
+import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { waitersOn } from '../../../../test/support/stores/lock-waiters.js';
+import { until } from '../../../../test/support/until.js';
 import { businessNumber } from './business-number.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';
 import { transactionWithRetries } from './transaction-with-retries.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import { BusinessNumberConflictError } from './business-number-errors.js';
 import { businessNumber } from './business-number.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';

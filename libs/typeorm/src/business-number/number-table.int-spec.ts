@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { limitedAccount, type ServerOptions } from '../../../../test/module/limited-account.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { limitedAccount, type ServerOptions } from '../../../../test/support/module/limited-account.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { businessNumberTableSql, type SupportedDatabase } from '@raindrop/node';
-import { expectSince } from '../../../../test/waiting/expect-since.js';
+import { expectSince } from '../../../../test/support/expect-since.js';
 import { businessNumber } from './business-number.js';
 import { businessNumberTableMigration } from '../migrations/table-migrations.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';

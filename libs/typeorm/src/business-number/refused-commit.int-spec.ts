@@ -1,6 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { RefusingMysqlProxy } from '../../../../test/proxies/refusing-mysql-proxy.js';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { RefusingMysqlProxy } from '../../../../test/support/proxies/refusing-mysql-proxy.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { conflictOf } from './business-number-errors.js';
 import { transactionWithRetries } from './transaction-with-retries.js';
 

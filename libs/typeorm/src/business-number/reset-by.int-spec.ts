@@ -1,7 +1,7 @@
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { waitersOn } from '../../../../test/contract/lock-waiters.js';
-import { until } from '../../../../test/waiting/until.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { waitersOn } from '../../../../test/support/stores/lock-waiters.js';
+import { until } from '../../../../test/support/until.js';
 import { businessNumber } from './business-number.js';
 import type { ResetBy } from './business-number-options.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';

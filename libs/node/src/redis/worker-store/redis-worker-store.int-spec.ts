@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { describeConcurrentAcquirers } from '../../../../../test/contract/concurrent-acquirers.contract.js';
-import { describeWorkerStore } from '../../../../../test/contract/worker-store.contract.js';
-import { takeRow } from '../../../../../test/contract/open-store.js';
-import { serverUrl } from '../../../../../test/servers/server-url.js';
+import { describeConcurrentAcquirers } from '../../../../../test/proof/contract/concurrent-acquirers.contract.js';
+import { describeWorkerStore } from '../../../../../test/proof/contract/worker-store.contract.js';
+import { takeRow } from '../../../../../test/support/stores/open-store.js';
+import { serverUrl } from '../../../../../test/support/servers/server-url.js';
 import { systemPorts } from '../../system/system-ports.js';
 import { initRedisWorkers } from './redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';

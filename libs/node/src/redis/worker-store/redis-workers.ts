@@ -1,4 +1,4 @@
-import { OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
+import { OptionReader, grantReachMs } from '@raindrop/core/internal';
 import { RaindropError } from '@raindrop/core';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
@@ -43,10 +43,10 @@ export function redisWorkersOf(
     name: 'redis',
     openStore: ({ lease, timers, warn }) => {
       const { opTimeoutMs, maxClockSkewMs } = lease;
-      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: maxGrantAgeMs(lease), leastReachMs };
+      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: grantReachMs(lease), leastReachMs };
       return new RedisWorkerStore({ ...resolved, ...limits, timers, warn });
     },
-    defaultWaitMs: (lease) => Math.max(maxGrantAgeMs(lease), leastReachMs) + WAIT_LONGER_MS,
+    defaultWaitMs: (lease) => Math.max(grantReachMs(lease), leastReachMs) + WAIT_LONGER_MS,
   };
 }
 
