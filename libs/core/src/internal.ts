@@ -5,12 +5,32 @@
  */
 
 export { OptionReader } from './config/option-reader.js';
-export { readOptions, resolveOptions } from './config/option-rules.js';
+export { AUDIENCES, type Audience, type Origin } from './config/audiences.js';
+export {
+  boolean,
+  handler,
+  integer,
+  type Numbers,
+  oneOf,
+  option,
+  type OptionFacts,
+  type OptionGroup,
+  type OptionRule,
+  type OptionsOf,
+  type ReadOptions,
+  readOptions,
+  resolveOptions,
+  share,
+  switchable,
+  text,
+} from './config/option-rules.js';
 export { wallClock } from './ports.js';
 export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
 export { backoffMs, Deadline, pause, withDeadline } from './async.js';
 export {
   BIT_OPTIONS,
+  layoutOptions,
+  readyLayoutOptions,
   namesNoLayout,
   readAnyLayout,
   DEFAULT_LAYOUT,
@@ -20,13 +40,13 @@ export {
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
-export { readGeneratorOptions } from './generator/generator-options.js';
+export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
-export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
+export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
   grantReachMs,
   sessionAgesOf,

@@ -112,7 +112,7 @@ export const layoutUseOptions = {
     readBy: 'ownWorker',
     flag: ['--max-worker <id>', 'highest worker id of this service'],
   }),
-  /** First value of the clock-back bit. @range 0 or 1 @defaultValue 0 */
+  /** First value of the clock-back bit. @range 0-1 @defaultValue 0 */
   timeBackBitValue: integer({ min: 0, max: 1, default: 0, readBy: 'ownWorker' }) as OptionRule<0 | 1, 0 | 1>,
   /** A new table is refused a layout with less life left. @range 0-36,500 @defaultValue 365 */
   minLifetimeDays: integer({ min: 0, max: 36_500, default: 365, readBy: 'rows' }),
@@ -122,8 +122,11 @@ export const layoutUseOptions = {
   expectedIdsPerSecond: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, readBy: 'ownWorker' }),
 };
 
+/** The options that make and judge a layout. */
+export const layoutOptions = { ...bitOptions, ...layoutUseOptions };
+
 /** The bits of a raindrop ID, and how a service uses them. Names are the original's, in camelCase. */
-export interface LayoutOptions extends OptionsOf<typeof bitOptions>, OptionsOf<typeof layoutUseOptions> {}
+export interface LayoutOptions extends OptionsOf<typeof layoutOptions> {}
 
 /** A checked layout, and how the service uses it. */
 export interface ResolvedLayout {

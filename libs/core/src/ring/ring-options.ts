@@ -19,7 +19,7 @@ export interface PutRejection {
 }
 
 /** The options of a ring: what it holds, and when it is filled. */
-const ringOptions = {
+export const ringOptions = {
   /** 8,192 slots times 2 to the power of this: by default 65,536, half a megabyte. @range 0-10 @defaultValue 3 */
   boostPower: integer({ min: 0, max: 10, default: 3 }),
   /** The ring is filled up when less than this percentage is left. @range 1-99 @defaultValue 50 */

@@ -69,7 +69,7 @@ export function remoteIdSource(
     open: async ({ name: service = 'default', layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const way = read(reader);
-      const codes = readCodes(reader) ?? [];
+      const codes = readCodes(reader, 'codes') ?? [];
       const prefetch = readOptions(reader, prefetchOptions);
       reader.finish();
       const transport = await way(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
