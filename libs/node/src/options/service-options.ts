@@ -188,7 +188,7 @@ function readRedis(reader: OptionReader, name: string): SegmentBuffer | undefine
 export type ServiceOptions = SnowflakeModuleOptions | SegmentModuleOptions;
 
 /** All options of services, of either kind. */
-export const serviceOptions = {
+export const serviceOptions: OptionGroup = {
   ...commonOptions,
   ...layoutOptions,
   ...generatorOptions,
@@ -198,7 +198,7 @@ export const serviceOptions = {
   ...snowflakeOptions,
   ...segmentOptions,
   ...segmentModuleOptions,
-} satisfies OptionGroup;
+};
 
 /** What the service has in place of what reads an option. */
 const INSTEAD: { readonly [Each in Origin]?: string } = {
@@ -212,7 +212,7 @@ const INSTEAD: { readonly [Each in Origin]?: string } = {
  */
 export function refuseMisplaced(reader: OptionReader, origins: readonly Origin[]): void {
   const instead = origins.map((each) => INSTEAD[each] ?? '').join('');
-  for (const [name, { readBy, isSecret }] of Object.entries<OptionGroup[string]>(serviceOptions)) {
+  for (const [name, { readBy, isSecret }] of Object.entries(serviceOptions)) {
     const { purpose, origins: readers } = AUDIENCES[readBy!];
     if (readers.some((each) => origins.includes(each))) continue;
     refuse(reader, name, `is for ${purpose}${instead}`, isSecret);
