@@ -12,11 +12,8 @@ export interface OptionFacts {
   readonly isSecret?: boolean;
   /** Required options have no default and no `?`. */
   readonly isRequired?: boolean;
-  /**
-   * The flag of the `raindrop` command and its help, such as `--worker-bits <bits>` and `worker bits`, and the variable
-   * that says the same, by default `RAINDROP_` and the flag's name.
-   */
-  readonly flag?: readonly [flag: string, about: string, variable?: string];
+  /** The flag of the `raindrop` command and its help, without the range: `['--worker-bits <bits>', 'worker bits']`. */
+  readonly flag?: readonly [flag: string, about: string];
   /** The range of a number; functions where it follows from other options. */
   readonly min?: unknown;
   readonly max?: unknown;

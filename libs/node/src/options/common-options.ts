@@ -21,10 +21,7 @@ export const commonOptions = {
    * @range `table` or `schema.table` of letters, digits, underscores
    * @defaultValue `soc_raindrop_worker`; for `disposable` `raindrop_worker_node`; in segment mode `raindrop_segment`
    */
-  tableName: option<string, string, DefaultTable>(readTableName, {
-    readBy: 'tables',
-    flag: ['--table <name>', 'the worker table (default soc_raindrop_worker)'],
-  }),
+  tableName: option<string, string, DefaultTable>(readTableName, { readBy: 'tables' }),
   /**
    * Create tables and columns that are missing; the rows are added in any case.
    * @range true, false
@@ -42,7 +39,6 @@ export const commonOptions = {
   dbConfig: option<DatabaseAddress | readonly DatabaseAddress[] | undefined, SqlDatabase | undefined>(readDbConfig, {
     isSecret: true,
     readBy: 'tables',
-    flag: ['--url <url>', 'the database: mysql://, mariadb://, postgres:// or sqlite:file', 'DATABASE_URL'],
   }),
   /**
    * Accept an in-memory database, whose workers only this process (or worker thread) knows.
