@@ -1,7 +1,7 @@
 import { MemoryWorkerStore, MemoryWorkerTable, SnowflakeGenerator } from '@raindrop/core/internal';
 import type { LeaseEvent } from '@raindrop/core';
 import { VirtualTime } from '../../support/engine/virtual-time.js';
-import { resolveSnowflakeOptions } from '../../../libs/node/src/options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
 import { LeasedWorker } from '../../../libs/node/src/workers/leased-worker.js';
 
 const DAY_MS = 86_400_000;

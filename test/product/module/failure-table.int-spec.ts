@@ -8,7 +8,7 @@ import type { PrivateServer } from '../../support/servers/private-server.js';
 import { startMariadb } from '../../support/servers/private-servers.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/snowflake-options.js';
+import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
 import { mysqlDialect } from '../../../libs/node/src/database/mysql-dialect.js';
 import { postgresDialect } from '../../../libs/node/src/database/postgres-dialect.js';
 import { until } from '../../support/until.js';

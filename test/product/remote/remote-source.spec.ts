@@ -1,5 +1,5 @@
 import { createLayout, Layout, type PrefetchOptions } from '@raindrop/core';
-import { PrefetchedIds, resolvePrefetchOptions } from '@raindrop/core/internal';
+import { PrefetchedIds, prefetchOptions, resolveOptions } from '@raindrop/core/internal';
 import { settle, VirtualTime } from '../../support/engine/virtual-time.js';
 import {
   type RemoteAnswer,
@@ -84,7 +84,7 @@ class Bench {
   readonly ids: PrefetchedIds;
 
   constructor(layout?: Layout, prefetch: PrefetchOptions = {}) {
-    this.source = new RemoteBatchSource(this.service, resolvePrefetchOptions(prefetch), this.time, layout);
+    this.source = new RemoteBatchSource(this.service, resolveOptions(prefetchOptions, prefetch), this.time, layout);
     this.ids = new PrefetchedIds(this.source, this.time, prefetch);
   }
 }

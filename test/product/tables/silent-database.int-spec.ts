@@ -6,10 +6,8 @@ import { startVolatileRedis } from '../../support/redis/volatile-redis.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
 import { until } from '../../support/until.js';
 import { redisWorkers } from '../../../libs/node/src/redis/worker-store/redis-workers.js';
-import {
-  resolveSnowflakeOptions,
-  type SnowflakeModuleOptions,
-} from '../../../libs/node/src/options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
 import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
 import { openWorker } from '../../../libs/node/src/workers/open-worker.js';
 import { fenceWorkers } from '../../../libs/node/src/workers/fence-workers.js';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 type Made = ReturnType<typeof redisWorkers>;
 
 interface RedisWorkersFile {
-  resolveRedisWorkersOptions(options: RedisWorkersOptions): unknown;
-  redisWorkersOf(resolved: unknown, leastReachMs: number): Made;
+  redisWorkersOf(options: RedisWorkersOptions, leastReachMs: number): Made;
 }
 
 /** `redisWorkers()` of the built package that waits after a loss for its own reach, where all have the same lease. */
@@ -14,6 +13,6 @@ export function quickRedisWorkers(options: RedisWorkersOptions): Made {
   // No export: the least wait is nobody's choice.
   const file = join(process.env['NODE_PATH']!, '@raindrop/node/dist/redis/worker-store/redis-workers.js');
   // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const { redisWorkersOf, resolveRedisWorkersOptions } = require(file) as RedisWorkersFile;
-  return redisWorkersOf(resolveRedisWorkersOptions(options), 0);
+  const { redisWorkersOf } = require(file) as RedisWorkersFile;
+  return redisWorkersOf(options, 0);
 }

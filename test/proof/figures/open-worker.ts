@@ -2,7 +2,7 @@ import { SnowflakeGenerator } from '@raindrop/core/internal';
 import type { LeaseEvent, WorkerStore } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { LeasedWorker } from '../../../libs/node/src/workers/leased-worker.js';
-import { resolveSnowflakeOptions } from '../../../libs/node/src/options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
 import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
 import { openWorkerStore } from '../../../libs/node/src/workers/open-worker-store.js';
 

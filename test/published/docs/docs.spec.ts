@@ -1,12 +1,10 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
-import {
-  resolveSegmentModuleOptions,
-  type SegmentModuleOptions,
-} from '../../../libs/node/src/options/segment-mode-options.js';
+import { resolveSegmentModuleOptions } from '../../../libs/node/src/options/resolve-options.js';
+import type { SegmentModuleOptions } from '../../../libs/node/src/options/service-options.js';
 import { readApplicationOptions } from '../../../libs/nestjs/src/raindrop.options.js';
-import { resolveSnowflakeOptions } from '../../../libs/node/src/options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
 
 const root = join(__dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

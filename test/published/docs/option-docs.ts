@@ -14,16 +14,35 @@ const ROOT = join(__dirname, '../../..');
 const FOLDERS = ['libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
 
 /**
- * The options that an interface of the libraries declares itself, in its order.
- * @throws Error when there is no such interface, or one of its members lacks a comment, `@range` or `@defaultValue`
+ * The options of an interface, in its order: those that it declares itself, and those of the group of rules that it
+ * extends, as `LeaseOptions` does `OptionsOf<typeof leaseOptions>`.
+ * @throws Error when there is no such interface, or one of its options lacks a comment, `@range` or `@defaultValue`
  */
 export function optionDocs(interfaceName: string): OptionDoc[] {
-  const declared = interfaces().get(interfaceName);
+  const declared = sources().interfaces.get(interfaceName);
   if (declared === undefined) throw new Error(`no interface ${interfaceName} in ${FOLDERS.join(', ')}`);
-  return declared.members.filter(ts.isPropertySignature).map((member) => docOf(interfaceName, member));
+  const groups = (declared.heritageClauses ?? []).flatMap(({ types }) => types).flatMap(groupsOf);
+  const members = [...groups.flatMap(rulesOf), ...declared.members.filter(ts.isPropertySignature)];
+  return members.map((member) => docOf(interfaceName, member));
 }
 
-function docOf(interfaceName: string, member: ts.PropertySignature): OptionDoc {
+/** The groups of `OptionsOf<typeof group>`. */
+function groupsOf({ expression, typeArguments = [] as never }: ts.ExpressionWithTypeArguments): string[] {
+  if (expression.getText() !== 'OptionsOf') return [];
+  return typeArguments.filter(ts.isTypeQueryNode).map(({ exprName }) => exprName.getText());
+}
+
+/** The rules of a group, with those of groups that it spreads. */
+function rulesOf(group: string): ts.PropertyAssignment[] {
+  const declared = sources().groups.get(group);
+  if (declared === undefined) throw new Error(`no group of options ${group} in ${FOLDERS.join(', ')}`);
+  return declared.properties.flatMap((each) => {
+    if (ts.isSpreadAssignment(each)) return rulesOf(each.expression.getText());
+    return ts.isPropertyAssignment(each) ? [each] : [];
+  });
+}
+
+function docOf(interfaceName: string, member: ts.PropertySignature | ts.PropertyAssignment): OptionDoc {
   const name = member.name.getText();
   const said = (what: string, text: string | undefined): string => {
     if (text !== undefined && text !== '') return text.replace(/\s+/g, ' ').trim();
@@ -34,21 +53,40 @@ function docOf(interfaceName: string, member: ts.PropertySignature): OptionDoc {
     return ts.getTextOfJSDocComment(found?.comment);
   };
   const comment = ts.getJSDocCommentsAndTags(member).find(ts.isJSDoc)?.comment;
-  const required = member.questionToken === undefined;
+  const isRequired = ts.isPropertySignature(member)
+    ? member.questionToken === undefined
+    : /\bisRequired: true\b/.test(member.initializer.getText());
   return {
     name,
     range: said('@range', tag('range')),
-    fallback: required ? 'required' : said('@defaultValue', tag('defaultValue')),
+    fallback: isRequired ? 'required' : said('@defaultValue', tag('defaultValue')),
     // What follows the first paragraph is for whoever looks the option up in an editor.
     meaning: said('text', ts.getTextOfJSDocComment(comment)?.split('\n\n')[0]),
   };
 }
 
-let found: Map<string, ts.InterfaceDeclaration> | undefined;
+interface Sources {
+  readonly interfaces: ReadonlyMap<string, ts.InterfaceDeclaration>;
+  readonly groups: ReadonlyMap<string, ts.ObjectLiteralExpression>;
+}
 
-function interfaces(): Map<string, ts.InterfaceDeclaration> {
-  found ??= new Map(FOLDERS.flatMap(sourceFiles).flatMap(interfacesOf));
+let found: Sources | undefined;
+
+function sources(): Sources {
+  const statements = (): ts.Statement[] => FOLDERS.flatMap(sourceFiles).flatMap(statementsOf);
+  found ??= declarationsOf(statements());
   return found;
+}
+
+function declarationsOf(statements: readonly ts.Statement[]): Sources {
+  const interfaces = statements.filter(ts.isInterfaceDeclaration).map((each) => [each.name.text, each] as const);
+  const variables = statements.filter(ts.isVariableStatement).flatMap((each) => each.declarationList.declarations);
+  const groups = variables.flatMap(({ name, initializer }) =>
+    initializer !== undefined && ts.isObjectLiteralExpression(initializer)
+      ? [[name.getText(), initializer] as const]
+      : [],
+  );
+  return { interfaces: new Map(interfaces), groups: new Map(groups) };
 }
 
 function sourceFiles(folder: string): string[] {
@@ -57,7 +95,6 @@ function sourceFiles(folder: string): string[] {
     .map((path) => join(ROOT, folder, path));
 }
 
-function interfacesOf(path: string): [string, ts.InterfaceDeclaration][] {
-  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
-  return source.statements.filter(ts.isInterfaceDeclaration).map((each) => [each.name.text, each]);
+function statementsOf(path: string): readonly ts.Statement[] {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true).statements;
 }

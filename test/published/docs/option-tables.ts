@@ -1,4 +1,5 @@
-import { OPTION_TABLE } from '../../../libs/node/src/options/option-table.js';
+import { AUDIENCES, type OptionFacts } from '@raindrop/core/internal';
+import { serviceOptions } from '../../../libs/node/src/options/service-options.js';
 import { optionDocs, type OptionDoc } from './option-docs';
 
 const TABLE = /(<!-- options: ([\w., ]+) -->\n)[^]*?(\n<!-- \/options -->)/g;
@@ -17,13 +18,18 @@ export function withOptionTables(markdown: string): string {
     return [`${begin}\n| option | range | default | meaning |`, '|---|---|---|---|', ...rows, end].join('\n');
   });
   return tables.replace(PURPOSES, (_, begin: string, end: string) => {
-    return [`${begin}\n| options | for |`, '|---|---|', ...OPTION_TABLE.map(purposeRow), end].join('\n');
+    return [`${begin}\n| options | for |`, '|---|---|', ...purposeRows(), end].join('\n');
   });
 }
 
-function purposeRow({ options, purpose }: (typeof OPTION_TABLE)[number]): string {
+/** A row for each kind of service that reads options of its own. */
+function purposeRows(): string[] {
   const code = (text: string): string => `\`${text}\``;
-  return `| ${options.map(code).join(', ')} | ${purpose.replace(/(?:idMode: |workerIdAssigner: )?'\w+'|\w+\(\)/g, code)} |`;
+  return Object.entries(AUDIENCES).map(([audience, { purpose }]) => {
+    const read = Object.entries<OptionFacts>(serviceOptions).filter(([, { readBy }]) => readBy === audience);
+    const kind = purpose.replace(/(?:idMode: |workerIdAssigner: )?'\w+'|\w+\(\)/g, code);
+    return `| ${read.map(([name]) => code(name)).join(', ')} | ${kind} |`;
+  });
 }
 
 /** `GeneratorOptions`, or `SnowflakeModuleOptions.clock`. */

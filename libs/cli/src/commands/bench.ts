@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
+import { generatorOptions, layoutOptions } from '@raindrop/core/internal';
 import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
-import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
@@ -61,24 +61,13 @@ export async function bench(flags: FlagValues, output: CliOutput): Promise<void>
 }
 
 /** What a measurement depends on: the bits, and how IDs are issued. */
-const MEASURED = [
-  ...LAYOUT_OPTIONS,
-  ...([
-    'layout',
-    'onClockBack',
-    'onExhausted',
-    'maxHoldMs',
-    'maxAheadMs',
-    'sequenceStart',
-    'maxBatch',
-    'clock',
-  ] as const),
-];
+const MEASURED = [...Object.keys(layoutOptions), 'layout', ...Object.keys(generatorOptions), 'clock'];
 
 function benchOptions(given: SnowflakeModuleOptions): SnowflakeModuleOptions {
   refuseUnknown(given);
-  const names = MEASURED.filter((name) => given[name] !== undefined);
-  const measured = Object.fromEntries(names.map((name) => [name, given[name]])) as SnowflakeModuleOptions;
+  const measured: SnowflakeModuleOptions = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => MEASURED.includes(name) && value !== undefined),
+  );
   const options = namesLayout(given) ? measured : { ...measured, ...WIDE };
   return { ...options, dbConfig: 'sqlite::memory:', allowVolatile: true };
 }

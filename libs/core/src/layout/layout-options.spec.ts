@@ -194,10 +194,10 @@ describe('a wrong layout option', () => {
       'startTimeStamp',
       'timeStampLength',
       'workIdLength',
-      'serviceMinWorkId',
-      'timeBackBitValue',
       'endBitsLength',
       'endBitsValue',
+      'serviceMinWorkId',
+      'timeBackBitValue',
     ]);
   });
 

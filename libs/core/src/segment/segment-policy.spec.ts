@@ -12,7 +12,8 @@ import {
   UnknownCodeError,
 } from './segment-errors.js';
 import { PrefetchDistance } from './segment-policy.js';
-import { resolveSegmentOptions } from './segment-options.js';
+import { resolveOptions } from '../config/option-rules.js';
+import { segmentOptions } from './segment-options.js';
 
 describe('The next segment', () => {
   it('is fetched when less than prefetchBelow of the step is left, in the background, and only once', async () => {
@@ -276,13 +277,13 @@ const MINUTE = 60_000;
 
 describe('The numbers to be kept at hand', () => {
   it('are a share of the step, whoever starves', () => {
-    const distance = new PrefetchDistance(resolveSegmentOptions({ prefetchBelow: 0.25 }));
+    const distance = new PrefetchDistance(resolveOptions(segmentOptions, { prefetchBelow: 0.25 }));
     distance.landed(true, 1_000, 0);
     expect(distance.numbers(1_000)).toBe(250);
   });
 
   it('are whole segments in a chain, twice as many after each time that somebody starved', () => {
-    const distance = new PrefetchDistance(resolveSegmentOptions({ chain: { safeDistance: 3 } }));
+    const distance = new PrefetchDistance(resolveOptions(segmentOptions, { chain: { safeDistance: 3 } }));
     expect(distance.numbers(1_000)).toBe(3_000);
     distance.landed(true, 1_000, 0);
     expect(distance.numbers(1_000)).toBe(6_000);
@@ -291,14 +292,14 @@ describe('The numbers to be kept at hand', () => {
   });
 
   it('never go over the budget', () => {
-    const distance = new PrefetchDistance(resolveSegmentOptions({ chain: { maxBuffered: 5_000 } }));
+    const distance = new PrefetchDistance(resolveOptions(segmentOptions, { chain: { maxBuffered: 5_000 } }));
     for (let times = 0; times < 100; times++) distance.landed(true, 1_000, times);
     expect(distance.numbers(1_000)).toBe(5_000);
     expect(distance.numbers(1)).toBeLessThanOrEqual(8);
   });
 
   it('get fewer when nobody has starved for a minute, and again after another', () => {
-    const distance = new PrefetchDistance(resolveSegmentOptions({ chain: true }));
+    const distance = new PrefetchDistance(resolveOptions(segmentOptions, { chain: true }));
     distance.landed(true, 1_000, 0);
     distance.landed(true, 1_000, 1);
     distance.landed(false, 1_000, MINUTE);

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { ConfigurationError } from '@raindrop/core';
-import { type RedisBufferOptions, resolveRedisBufferOptions } from './redis-options.js';
+import { resolveOptions } from '@raindrop/core/internal';
+import { redisBufferOptions, type RedisBufferOptions } from './redis-options.js';
 import { RedisKeys } from './redis-keys.js';
 
 const connection = 'redis://127.0.0.1:6379';
 
 describe('The options of Redis', () => {
   it('have defaults', () => {
-    expect(resolveRedisBufferOptions({ connection })).toEqual({
+    expect(resolveOptions(redisBufferOptions, { connection })).toEqual({
       connection,
       keyPrefix: 'id.gen.',
       idle: 0.2,
@@ -37,14 +38,14 @@ describe('The options of Redis', () => {
   ])('are refused when %s is %p', (option, given) => {
     const options = { connection, [option]: given } as RedisBufferOptions;
     const problems = [expect.objectContaining({ option })];
-    expect(() => resolveRedisBufferOptions(options)).toThrow(ConfigurationError);
-    expect(() => resolveRedisBufferOptions(options)).toThrow(expect.objectContaining({ problems }) as Error);
+    expect(() => resolveOptions(redisBufferOptions, options)).toThrow(ConfigurationError);
+    expect(() => resolveOptions(redisBufferOptions, options)).toThrow(expect.objectContaining({ problems }) as Error);
   });
 
   it('are refused without showing what may hold a password', () => {
     const secret = 'rediss:/:hunter2@host';
-    expect(() => resolveRedisBufferOptions({ connection: secret })).not.toThrow(/hunter2/);
-    expect(() => resolveRedisBufferOptions({ connection: secret })).toThrow('redis://');
+    expect(() => resolveOptions(redisBufferOptions, { connection: secret })).not.toThrow(/hunter2/);
+    expect(() => resolveOptions(redisBufferOptions, { connection: secret })).toThrow('redis://');
   });
 });
 

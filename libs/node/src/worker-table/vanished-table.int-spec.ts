@@ -9,7 +9,7 @@ import { startMariadb } from '../../../../test/support/servers/private-servers.j
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import type { IdService } from '../id-service.js';
 import { openIdService } from '../open-id-service.js';
-import type { SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
 import { workerRowsSql, workerTableSql } from './worker-table.js';
 

@@ -10,7 +10,7 @@ import type {
   WorkerIdGuarantee,
 } from '@raindrop/core';
 import type { Worker } from '../ports/worker.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';

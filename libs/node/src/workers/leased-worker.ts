@@ -9,7 +9,7 @@ import {
   type Tenure,
   type WorkerStore,
 } from '@raindrop/core';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { workerIdentity } from '../system/worker-identity.js';
 import type { Worker, WorkerGuarantee } from '../ports/worker.js';
 import { tellListener } from '../system/listeners.js';

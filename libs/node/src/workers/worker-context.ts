@@ -1,6 +1,6 @@
 import type { LeaseEvent, LeasePorts, WorkerIdGuarantee, WorkerStore } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import type { ResolvedAssignerOptions } from '../options/assigner-options.js';
 import type { MakeCustom } from './make-assigner.js';
 

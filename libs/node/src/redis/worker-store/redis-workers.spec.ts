@@ -1,13 +1,13 @@
 import { ConfigurationError } from '@raindrop/core';
-import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
-import { redisWorkers, redisWorkersOf, type RedisWorkersOptions, resolveRedisWorkersOptions } from './redis-workers.js';
+import { grantReachMs, resolveLeaseOptions, resolveOptions } from '@raindrop/core/internal';
+import { redisWorkers, redisWorkersOf, redisWorkersOptions, type RedisWorkersOptions } from './redis-workers.js';
 import { durabilityOf } from './redis-worker-store.js';
 
 const connection = 'redis://127.0.0.1:6379';
 
 describe('The options of worker ids in Redis', () => {
   it('have defaults', () => {
-    expect(resolveRedisWorkersOptions({ connection })).toEqual({ connection, key: 'raindrop.worker' });
+    expect(resolveOptions(redisWorkersOptions, { connection })).toEqual({ connection, key: 'raindrop.worker' });
   });
 
   it.each([

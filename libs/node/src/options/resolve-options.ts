@@ -1,11 +1,9 @@
 import type {
-  GeneratorOptions,
   Layout,
-  LayoutOptions,
-  LeaseOptions,
   ResolvedGeneratorOptions,
   ResolvedLayout,
   ResolvedLeaseOptions,
+  ResolvedSegmentOptions,
 } from '@raindrop/core';
 import {
   LASTING_LAYOUT,
@@ -14,79 +12,45 @@ import {
   readAnyLayout,
   readGeneratorOptions,
   readLeaseOptions,
+  readOptions,
+  type ReadOptions,
   reportOutsideLife,
+  segmentOptions,
 } from '@raindrop/core/internal';
-import {
-  type CommonModuleOptions,
-  readCommonOptions,
-  refuseNonObject,
-  type ResolvedCommonOptions,
-} from './common-options.js';
-import {
-  type AssignerOptions,
-  isReserving,
-  needsNoRows,
-  readAssignerOptions,
-  type ResolvedAssignerOptions,
-} from './assigner-options.js';
+import { SEGMENT_TABLE } from '../segment-table/segment-tables.js';
 import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
-import type { IdSource } from '../ports/id-engine.js';
 import { WORKER_TABLE } from '../worker-table/worker-table.js';
-
-/** The options of a service of snowflakes. `tableName` is the worker table's, by default `soc_raindrop_worker`. */
-export interface SnowflakeModuleOptions
-  extends Partial<LayoutOptions>, GeneratorOptions, LeaseOptions, AssignerOptions, CommonModuleOptions {
-  /**
-   * A layout in place of the bit options: `number` for keys that are JavaScript numbers, with `startTimeStamp` and
-   * `endBitsValue` beside it if so wanted; or a ready one.
-   * @range `number`, or a `Layout`
-   * @defaultValue without bit options the one that the worker table remembers; else 33 bits of seconds from 2026-01-01, 10
-   *   worker bits, 1 end bit
-   */
-  layout?: Layout | 'number';
-  /**
-   * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
-   * @range `snowflake`, `numberSection`, in any case
-   * @defaultValue `snowflake`
-   */
-  idMode?: 'snowflake';
-  /**
-   * Part of the worker's code.
-   * @range 0-65,535
-   * @defaultValue 0
-   */
-  servicePort?: number;
-  /**
-   * Store a hash in place of address and hardware address.
-   * @range true, false
-   * @defaultValue false
-   */
-  hashCode?: boolean;
-  /**
-   * The zone in which the original's programs write their times on MySQL and MariaDB (`loc` of their URL), for
-   * `adoptForeign` and `sharedWithOriginal`. It has to be the server's own, and to have no summer time.
-   * @range an offset such as `+08:00`
-   * @defaultValue `+00:00`
-   */
-  foreignTimeZone?: string;
-  /**
-   * Read the clock once in a turn of the event loop (and every 256 calls), or at every call.
-   * @range `turn`, `exact`
-   * @defaultValue `turn`
-   */
-  clock?: 'turn' | 'exact';
-  /**
-   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/service.md). The layout
-   * is that process's.
-   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`
-   * @defaultValue none
-   */
-  idSource?: IdSource;
-}
+import { isReserving, needsNoRows, readAssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
+import { commonOptions, refuseNonObject, type ResolvedCommonOptions } from './common-options.js';
+import {
+  refuseMisplaced,
+  segmentModuleOptions,
+  type SegmentModuleOptions,
+  type ServiceOptions,
+  snowflakeOptions,
+  type SnowflakeModuleOptions,
+} from './service-options.js';
 
 /** The options, checked and complete. Nothing downstream reads raw options. */
-export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
-  readonly idMode: 'snowflake';
+export type ResolvedServiceOptions = ResolvedSnowflakeOptions | ResolvedSegmentModuleOptions;
+
+/**
+ * Checks all options at once.
+ * @param readMore reads options that are somebody's own, with the same reader
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveServiceOptions<More extends object>(
+  options: ServiceOptions,
+  nowMs: number,
+  readMore?: (reader: OptionReader) => More,
+): ResolvedServiceOptions & More {
+  return isSegmentMode(options)
+    ? resolveSegmentModuleOptions(options, readMore)
+    : resolveSnowflakeOptions(options, nowMs, readMore);
+}
+
+/** The options of a service of snowflakes, checked and complete. */
+export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions, ReadOptions<typeof snowflakeOptions> {
   /** Of IDs that are made here; not set when `idSource` tells it. */
   readonly layout: ResolvedLayout;
   /**
@@ -98,12 +62,6 @@ export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions {
   readonly generator: ResolvedGeneratorOptions;
   readonly lease: ResolvedLeaseOptions;
   readonly assigner: ResolvedAssignerOptions;
-  readonly servicePort: number;
-  readonly hashCode: boolean;
-  readonly foreignTimeZone: string;
-  readonly clock: 'turn' | 'exact';
-  /** Set when another process makes the IDs. */
-  readonly idSource: IdSource | undefined;
   /** What its IDs have to have; undefined leaves it to the source. */
   readonly sourceLayout: Layout | undefined;
 }
@@ -122,8 +80,8 @@ export function resolveSnowflakeOptions<More extends object>(
 ): ResolvedSnowflakeOptions & More {
   refuseNonObject('options', options, 'must be an object with the options');
   const reader = new OptionReader(options);
-  reader.oneOf('idMode', ['snowflake', 'numberSection'], 'snowflake');
-  const idSource = readIdSource(reader);
+  const own = readOptions(reader, snowflakeOptions);
+  const { idSource } = own;
   // Of a ready layout a row for each worker id would be created; who creates none has them all.
   const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
   const isUnnamed = namesNoLayout(reader);
@@ -132,23 +90,16 @@ export function resolveSnowflakeOptions<More extends object>(
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
   const lease = readLeaseOptions(reader);
-  const assigner = readAssignerOptions(reader, layout, generator, idSource !== undefined);
+  const assigner = readAssignerOptions(reader, layout, generator, (origins) =>
+    refuseMisplaced(reader, idSource === undefined ? origins : ['idSource']),
+  );
   const resolved = {
-    idMode: 'snowflake',
+    ...own,
     generator,
     lease: withDefaultWait(reader, lease, assigner),
     assigner,
-    servicePort: reader.integer('servicePort', { min: 0, max: 65_535, default: 0 }),
-    hashCode: reader.boolean('hashCode', false),
-    foreignTimeZone: reader.string('foreignTimeZone', {
-      fallback: '+00:00',
-      pattern: /^[+-](0\d|1[0-4]):[0-5]\d$/,
-      legal: `an offset such as '+08:00'`,
-    }),
-    clock: reader.oneOf('clock', ['turn', 'exact'], 'turn'),
-    idSource,
     sourceLayout: layout?.layout,
-    ...readCommonOptions(reader, defaultTableOf(assigner)),
+    ...readOptions(reader, commonOptions, { defaultTable: defaultTableOf(assigner) }),
     ...readMore(reader),
   } as const;
   reader.finish();
@@ -157,15 +108,6 @@ export function resolveSnowflakeOptions<More extends object>(
     ? (found: Layout) => resolveSnowflakeOptions({ ...options, layout: found }, nowMs, readMore)
     : undefined;
   return Object.freeze({ layout: layout!, withLayout, ...resolved });
-}
-
-function readIdSource(reader: OptionReader): IdSource | undefined {
-  const given = reader.value('idSource') as Partial<IdSource> | null | undefined;
-  if (given === undefined || typeof given?.open === 'function') return given as IdSource | undefined;
-  // It may hold a password.
-  const legal = 'must be what clusterPrimary() or remoteIds() returns';
-  reader.problem('idSource', `(${typeof given})`, legal);
-  return undefined;
 }
 
 /** One that can only read would refuse every ID. */
@@ -195,4 +137,40 @@ function remembersLayouts({ parts }: ResolvedAssignerOptions): boolean {
 
 function defaultTableOf({ parts }: ResolvedAssignerOptions): string {
   return parts.at(-1)?.use === 'disposable' ? WORKER_NODE_TABLE.defaultName : WORKER_TABLE.defaultName;
+}
+
+/** The options of a service of numbers, checked and complete. */
+export interface ResolvedSegmentModuleOptions
+  extends ResolvedCommonOptions, Omit<ReadOptions<typeof segmentModuleOptions>, 'codes'> {
+  readonly segments: ResolvedSegmentOptions;
+  readonly codes: readonly string[];
+}
+
+/** Whether these options are for numbers from segments. */
+export function isSegmentMode(options: { readonly idMode?: unknown }): options is SegmentModuleOptions {
+  return typeof options.idMode === 'string' && options.idMode.toLowerCase() === 'numbersection';
+}
+
+/**
+ * Checks all options at once.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveSegmentModuleOptions<More extends object>(
+  options: SegmentModuleOptions,
+  readMore: (reader: OptionReader) => More = () => ({}) as More,
+): ResolvedSegmentModuleOptions & More {
+  refuseNonObject('options', options, 'must be an object with the options');
+  const reader = new OptionReader(options);
+  refuseMisplaced(reader, ['numberSection']);
+  const segments = readOptions(reader, segmentOptions);
+  const { codes = [segments.defaultCode], ...own } = readOptions(reader, segmentModuleOptions, segments);
+  const resolved = {
+    ...own,
+    segments,
+    codes: [...new Set(codes)],
+    ...readOptions(reader, commonOptions, { defaultTable: SEGMENT_TABLE.defaultName }),
+    ...readMore(reader),
+  } as const;
+  reader.finish();
+  return Object.freeze(resolved);
 }

@@ -1,9 +1,17 @@
 import { ConfigurationError, presets } from '@raindrop/core';
 import { openEngine } from '../engines/open-engine.js';
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
-import { BIT_OPTIONS } from '@raindrop/core/internal';
-import { OPTION_TABLE, type Origin } from './option-table.js';
-import { resolveServiceOptions, type ServiceOptions } from './service-options.js';
+import {
+  AUDIENCES,
+  BIT_OPTIONS,
+  generatorOptions,
+  leaseOptions,
+  type OptionFacts,
+  type Origin,
+  segmentOptions,
+} from '@raindrop/core/internal';
+import { resolveServiceOptions } from './resolve-options.js';
+import { segmentModuleOptions, serviceOptions, type ServiceOptions, snowflakeOptions } from './service-options.js';
 
 const NOW = Date.parse('2026-03-01');
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
@@ -89,10 +97,12 @@ async function outcomeOf(
 }
 
 const CASES = SERVICES.flatMap(([origins, service]) =>
-  OPTION_TABLE.flatMap(({ options, readBy }) => {
-    const isRead = readBy.some((each) => origins.includes(each));
-    return options.map((option) => [option, isRead ? 'has an effect' : 'is refused', origins, service] as const);
-  }).filter(([option]) => !('layout' in service) || !(BIT_OPTIONS as readonly string[]).includes(option)),
+  Object.entries<OptionFacts>(serviceOptions)
+    .map(([option, { readBy }]) => {
+      const isRead = AUDIENCES[readBy!].origins.some((each) => origins.includes(each));
+      return [option, isRead ? 'has an effect' : 'is refused', origins, service] as const;
+    })
+    .filter(([option]) => !('layout' in service) || !(BIT_OPTIONS as readonly string[]).includes(option)),
 );
 
 it.each(CASES)('%s %s with %j', async (option, verdict, _, service) => {
@@ -106,7 +116,15 @@ it.each(CASES)('%s %s with %j', async (option, verdict, _, service) => {
   expect(after.opened).not.toEqual(before.opened);
 });
 
-it('has every option once', () => {
-  const named = OPTION_TABLE.flatMap(({ options }) => options);
-  expect([...named].sort()).toEqual(Object.keys(VALUES).sort());
+it('tries every option', () => {
+  expect(Object.keys(serviceOptions).sort()).toEqual(Object.keys(VALUES).sort());
+});
+
+it('an option of several groups has the same readers in each', () => {
+  const groups = [generatorOptions, leaseOptions, segmentOptions, snowflakeOptions, segmentModuleOptions];
+  for (const group of groups) {
+    for (const [name, { readBy }] of Object.entries<OptionFacts>(group)) {
+      expect([name, readBy]).toEqual([name, serviceOptions[name]?.readBy]);
+    }
+  }
 });
