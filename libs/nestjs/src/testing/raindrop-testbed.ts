@@ -4,7 +4,7 @@ import { SnowflakeGenerator } from '@raindrop/core/internal';
 import { DEFAULT_SERVICE, logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
 import { ManualClock, type TestClock } from './manual-clock.js';
-import { SteeredWorker } from './steered-worker.js';
+import { FakeWorker } from './fake-worker.js';
 import { resolveTestOptions, type TestIdServiceOptions } from './testing.options.js';
 
 const SEED = 1;
@@ -37,7 +37,7 @@ export class RaindropTestbed {
   readonly ids: IdService;
   readonly clock: TestClock;
   private readonly startMs: number;
-  private readonly worker: SteeredWorker;
+  private readonly worker: FakeWorker;
   private readonly randomness = new SeededRandom();
 
   /** @throws ConfigurationError naming every option that is wrong */
@@ -45,15 +45,16 @@ export class RaindropTestbed {
     const resolved = resolveTestOptions(options);
     const { name, startMs, workerId, lint, logger = new Logger() } = resolved;
     const { layout, firstLane } = resolved.layout;
-    const worker = new SteeredWorker(workerId, firstLane);
-    const clock = new ManualClock(startMs, () => worker.tenure.wake());
+    const worker = new FakeWorker(workerId, firstLane);
+    const clock = new ManualClock(startMs, () => worker.wake());
     const generator = new SnowflakeGenerator(
-      { layout, tenure: worker.tenure, options: resolved.generator },
+      { layout, tenure: worker, options: resolved.generator },
       { clock, monotonic: clock.monotonic, timers: clock, randomness: this.randomness },
     );
-    void worker.start(generator);
+    worker.setHighestIssued((lane) => generator.highest(worker, lane));
+    const engine = new SnowflakeEngine(generator, worker, { assigner: 'test', guarantee: 'reserved' });
     const warn = (message: string): void => void logger.warn(message, logContext(name));
-    this.ids = new IdService(name, new SnowflakeEngine(generator, worker), { mode: lint, warn });
+    this.ids = new IdService(name, engine, { mode: lint, warn });
     this.clock = clock;
     this.startMs = startMs;
     this.worker = worker;
@@ -72,7 +73,7 @@ export class RaindropTestbed {
    * held, the same one changes nothing, and another one is taken after `lease-lost`.
    * @throws InvalidPartError for a worker id that does not fit the layout
    */
-  regainLease(workerId = this.worker.tenure.workerId): void {
+  regainLease(workerId = this.worker.workerId): void {
     this.ids.layout.pack({ tick: 0, workerId, clockBack: 0, sequence: 0 });
     this.worker.regain(workerId);
   }

@@ -7,18 +7,18 @@ import {
   StoreSession,
   wallClock,
   withFoundLayout,
+  type Worker,
 } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { tellListeners } from '../system/listeners.js';
-import type { Worker } from '../ports/worker.js';
+import type { WorkerSource } from '../ports/worker.js';
 import { monotonicClock, systemPorts } from '../system/system-ports.js';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { logContext, type Logger } from '../ports/logger.js';
 import type { MakeCustom } from '../workers/make-assigner.js';
 import { openReservingStore, reservingOf } from '../workers/open-worker-store.js';
-import { openWorker } from '../workers/open-worker.js';
-import type { WorkerContext } from '../workers/worker-context.js';
+import { openWorker, type WorkerContext } from '../workers/open-worker.js';
 
 /** Snowflakes, and the worker id they are made with. */
 export class SnowflakeEngine implements IdEngine {
@@ -28,6 +28,7 @@ export class SnowflakeEngine implements IdEngine {
   constructor(
     readonly calls: SnowflakeGenerator,
     private readonly worker: Worker,
+    private readonly source: WorkerSource,
   ) {
     this.saturation = new Saturation(calls.layout.idsPerSecond, monotonicClock.now());
   }
@@ -48,7 +49,7 @@ export class SnowflakeEngine implements IdEngine {
     const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000);
     const saturation = this.saturation.share;
     const { counters } = this.calls;
-    const { assigner, guarantee } = this.worker;
+    const { assigner, guarantee } = this.source;
     return {
       ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, daysLeft, saturation },
       ...this.worker.status(),
@@ -112,15 +113,16 @@ async function openWith(context: WorkerContext, surroundings: SnowflakeSurroundi
   const { name, logger, onLayout } = surroundings;
   const { options, ports } = context;
   onLayout?.(options.layout.layout);
-  const worker = await openWorker(context);
+  const { worker, source } = await openWorker(context);
   const generator = new SnowflakeGenerator(
-    { layout: options.layout.layout, tenure: worker.tenure, options: options.generator },
+    { layout: options.layout.layout, tenure: worker, options: options.generator },
     ports,
   );
-  await worker.start(generator);
+  worker.setHighestIssued((lane) => generator.highest(worker, lane));
+  await worker.start();
   logger.log(startLine(options.layout, ports.clock.now()), logContext(name));
-  for (const message of warningsOf(options, worker)) logger.warn(message, logContext(name));
-  return new SnowflakeEngine(generator, worker);
+  for (const message of warningsOf(options, worker.workerId, source)) logger.warn(message, logContext(name));
+  return new SnowflakeEngine(generator, worker, source);
 }
 
 function openStore({ options, ports, database, onEvent }: WorkerContext & { readonly ports: LeasePorts }): WorkerStore {
@@ -139,11 +141,14 @@ async function closedOnFailure<T>(store: WorkerStore, work: () => Promise<T>): P
 }
 
 /** What works, and should be looked at before it is relied on. */
-function warningsOf(options: ResolvedSnowflakeOptions, worker: Worker): string[] {
+function warningsOf(
+  options: ResolvedSnowflakeOptions,
+  workerId: number,
+  { assigner, guarantee }: WorkerSource,
+): string[] {
   const warnings = options.layout.warnings.map(({ message }) => message);
-  const { assigner, guarantee, tenure } = worker;
   if (guarantee === 'declared') {
-    warnings.push(`worker ${tenure.workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
+    warnings.push(`worker ${workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
   }
   return warnings;
 }

@@ -3,13 +3,10 @@ import type { Layout, LeaseStatus } from '@raindrop/core';
 import { type PrefetchedIds, wallClock } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { tellListeners } from '../system/listeners.js';
-import type { WorkerGuarantee } from '../ports/worker.js';
+import type { WorkerSource } from '../ports/worker.js';
 
 /** What an engine knows of the process that makes its IDs. */
-export interface Origin {
-  /** What stands in for the assigner's name. */
-  readonly assigner: string;
-  readonly guarantee: WorkerGuarantee;
+export interface RemoteWorker extends WorkerSource {
   /** `lost` while no IDs come from there. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'lost'>;
   /** Of the process that makes them; undefined when unknown. */
@@ -31,7 +28,7 @@ export class SourcedEngine implements IdEngine {
   constructor(
     readonly calls: PrefetchedIds,
     readonly layout: Layout,
-    private readonly origin: () => Origin,
+    private readonly origin: () => RemoteWorker,
     private readonly closeSource: () => void = () => {},
   ) {}
 

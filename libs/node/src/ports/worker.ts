@@ -1,36 +1,24 @@
 import type {
   AppSegmentStore,
-  LeaseEvent,
-  LeaseStatus,
   ResolvedLeaseOptions,
   SegmentPorts,
   SegmentStore,
-  SnowflakeGenerator,
-  Tenure,
   Timers,
   WorkerIdGuarantee,
   WorkerStore,
 } from '@raindrop/core';
 
 /**
- * The guarantee says what is known of a worker id: `reserved`, that nobody else has it, and how far it was used before;
- * or what its assigner vouches for.
+ * What is known of a worker id. `reserved`: no other process has it, and its row says how far it was used before. The
+ * others are what its assigner guarantees.
  */
 export type WorkerGuarantee = 'reserved' | WorkerIdGuarantee;
 
-/** A worker id, however it was come by, as the service sees it. */
-export interface Worker {
-  /** The name of its assigner. */
+/** Where a worker id comes from. */
+export interface WorkerSource {
+  /** The name of the assigner that gave it. */
   readonly assigner: string;
   readonly guarantee: WorkerGuarantee;
-  readonly tenure: Tenure;
-  /** Settles when IDs can be issued; `generator` says what was, when the worker is given back. */
-  start(generator: SnowflakeGenerator): Promise<void>;
-  status(): LeaseStatus;
-  onEvent(listener: (event: LeaseEvent) => void): void;
-  afterRestore(): void;
-  /** Never rejects. */
-  close(): Promise<void>;
 }
 
 /** The context that a store of worker rows is opened with. */

@@ -3,7 +3,7 @@ import type { Layout, PrefetchOptions, PrefetchPorts, ResolvedPrefetchOptions, S
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import { readCodes } from '../options/common-options.js';
 import { systemPorts } from '../system/system-ports.js';
-import { type Origin, SourcedEngine } from '../engines/sourced-engine.js';
+import { type RemoteWorker, SourcedEngine } from '../engines/sourced-engine.js';
 import { RemoteBatchSource, type RemoteTransport } from './remote-batch-source.js';
 
 /**
@@ -114,7 +114,7 @@ async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEn
   try {
     await calls.start(codes);
     // Nothing starts without an answer, and each one names its layout.
-    const origin = (): Origin => ({
+    const origin = (): RemoteWorker => ({
       assigner,
       // What whoever named the service vouches for.
       guarantee: 'declared',

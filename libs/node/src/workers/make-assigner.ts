@@ -12,10 +12,16 @@ import {
 } from '@raindrop/core';
 import { machineProcessWorkerId, machineText, WorkerIdAssignerError } from '@raindrop/core/internal';
 import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import { databaseOf } from '../database/application-database.js';
+import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { AssignerClass, AssignerUse } from '../options/assigner-options.js';
 import type { ReservingAssigner } from '../ports/worker.js';
-import { openDisposableAssigner } from './assigned-worker.js';
+import {
+  DisposableAssigner,
+  MemoryDisposableAssigner,
+  type MemoryNodes,
+} from '../worker-node-table/disposable-assigner.js';
 
 /** Makes an application's own assigner, with what is injected into it where something injects. */
 export type MakeCustom = (assigner: AssignerClass) => Promise<WorkerIdAssigner>;
@@ -61,6 +67,23 @@ function checked(assigner: WorkerIdAssigner): WorkerIdAssigner {
   if (typeof name === 'string' && name !== '' && GUARANTEES.includes(guarantee)) return assigner;
   const message = `must have a name and a guarantee, one of ${GUARANTEES.join(', ')}: a WorkerIdAssigner`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: assigner.constructor.name, message }]);
+}
+
+/**
+ * A new worker id for each start, from a table in `dbConfig`'s database or the application's.
+ * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
+ */
+export function openDisposableAssigner(
+  options: ResolvedSnowflakeOptions,
+  ofApplication: SqlDatabase | undefined,
+): WorkerIdAssigner {
+  const database = databaseOf(options, ofApplication);
+  const { tableName, autoCreateTable, servicePort } = options;
+  if (database === undefined) {
+    return new MemoryDisposableAssigner(memoryTable('worker nodes', tableName, (): MemoryNodes => ({ last: 0 })));
+  }
+  const { opTimeoutMs } = options.lease;
+  return new DisposableAssigner(database, { tableName, autoCreateTable, servicePort, opTimeoutMs });
 }
 
 /** @see RFC 1918, section 3 */
