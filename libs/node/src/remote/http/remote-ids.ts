@@ -2,18 +2,19 @@ import type { OptionReader } from '@raindrop/core/internal';
 import { type RemoteFetchOptions, remoteIdSource, type RemoteIdSource } from '../remote-id-source.js';
 import { HttpTransport } from './http-transport.js';
 
+/** The options of {@link remoteIds}. */
 export interface RemoteIdsOptions extends RemoteFetchOptions {
-  /** Where the service is, `https://ids.internal` or with a path: `/v1/ids` is added to it. */
+  /** The address of the service, such as `https://ids.internal`; `/v1/ids` is added to its path. */
   url: string;
   /** Sent as `Authorization: Bearer ...`; 1-1,024 visible ASCII characters. Default: none. It is never logged. */
   apiKey?: string | undefined;
 }
 
 /**
- * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs: batches are taken ahead of need,
- * so that once warm nobody waits for a round trip.
+ * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs. Batches are fetched ahead of need:
+ * after the first ones, no call waits for a round trip.
  *
- * The layout is the service's; where layout options are given, they must be the same.
+ * The layout is that of the ID service. Where this service has layout options, they must give the same one.
  */
 export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
   return remoteIdSource('remoteIds()', options, (reader) => {
@@ -23,7 +24,7 @@ export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
   });
 }
 
-/** The value stays out of the message: it may hold a password. */
+/** The message does not show the value: it may hold a password. */
 function readUrl(reader: OptionReader): URL | undefined {
   const given = reader.value('url');
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
@@ -38,7 +39,7 @@ function readUrl(reader: OptionReader): URL | undefined {
   return undefined;
 }
 
-/** Reads `apiKey`; its value is in no message. */
+/** Reads `apiKey`. No message shows its value. */
 export function readApiKey(reader: OptionReader): string | undefined {
   const given = reader.value('apiKey');
   if (given === undefined) return undefined;
