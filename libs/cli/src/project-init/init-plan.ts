@@ -98,7 +98,7 @@ import { Column, Entity } from 'typeorm';
 
 /** Its id is a bigint in the database and a text in JavaScript, whose numbers end at 2^53. */
 @Entity('orders')
-class Order {
+export class Order {
   @GeneratedSnowflake()
   id!: string;
 
@@ -114,7 +114,7 @@ function migrationText(timestamp: number): string {
 import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /** Creates the table in which processes lease their worker ids. */
-const CreateWorkerTable = workerTableMigration();
+export const CreateWorkerTable = workerTableMigration();
 
 /** Creates the table of orders. Its key is filled by @GeneratedSnowflake(), not by the database. */
 export class ${name} implements MigrationInterface {
