@@ -17,12 +17,19 @@ function load(file) {
   if (known !== undefined) return known.exports;
   const module = { exports: {} };
   loaded.set(file, module);
-  const local = (request) => (request.startsWith('.') ? load(resolve(dirname(file), request)) : require(request));
+  const local = (request) => {
+    if (request.startsWith('.')) return load(resolve(dirname(file), request));
+    return request.startsWith('@raindrop/core') ? core : require(request);
+  };
   new Function('require', 'module', 'exports', readFileSync(file, 'utf8'))(local, module, module.exports);
   return module.exports;
 }
 
-const core = { ...load(resolve(libs, 'core/dist/index.js')), ...load(resolve(libs, 'core/dist/internal.js')) };
+const core = {
+  ...load(resolve(libs, 'core/dist/index.js')),
+  ...load(resolve(libs, 'core/dist/internal.js')),
+  ...load(resolve(libs, 'core/dist/layout/layout-options.js')),
+};
 const { systemPorts } = load(resolve(libs, 'node/dist/system/system-ports.js'));
 
 const resolved = core.resolveLayout(
