@@ -19,6 +19,9 @@ import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/
 import { hostTimers } from '@raindrop/node/internal';
 import { IdService } from './id.service.js';
 
+/** The version in package.json, as a test checks. The file itself is not read: a bundler would leave it behind. */
+const VERSION = '0.1.0';
+
 /** The events that are counted; the lease itself counts renewals and failures. */
 const COUNTED = ['lease-lost', 'lease-regained', 'lease-suspect', 'clock-back', 'database-regression'] as const;
 
@@ -240,22 +243,23 @@ function createObservable(meter: Meter, { kind, name, unit, description }: Obser
   return meter[`createObservable${kind}`](name, { unit, description, valueType });
 }
 
-/** The options say where a service's metrics go, and which codes have a label of their own. */
+/** Where a service's metrics go, and which codes have a label of their own. */
 export interface IdServiceMetricsOptions extends IssuedByCodeOptions {
-  /** Default: the meter `@raindrop/nestjs` of the SDK that is registered at the moment. */
+  /** Default: the meter `@raindrop/nestjs` of the SDK that is registered at the call. */
   readonly meter?: Meter;
 }
 
-/** What is observed already, and by how many. */
+/** The observations under way, and how many callers asked for each. */
 const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServiceObservation; users: number }>>();
 
 /**
  * Registers a service's metrics with OpenTelemetry: its counters are read when the SDK collects, and issuing IDs pays
  * nothing for it. `docs/operations.md` lists the instruments.
  *
- * Without an SDK nothing happens, also not when one is registered later: register it first. A service that is observed
- * already by the same meter is not observed twice; the options of the first call hold.
- * @returns ends it, once everybody who asked for it has ended it; the SDK may go on to export the last values
+ * Register the SDK first: without one nothing happens, also not when one is registered later. A service that the same
+ * meter observes already is not observed twice, and the options of the first call hold.
+ * @returns a function that ends the observation. It goes on until every caller has called its function. The SDK may go
+ * on exporting the last values
  * @throws ConfigurationError naming every option that is wrong
  */
 export function observeIdService(ids: IdService, options: IdServiceMetricsOptions = {}): () => void {
@@ -274,20 +278,17 @@ export function observeIdService(ids: IdService, options: IdServiceMetricsOption
   };
 }
 
-/** That of package.json, as a test makes sure: a bundler would leave the file behind. */
-const VERSION = '0.1.0';
-
-/** Raindrop's meter of the SDK that is registered now; one that does nothing while none is. */
+/** Raindrop's meter of the SDK that is registered now; a meter that does nothing while none is. */
 function defaultMeter(): Meter {
   return metrics.getMeter('@raindrop/nestjs', VERSION);
 }
 
-/** Provide {@link IdServiceMetricsOptions} under this token to have {@link RaindropMetrics} use them. */
+/** The token of {@link IdServiceMetricsOptions} for {@link RaindropMetrics}. */
 export const RAINDROP_METRICS_OPTIONS = Symbol('RAINDROP_METRICS_OPTIONS');
 
 /**
- * Gives OpenTelemetry the metrics of ID services: list it as a provider, and the service without a name is observed
- * from the start of its module until the application has shut down. Call {@link observe} for named services.
+ * Gives OpenTelemetry the metrics of ID services. List it as a provider: the service without a name is observed from
+ * the start of its module until the application has shut down. Call {@link observe} for named services.
  *
  * The OpenTelemetry SDK must be registered before the application starts; without one nothing happens.
  */
@@ -307,8 +308,8 @@ export class RaindropMetrics implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Observes a service, like {@link observeIdService}, until the application has shut down.
-   * @param options default those of {@link RAINDROP_METRICS_OPTIONS}
-   * @returns ends it earlier
+   * @param options by default those of {@link RAINDROP_METRICS_OPTIONS}
+   * @returns a function that ends it earlier
    * @throws ConfigurationError naming every option that is wrong
    */
   observe(service: IdService, options = this.options): () => void {

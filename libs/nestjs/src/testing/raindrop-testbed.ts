@@ -9,7 +9,7 @@ import { resolveTestOptions, type TestIdServiceOptions } from './testing.options
 
 const SEED = 1;
 
-/** The same choices in every run. */
+/** Makes the same choices in every run. */
 class SeededRandom implements Randomness {
   private seed = SEED;
 
@@ -28,10 +28,10 @@ class SeededRandom implements Randomness {
 }
 
 /**
- * Holds an `IdService` for tests, and steers everything around it: clock, lease, refusals.
+ * Holds an `IdService` for tests, and steers its clock, its lease and its refusals.
  *
- * The generator is the real one; the same calls give the same IDs in every run and on every machine. No ID is issued
- * twice, whatever is done to clock and lease; only {@link reset} begins anew.
+ * The generator is the real one. The same calls give the same IDs in every run and on every machine. No ID is issued
+ * twice, whatever the test does to clock and lease; only {@link reset} begins anew.
  */
 export class RaindropTestbed {
   readonly ids: IdService;
@@ -69,8 +69,8 @@ export class RaindropTestbed {
   }
 
   /**
-   * Gives a worker id back, by default the same one: calls that wait go on, and `lease-regained` is emitted. While one is
-   * held, the same one changes nothing, and another one is taken after `lease-lost`.
+   * Gives the service a worker id again, by default the one that was lost: calls that wait go on, and `lease-regained`
+   * is emitted. While a worker id is held, the same id changes nothing, and another one is taken after `lease-lost`.
    * @throws InvalidPartError for a worker id that does not fit the layout
    */
   regainLease(workerId = this.worker.workerId): void {
@@ -79,16 +79,17 @@ export class RaindropTestbed {
   }
 
   /**
-   * Makes every call throw this error, until called without one, or {@link reset}. The async calls wait where the error
-   * says that it is `retryable`.
+   * Makes every call throw this error, until it is called without one, or {@link reset} is. The async calls wait when
+   * the error is `retryable`.
    */
   refuseWith(error?: RaindropError): void {
     this.worker.refuseWith(error);
   }
 
   /**
-   * Goes back to the start, for the next test: clock, worker id and the first ID, which are issued once more. Calls
-   * that still wait go on and take the first IDs. Listeners stay, and `status().counters` count on.
+   * Goes back to the start, for the next test: clock and worker id are those of the start, and the same IDs are issued
+   * once more. Calls that still wait go on and take the first IDs. Listeners stay, and `status().counters` go on
+   * counting.
    */
   reset(): void {
     this.randomness.reset();

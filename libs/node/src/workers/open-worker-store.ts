@@ -81,7 +81,7 @@ function complete(name: string, store: unknown): WorkerStore {
 /**
  * Finds the assigner of the options that leases from a store.
  * @param without what an assigner without a store lacks, for the error
- * @throws ConfigurationError when no assigner of the options does
+ * @throws ConfigurationError when the options name no such assigner
  */
 export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: string): 'database' | ReservingAssigner {
   const { use } = assigner.parts.at(-1)!;
