@@ -63,16 +63,13 @@ const current = {
   abandon: () => store.abandon(),
   close: () => store.close(),
 };
-const keeper = new core.StoreWorkerKeeper(
-  {
-    resolved,
-    options: core.resolveLeaseOptions({}),
-    identity: { code: 'snapshot', holder: 'snapshot', timeUnit: 2 },
-    session: new core.StoreSession(current, ports.timers, 3_000),
-    ports,
-  },
-  () => {},
-);
+const keeper = new core.StoreWorkerKeeper({
+  resolved,
+  options: core.resolveLeaseOptions({}),
+  identity: { code: 'snapshot', holder: 'snapshot', timeUnit: 2 },
+  session: new core.StoreSession(current, ports.timers, 3_000),
+  ports,
+});
 const generator = new core.SnowflakeGenerator({ layout: resolved.layout, tenure: keeper }, ports);
 keeper.setHighestIssued((lane) => generator.highest(keeper, lane));
 

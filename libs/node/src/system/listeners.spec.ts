@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { LeaseEvent } from '@raindrop/core';
-import { tellListeners } from '../system/listeners.js';
+import { emitSafely } from './listeners.js';
 
 const EVENT: LeaseEvent = { type: 'lease-lost', workerId: 3, reason: 'taken' };
 
@@ -36,7 +36,7 @@ describe('Telling listeners', () => {
       throw new Error('pager is down');
     });
     events.on('lease-lost', (event) => told.push(event));
-    tellListeners(events, EVENT);
+    emitSafely(events, EVENT);
     expect(told).toEqual([EVENT]);
     expect(warned.mock.calls).toEqual([["A listener of 'lease-lost' threw: pager is down", 'RaindropWarning']]);
   });
@@ -46,7 +46,7 @@ describe('Telling listeners', () => {
     events.on('error', errors);
     const rejecting = (): unknown => Promise.reject(new Error('pager is down'));
     events.on('lease-lost', rejecting);
-    tellListeners(events, EVENT);
+    emitSafely(events, EVENT);
     await new Promise((resolve) => setImmediate(resolve));
     expect(warned.mock.calls).toEqual([["A listener of 'lease-lost' threw: pager is down", 'RaindropWarning']]);
     expect(errors).not.toHaveBeenCalled();
@@ -57,7 +57,7 @@ describe('Telling listeners', () => {
     events.on('lease-lost', () => {
       throw Object.create(null);
     });
-    tellListeners(events, EVENT);
+    emitSafely(events, EVENT);
     expect(warned.mock.calls).toEqual([[expect.stringContaining('no Error (object)'), 'RaindropWarning']]);
   });
 
@@ -76,7 +76,7 @@ describe('Telling listeners', () => {
     };
     events.on('lease-lost', (): unknown => rejecting());
     events.on('lease-lost', (event) => told.push(event));
-    tellListeners(events, EVENT);
+    emitSafely(events, EVENT);
     await new Promise((resolve) => setImmediate(resolve));
     expect(told).toEqual([EVENT]);
     expect(warned).toHaveBeenCalledTimes(2);
@@ -91,8 +91,8 @@ describe('Telling listeners', () => {
       order.push(this);
     });
     events.prependListener('lease-lost', () => order.push('first'));
-    tellListeners(events, EVENT);
-    tellListeners(events, EVENT);
+    emitSafely(events, EVENT);
+    emitSafely(events, EVENT);
     expect(order).toEqual(['first', 'once', events, 'first', events]);
     expect(await soon).toEqual([EVENT]);
   });
