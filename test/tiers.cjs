@@ -27,7 +27,7 @@ const shared = [
   'test/product/cluster-ids/cluster-ids.spec',
   'test/product/entities/entity-paths',
   'test/proof/simulation/(segments|uniqueness)',
-  'libs/core/src/generator/(issued-by-code|uniqueness|workers)',
+  'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',

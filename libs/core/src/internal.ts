@@ -73,6 +73,7 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
+export type { Worker } from './lease/worker-keeper.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
 export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';

@@ -9,13 +9,13 @@ import { InvalidIdError } from '@raindrop/core';
 import { type OptionsOf, type ReadOptions, resolveOptions } from '@raindrop/core/internal';
 import { idText, type IdText, snowflakeScalarOptions } from './http/id-text.js';
 
-/** What a scalar is called, and which texts are its IDs. */
+/** The name of a scalar, and the form of its IDs. */
 export interface SnowflakeScalarOptions extends OptionsOf<typeof snowflakeScalarOptions> {}
 
 /**
- * Makes a scalar for IDs, which are texts on the wire. From clients it takes the one text that the codec writes, and a
- * whole number that stands in the query itself, where every digit is kept. A number in JSON variables is refused: it may
- * have lost digits. From resolvers it takes bigints and texts, and no numbers.
+ * Makes a scalar for IDs, which are texts on the wire. A client may send the one text that the codec writes, or a whole
+ * number in the query itself, where every digit is kept. A number in JSON variables is refused: it may have lost
+ * digits. A resolver may return bigints and texts, and no numbers.
  *
  * @throws ConfigurationError when an option is not legal
  */
@@ -39,7 +39,7 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
       return parse(node.value, node);
     },
     serialize: (given) => {
-      // As the resolver holds it: digits, or the text of the codec.
+      // A resolver holds an ID as digits, or as the text of the codec.
       const digits = typeof given === 'string' && as !== 'text' && /^(0|[1-9]\d{0,18})$/.test(given);
       const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : decoded(given, text);
       if (id === undefined) throw new GraphQLError(`${name} cannot be made of a ${typeof given} that is no ID`);

@@ -26,7 +26,6 @@ export { refuse, serviceOptions } from './options/service-options.js';
 export { type ResolvedServiceOptions, resolveServiceOptions } from './options/resolve-options.js';
 export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/resolve-options.js';
 export { DEFAULT_SERVICE, logContext } from './ports/logger.js';
-export type { Worker } from './ports/worker.js';
 export type { PublicIdText } from './public-ids/public-ids.js';
 export { readApiKey } from './remote/http/remote-ids.js';
 export { readRefusal } from './remote/remote-errors.js';

@@ -21,11 +21,12 @@ export type OpenIdServiceOptions = ServiceOptions & {
 /**
  * Opens a service that issues IDs, without a framework: for scripts, seeds, migrations and servers of any kind.
  *
- * It settles when the service has a worker id, or its first numbers, and IDs can be issued at once. Call `close()` when
- * the process ends: the worker id is then free for others at once, and otherwise when its lease has run out.
+ * It settles when the service has a worker id, or its first numbers, and can issue IDs at once. Call `close()` when the
+ * process ends: then other processes can have the worker id at once. Without it they wait until the lease has run out.
  *
  * @example const ids = await openIdService({ dbConfig: 'postgres://app@localhost/app', ...layout });
- * @throws ConfigurationError naming every option that is wrong; what keeps the service from getting a worker id, such as
+ * @throws ConfigurationError naming every option that is wrong; the error that keeps the service from getting a worker
+ * id:
  *   NoFreeWorkerError, DatabaseCallError and DatabaseRefusedError
  */
 export async function openIdService(options: OpenIdServiceOptions): Promise<IdService> {

@@ -1,30 +1,25 @@
-import { MemoryWorkerStore, MemoryWorkerTable, SnowflakeGenerator } from '@raindrop/core/internal';
+import { MemoryWorkerStore, MemoryWorkerTable, type Worker } from '@raindrop/core/internal';
 import type { LeaseEvent } from '@raindrop/core';
 import { VirtualTime } from '../../support/engine/virtual-time.js';
 import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
-import { LeasedWorker } from '../../../libs/node/src/workers/leased-worker.js';
+import { leaseWorker } from '../../../libs/node/src/workers/open-worker.js';
 
 const DAY_MS = 86_400_000;
 
 /** A worker on a layout of 31 bits of seconds: it expires 68 years after 2026-01-01, on 2094-01-19. */
-async function workerFrom(now: string): Promise<{ time: VirtualTime; worker: LeasedWorker; warnings: string[] }> {
+async function workerFrom(now: string): Promise<{ time: VirtualTime; worker: Worker; warnings: string[] }> {
   const time = new VirtualTime(now);
   const lease = { heartbeatIntervalMs: 600_000, leaseMs: 3_600_000, minLifetimeDays: 0 };
   const layout = { startTimeStamp: '2026-01-01', timeStampLength: 31, workIdLength: 5 };
   const options = resolveSnowflakeOptions({ ...layout, ...lease }, time.wall);
   const ports = { ...time, clock: time.clock, timers: time, processId: () => 1 };
-  const worker = new LeasedWorker(
-    'database',
-    'reserved',
-    options,
-    new MemoryWorkerStore(new MemoryWorkerTable(), () => time.wall),
-    ports,
-  );
+  const store = new MemoryWorkerStore(new MemoryWorkerTable(), () => time.wall);
+  const worker = leaseWorker(options, { store, ports });
   const warnings: string[] = [];
   worker.onEvent((event: LeaseEvent) => {
     if (event.type === 'warning') warnings.push(event.message);
   });
-  await worker.start(new SnowflakeGenerator({ layout: options.layout.layout, tenure: worker.tenure }, ports));
+  await worker.start();
   return { time, worker, warnings };
 }
 

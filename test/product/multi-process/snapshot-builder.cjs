@@ -8,7 +8,8 @@ const { startupSnapshot } = require('node:v8');
 const BATCHES = 20;
 const PATIENCE = { timeoutMs: 60_000 };
 
-const libs = resolve(process.argv[1], '../../../libs');
+const libs = resolve(process.argv[1], '../../../../libs');
+const PACKAGES = { '@raindrop/core': 'core/dist/index.js', '@raindrop/core/internal': 'core/dist/internal.js' };
 const loaded = new Map();
 
 /** Modules that Node has loaded are refused in a snapshot; code that was only evaluated is not. */
@@ -17,15 +18,19 @@ function load(file) {
   if (known !== undefined) return known.exports;
   const module = { exports: {} };
   loaded.set(file, module);
-  const local = (request) => (request.startsWith('.') ? load(resolve(dirname(file), request)) : require(request));
+  const local = (request) => {
+    if (request in PACKAGES) return load(resolve(libs, PACKAGES[request]));
+    return request.startsWith('.') ? load(resolve(dirname(file), request)) : require(request);
+  };
   new Function('require', 'module', 'exports', readFileSync(file, 'utf8'))(local, module, module.exports);
   return module.exports;
 }
 
 const core = { ...load(resolve(libs, 'core/dist/index.js')), ...load(resolve(libs, 'core/dist/internal.js')) };
+const { resolveLayout } = load(resolve(libs, 'core/dist/layout/layout-options.js'));
 const { systemPorts } = load(resolve(libs, 'node/dist/system/system-ports.js'));
 
-const resolved = core.resolveLayout(
+const resolved = resolveLayout(
   {
     // Ticks of a day: however late one of the processes starts, all of them issue in one and the same.
     ...{ timeUnit: 'day', startTimeStamp: '2026-01-01', timeStampLength: 17 },
@@ -58,18 +63,15 @@ const current = {
   abandon: () => store.abandon(),
   close: () => store.close(),
 };
-const keeper = new core.StoreWorkerKeeper(
-  {
-    resolved,
-    options: core.resolveLeaseOptions({}),
-    identity: { code: 'snapshot', holder: 'snapshot', timeUnit: 2 },
-    session: new core.StoreSession(current, ports.timers, 3_000),
-    ports,
-  },
-  () => {},
-);
+const keeper = new core.StoreWorkerKeeper({
+  resolved,
+  options: core.resolveLeaseOptions({}),
+  identity: { code: 'snapshot', holder: 'snapshot', timeUnit: 2 },
+  session: new core.StoreSession(current, ports.timers, 3_000),
+  ports,
+});
 const generator = new core.SnowflakeGenerator({ layout: resolved.layout, tenure: keeper }, ports);
-keeper.reportedBy((lane) => generator.highest(keeper, lane));
+keeper.setHighestIssued((lane) => generator.highest(keeper, lane));
 
 isBlind = process.argv.includes('blind');
 void keeper.start().then(() => {

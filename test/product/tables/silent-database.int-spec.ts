@@ -1,4 +1,3 @@
-import { SnowflakeGenerator } from '@raindrop/core/internal';
 import { FlakyProxy } from '../../support/proxies/flaky-proxy.js';
 import { openStore } from '../../support/stores/open-store.js';
 import { OPTIONS } from '../../support/module/module-fixture.js';
@@ -39,9 +38,8 @@ async function startOf(given: SnowflakeModuleOptions): Promise<{ start: Promise<
   const makeCustom = (): never => {
     throw new Error('no assigner of the application is asked for');
   };
-  const worker = await openWorker({ options, ports, database: undefined, makeCustom, onEvent: () => undefined });
-  const generator = new SnowflakeGenerator({ layout: options.layout.layout, tenure: worker.tenure }, ports);
-  return { start: worker.start(generator), close: () => worker.close() };
+  const { worker } = await openWorker({ options, ports, database: undefined, makeCustom, onEvent: () => undefined });
+  return { start: worker.start(), close: () => worker.close() };
 }
 
 overBothPorts(() => {

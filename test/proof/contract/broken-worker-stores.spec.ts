@@ -124,9 +124,9 @@ const shared = Date.now;
 /** Read anew at every call: the clock of whatever process asks. */
 const own = (): number => Date.now();
 
-const READS_ARE_FRESH = 'shows what was written to everybody, from the moment of the answer';
-const IN_ORDER = 'never shows an older row after a newer one, whoever has seen that';
-const AT_ONCE = 'fences all rows or none, whoever looks meanwhile';
+const READS_ARE_FRESH = 'shows every process what was written, from the moment of the answer';
+const IN_ORDER = 'never shows an older row after a newer one, whichever process has read that';
+const AT_ONCE = 'fences all rows or none, for every reader meanwhile';
 const LEFT_ALONE = 'leaves a held row to its holder, for a process whose clock is an hour ahead';
 
 describe('The contract of worker stores', () => {
@@ -143,7 +143,7 @@ describe('The contract of worker stores', () => {
       LEFT_ALONE,
       "gives a lease its length and no more, when the holder's clock is an hour ahead",
       "gives a lease its length and no more, when the holder's clock is an hour behind",
-      'ends a lease without its holder, for everybody, whatever their clocks are, until he renews it',
+      'ends a lease that its holder does not renew, for all processes, whatever their clocks are',
     ]);
   });
 

@@ -3,7 +3,7 @@
 const { resolve } = require('node:path');
 
 const dist = resolve(__dirname, '../../../libs/node/dist');
-const { LeasedWorker } = require(resolve(dist, 'workers/leased-worker.js'));
+const { leaseWorker } = require(resolve(dist, 'workers/open-worker.js'));
 const { resolveServiceOptions } = require(resolve(dist, 'options/service-options.js'));
 const { systemPorts } = require(resolve(dist, 'system/system-ports.js'));
 const { openWorkerStore } = require(resolve(dist, 'workers/open-worker-store.js'));
@@ -31,13 +31,14 @@ async function start(options) {
   const resolved = resolveServiceOptions(options, Date.now());
   const ports = systemPorts(resolved.clock);
   const store = openWorkerStore(resolved, undefined, () => ports.clock.refresh());
-  worker = new LeasedWorker('database', 'reserved', resolved, store, ports);
+  worker = leaseWorker(resolved, { store, ports });
   const { layout, generator } = resolved;
-  const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker.tenure, options: generator }, ports);
+  const ids = new SnowflakeGenerator({ layout: layout.layout, tenure: worker, options: generator }, ports);
+  worker.setHighestIssued((lane) => ids.highest(worker, lane));
   try {
-    await worker.start(ids);
+    await worker.start();
     const id = String(ids.nextId());
-    process.send({ ...took(), workerId: worker.tenure.workerId, id });
+    process.send({ ...took(), workerId: worker.workerId, id });
   } catch (error) {
     const errorCode = error instanceof RaindropError ? error.errorCode : undefined;
     process.send({ ...took(), errorCode, message: String(error) });

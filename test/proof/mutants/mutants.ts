@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      `${max} = ${value(last)}`,\n',
     replace: '',
     tier: 1,
-    spec: 'libs/node/src/segment-table/sql-app-segment-store.int-spec.ts',
+    spec: 'libs/node/src/segment-table/sql-segment-store.int-spec.ts',
     test: 'on sqlite AppSegmentStore on sqlite takes unused indexes back when nothing was reserved after them',
   },
   {
@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if ARGV[1] ~= term then return {'term', term} end",
     replace: '',
     tier: 1,
-    spec: 'libs/node/src/redis/redis-terms.int-spec.ts',
+    spec: 'libs/node/src/redis/redis-segment-source.int-spec.ts',
     test: 'A range that comes back with an old snapshot is never served',
   },
   {
@@ -100,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (dataSource.options.type !== 'better-sqlite3') return transaction();",
     replace: 'if (dataSource.options.type) return transaction();',
     tier: 1,
-    spec: 'libs/typeorm/src/business-number/conflicts.int-spec.ts',
+    spec: 'libs/typeorm/src/business-number/transaction-with-retries.int-spec.ts',
     test: 'transactionWithRetries\\(\\) waits for its turn on the one connection of SQLite',
   },
   {
@@ -110,7 +110,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (!isNew && length === this.length) return undefined;',
     replace: 'if (length >= 0) return undefined;',
     tier: 1,
-    spec: 'libs/typeorm/src/business-number/reset-by.int-spec.ts',
+    spec: 'libs/typeorm/src/business-number/business-number.int-spec.ts',
     test: 'on mariadb of two that begin a series at the same moment the second waits for the first',
   },
   {
@@ -180,7 +180,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'throw new FormerPrimaryError();',
     replace: 'void FormerPrimaryError;',
     tier: 1,
-    spec: 'libs/core/src/lease/store-term.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'The server that answers is refused when a later one was believed',
   },
   {
@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (row.token !== '') session.reconnect();",
     replace: '',
     tier: 1,
-    spec: 'libs/core/src/lease/old-primary.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'A primary that was replaced and lives on gives no row away',
   },
   {
@@ -230,7 +230,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (!this.heard.has(connection)) {',
     replace: 'if (this.heard !== undefined) {',
     tier: 1,
-    spec: 'libs/node/src/database/session-age.spec.ts',
+    spec: 'libs/node/src/database/database-connection.spec.ts',
     test: 'The age of a session is that of the server when the difference grows: nothing is pooled any more',
   },
   {
@@ -240,7 +240,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return this.olderInARow > 1;',
     replace: 'return this.olderInARow > 0;',
     tier: 1,
-    spec: 'libs/node/src/database/session-age.spec.ts',
+    spec: 'libs/node/src/database/database-connection.spec.ts',
     test: 'The age of a session does not exempt a connection of a process that was suspended before the first answer',
   },
   {
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,
-    spec: 'libs/core/src/lease/session-ages.spec.ts',
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
     test: 'The age of sessions lets nothing be granted past the reach',
   },
   {
@@ -340,7 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '/^(?!(fence|state)$)[^/]+$/',
     replace: '/^\\d+@-?\\d+:[twbse\\d.=]+$/',
     tier: 1,
-    spec: 'libs/node/src/key-values/worker-keys.spec.ts',
+    spec: 'libs/node/src/key-values/key-worker-store.spec.ts',
     test: 'WorkerKeys takes for a layout whatever a release may have noted',
   },
   {

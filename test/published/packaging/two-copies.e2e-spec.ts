@@ -41,7 +41,14 @@ interface Answered {
 /** Runs cases, in this order, in a process with a copy of each folder. */
 async function answered(other: string, cases: readonly string[]): Promise<Answered> {
   const [a, b] = [join(directory, 'a'), join(directory, other)];
-  const command = [process.execPath, join(__dirname, 'cases.mjs'), a, b, join(directory, `${other}.sqlite`), ...cases];
+  const command = [
+    process.execPath,
+    join(__dirname, 'two-copies.mjs'),
+    a,
+    b,
+    join(directory, `${other}.sqlite`),
+    ...cases,
+  ];
   const { stdout, stderr } = await run(command as [string, ...string[]]);
   if (stdout === '') throw new Error(stderr);
   return { answers: JSON.parse(stdout) as Answered['answers'], said: stderr };

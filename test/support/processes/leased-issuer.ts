@@ -19,12 +19,13 @@ export interface LeasedIssuerOptions {
 /** Makes an issuer with the real clock and real timers; it is not started yet. */
 export function leasedIssuer(
   store: WorkerStore,
-  { name, resolved, lease: options, onEvent = () => undefined }: LeasedIssuerOptions,
+  { name, resolved, lease: options, onEvent }: LeasedIssuerOptions,
 ): LeasedIssuer {
   const ports = systemPorts('turn');
   const session = new StoreSession(store, ports.timers, options.opTimeoutMs);
   const identity = { code: name, holder: `${name}, pid ${process.pid}`, timeUnit: 1 };
-  const keeper = new StoreWorkerKeeper({ resolved, options, identity, session, ports }, onEvent);
+  const keeper = new StoreWorkerKeeper({ resolved, options, identity, session, ports });
+  if (onEvent !== undefined) keeper.onEvent(onEvent);
   const generator = new SnowflakeGenerator({ layout: resolved.layout, tenure: keeper }, ports);
   keeper.setHighestIssued((lane) => generator.highest(keeper, lane));
   return { keeper, generator };

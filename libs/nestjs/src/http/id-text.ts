@@ -1,12 +1,12 @@
 import { codecs, InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
 import { isCodecName, oneOf, option, type OptionsOf, text } from '@raindrop/core/internal';
 
-/** What a handler or a resolver can get: decimal digits, a bigint, or the text as it came. */
+/** The forms in which handlers and resolvers can get an ID. */
 export const ID_FORMS = ['decimal', 'bigint', 'text'] as const;
 
-/** The options say which texts are IDs, where they come in and where they are described. {@link idText} checks them. */
+/** The form of the texts that are accepted or described as IDs; {@link idText} checks it. */
 export const idTextOptions = {
-  /** For typed IDs: what stands before the `_`. @range 1-31 of a-z, 0-9 and `_` @defaultValue none */
+  /** For typed IDs: the text before the `_`. @range 1-31 of a-z, 0-9 and `_` @defaultValue none */
   prefix: option<string, string | undefined>((reader, name) => reader.value(name) as string | undefined),
   /**
    * How the ID is written.
@@ -18,10 +18,10 @@ export const idTextOptions = {
   ),
 };
 
-/** The options say which texts are IDs, where they come in and where they are described. */
+/** The form of the texts that are accepted or described as IDs. */
 export interface IdTextOptions extends OptionsOf<typeof idTextOptions> {}
 
-/** What a scalar of GraphQL is called, and which texts are its IDs. */
+/** The name of a scalar, and the form of its IDs. */
 export const snowflakeScalarOptions = {
   ...idTextOptions,
   /** The scalar's name in the schema. @range a name of GraphQL @defaultValue `Snowflake` */
@@ -30,40 +30,41 @@ export const snowflakeScalarOptions = {
     legal: 'a name of GraphQL: letters, digits and _, without a digit or __ at its beginning',
     default: 'Snowflake',
   }),
-  /** What the schema says of it. @range a text @defaultValue what is accepted */
+  /** The description in the schema. @range a text @defaultValue which texts are accepted */
   description: text({ pattern: /^[^]*$/, legal: 'a text' }),
   /**
-   * What resolvers get: decimal digits, as entities hold them; a bigint; or the text as it came, checked.
+   * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
+   * client sent, after a check.
    * @range `decimal`, `bigint`, `text`
    * @defaultValue `decimal`; with a prefix `text`, as typed columns hold it
    */
   as: oneOf(ID_FORMS, { default: ({ prefix }: IdTextOptions) => (prefix === undefined ? 'decimal' : 'text') }),
 };
 
-/** What is told apart of IDs in DTOs. */
+/** The type of a property that holds an ID, and the form of its texts. */
 export const isSnowflakeOptions = {
   ...idTextOptions,
-  /** What the property holds. `bigint` goes without prefix and codec. @range `text`, `bigint` @defaultValue `text` */
+  /** The type of the property. With `bigint` leave prefix and codec out. @range `text`, `bigint` @defaultValue `text` */
   as: oneOf(['text', 'bigint'], { default: 'text' }),
 };
 
 /** {@link IdTextOptions}, resolved. */
 export interface IdText {
   readonly codec: IdCodec;
-  /** What is accepted, for messages: `1 to 19 characters of 0-9, ...`. */
+  /** The legal texts, for messages: `1 to 19 characters of 0-9, ...`. */
   readonly legal: string;
 }
 
 /** @throws ConfigurationError when the prefix or the codec is not legal */
 export function idText({ prefix, codec }: IdTextOptions): IdText {
-  // Checks the codec as well, without a prefix too.
+  // This checks the codec, also where there is no prefix.
   const typed = typedId(prefix ?? 'id', codec);
   if (prefix !== undefined) return { codec: typed, legal: legalTexts(typed, `${prefix}_`) };
   const plain = isCodecName(codec) ? codecs[codec] : (codec ?? codecs.decimal);
   return { codec: plain, legal: legalTexts(plain, '') };
 }
 
-/** What a codec says when the ID itself is missing. */
+/** Asks the codec for its legal texts: its error for a text without an ID names them. */
 function legalTexts(codec: IdCodec, start: string): string {
   try {
     codec.decode(start);

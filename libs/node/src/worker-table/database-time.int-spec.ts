@@ -130,7 +130,7 @@ describe.each(databaseKinds)('times on %s', (kind) => {
     const store = openStore(database.options);
     await store.prepare({ min: 1, max: 1 });
     const now = Date.now();
-    jest.spyOn(wallClock, 'now').mockImplementation(() => now - 5 * HOUR);
+    for (const clock of [wallClock, Date]) jest.spyOn(clock, 'now').mockImplementation(() => now - 5 * HOUR);
     expect(await takeRow(store, 1)).toBe(true);
     const { nowMs, row } = await store.readRow(1);
     jest.restoreAllMocks();

@@ -20,10 +20,10 @@ export const remoteIdsOptions = {
 export interface RemoteIdsOptions extends RemoteFetchOptions, OptionsOf<typeof remoteIdsOptions> {}
 
 /**
- * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs: batches are taken ahead of need,
- * so that once warm nobody waits for a round trip.
+ * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs. Batches are fetched ahead of need:
+ * after the first ones, no call waits for a round trip.
  *
- * The layout is the service's; where layout options are given, they must be the same.
+ * The layout is that of the ID service. Where this service has layout options, they must give the same one.
  */
 export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
   return remoteIdSource('remoteIds()', options, (reader) => {
@@ -32,7 +32,7 @@ export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
   });
 }
 
-/** The value stays out of the message: it may hold a password. */
+/** The message does not show the value: it may hold a password. */
 function readUrl(reader: OptionReader, name: string): URL | undefined {
   const given = reader.value(name);
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
@@ -47,7 +47,7 @@ function readUrl(reader: OptionReader, name: string): URL | undefined {
   return undefined;
 }
 
-/** Reads an API key; its value is in no message. */
+/** Reads an API key. No message shows its value. */
 export function readApiKey(reader: OptionReader, name: string): string | undefined {
   const given = reader.value(name);
   if (given === undefined) return undefined;
