@@ -1,4 +1,4 @@
-import { OptionReader } from '../config/option-reader.js';
+import { boolean, integer, type OptionsOf, resolveOptions } from '../config/option-rules.js';
 import { MAX_ID } from '../codec/id-codec.js';
 import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
 import type {
@@ -17,12 +17,15 @@ import { checkApp, composeShardedId, MAX_INDEX, SHARDS } from './sharded/sharded
 const DEFAULT_STEP = 1_000;
 
 /** The options say how unknown codes are treated. */
-export interface MemorySegmentOptions {
-  /** Whether an unknown code gets a row. Default true. */
-  readonly autoCreateCode?: boolean;
-  /** The step of these rows, 1-100,000,000. Default 1,000. */
-  readonly step?: number;
-}
+export const memorySegmentOptions = {
+  /** Whether an unknown code gets a row. @range true, false @defaultValue true */
+  autoCreateCode: boolean({ default: true }),
+  /** The step of these rows. @range 1-100,000,000 @defaultValue 1,000 */
+  step: integer({ min: 1, max: 100_000_000, default: DEFAULT_STEP }),
+};
+
+/** The options say how unknown codes are treated. */
+export interface MemorySegmentOptions extends Readonly<OptionsOf<typeof memorySegmentOptions>> {}
 
 /** Holds the table that several {@link MemorySegmentStore} share. */
 export class MemorySegmentTable {
@@ -43,10 +46,9 @@ export class MemorySegmentStore implements SegmentStore {
     private readonly table: MemorySegmentTable,
     options: MemorySegmentOptions = {},
   ) {
-    const reader = new OptionReader(options);
-    this.autoCreateCode = reader.boolean('autoCreateCode', true);
-    this.step = reader.integer('step', { min: 1, max: 100_000_000, default: DEFAULT_STEP });
-    reader.finish();
+    const { autoCreateCode, step } = resolveOptions(memorySegmentOptions, options);
+    this.autoCreateCode = autoCreateCode;
+    this.step = step;
   }
 
   prepare(): Promise<void> {

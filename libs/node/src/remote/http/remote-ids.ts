@@ -2,7 +2,7 @@ import { option, type OptionReader, type OptionsOf, readOptions } from '@raindro
 import { type RemoteFetchOptions, remoteIdSource, type RemoteIdSource } from '../remote-id-source.js';
 import { HttpTransport } from './http-transport.js';
 
-const remoteIdsOptions = {
+export const remoteIdsOptions = {
   /**
    * Where the service is, `https://ids.internal` or with a path: `/v1/ids` is added to it.
    * @range an http: or https: URL without user, password, query and fragment
