@@ -6,7 +6,7 @@ import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
 import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
-import { synchronizeSettings, uuidCode } from '../project/uuid-code.js';
+import { synchronizeSettings, uuidCode } from '../project/search-project.js';
 import type { TypedColumn } from '../adopt/old-key.js';
 import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/migration-text.js';

@@ -3,7 +3,7 @@ import { adoptionMigration } from '../adopt/adoption-migration.js';
 import type { OldKey, OldKeys } from '../adopt/old-key.js';
 import { breakingCode, type BreakingCode } from '../project/breaking-code.js';
 import { KeyNames } from '../project/key-reader.js';
-import { type LoneDataSource, loneDataSources } from '../project/lone-data-sources.js';
+import { type LoneDataSource, loneDataSources } from '../project/search-project.js';
 import { openProject } from '../project/open-project.js';
 import { type Proposal, proposeLayout } from '../adopt/propose-layout.js';
 import { readOldKeys } from '../adopt/read-old-key.js';
