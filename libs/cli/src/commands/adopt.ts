@@ -82,8 +82,8 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
   }
   return new CommandFailedError(
     `no layout gives IDs above ${table}.${column}'s largest key, ${highest}, and lasts for 20 years: of the 63 bits of an ` +
-      `ID ${share} % are used up. Give the table a new key column, or let new IDs sort before old ones where no layout ` +
-      `of the old keys can meet them`,
+      `ID ${share} % are used up. Give the table a new key column, or a layout whose IDs sort before ` +
+      `the old keys, if none of them can equal an old key`,
   );
 }
 

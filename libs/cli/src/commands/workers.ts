@@ -104,5 +104,5 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
 function othersOf(foreign: number | null): string {
   if (foreign === 0) return '';
   const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;
-  return `${rows} may belong to programs other than Raindrop, which no fence stops: end those first. `;
+  return `${rows} may belong to programs other than Raindrop, which a fence does not stop: end those first. `;
 }

@@ -83,7 +83,7 @@ export async function explainMissingTable<T>({ tableName }: ResolvedSnowflakeOpt
     return await work;
   } catch (error) {
     if (!isMissingTable(error)) throw error;
-    throw new CommandFailedError(`${tableName} is not there, or lacks columns: run raindrop init`);
+    throw new CommandFailedError(`${tableName} does not exist, or lacks columns: run raindrop init`);
   }
 }
 

@@ -63,7 +63,7 @@ function serviceFor(copy: NestCopy): Provider {
 /** @throws ConfigurationError */
 function refuse({ version }: Copy): never {
   const message =
-    `is the class of another version of the package than RaindropModule, whose service may lack what it has: ` +
+    `is the class of another version of the package than RaindropModule, so the service may lack its methods: ` +
     describeNestCopies();
   throw new ConfigurationError([{ option: 'IdService', given: `that of ${NAME} ${version}`, message }]);
 }

@@ -42,5 +42,5 @@ function otherVersionWarning(): string[] {
   if (own === undefined || others.length === 0 || isSaid) return [];
   isSaid = true;
   const copies = describeCopies(NAME, [own, ...others]);
-  return [`two versions are loaded, and what one has made the other may not understand: ${copies}`];
+  return [`two versions of this package are loaded, and one may not understand what the other has made: ${copies}`];
 }
