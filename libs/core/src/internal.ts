@@ -5,9 +5,32 @@
  */
 
 export { OptionReader } from './config/option-reader.js';
+export { AUDIENCES, type Audience, type Origin } from './config/audiences.js';
+export {
+  boolean,
+  handler,
+  integer,
+  type Numbers,
+  oneOf,
+  option,
+  type OptionFacts,
+  type OptionGroup,
+  type OptionRule,
+  type OptionsOf,
+  type ReadOptions,
+  readOptions,
+  resolveOptions,
+  share,
+  switchable,
+  text,
+} from './config/option-rules.js';
 export { wallClock } from './ports.js';
+export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
+export { backoffMs, Deadline, pause, withDeadline } from './async.js';
 export {
   BIT_OPTIONS,
+  layoutOptions,
+  readyLayoutOptions,
   namesNoLayout,
   readAnyLayout,
   DEFAULT_LAYOUT,
@@ -17,15 +40,15 @@ export {
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
-export { readGeneratorOptions } from './generator/generator-options.js';
+export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
-export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
+export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
-  maxGrantAgeMs,
+  grantReachMs,
   sessionAgesOf,
   type SessionAges,
   FENCED_EPOCHS_MS,
@@ -55,17 +78,13 @@ export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
 export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
 export { AssignedWorkerKeeper, RestartWait } from './worker-id/assigned-worker-keeper.js';
-export { atomicChanges } from './ring/ring-memory.js';
-export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
-export { SharedIdRing } from './ring/shared-id-ring.js';
-export { SharedIds } from './ring/shared-ids.js';
 export {
   MemoryAppSegmentStore,
   MemoryAppSegmentTable,
   MemorySegmentStore,
   MemorySegmentTable,
 } from './segment/memory-segment-store.js';
-export { readSegmentOptions } from './segment/segment-options.js';
+export { segmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
   SegmentNotReadyError,
@@ -73,11 +92,7 @@ export {
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export { TooManyCodesError } from './supply/buffered-generator.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
-export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
-export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
-export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
 export {
   InvalidAppError,
@@ -88,4 +103,11 @@ export {
   UnknownShardError,
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
-export { withDeadline } from './supply/fetcher.js';
+export { TooManyCodesError } from './prefetch/buffered-generator.js';
+export { prefetchOptions } from './prefetch/prefetch-options.js';
+export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
+export { PrefetchedIds } from './prefetch/prefetched-ids.js';
+export { atomicChanges } from './ring/ring-memory.js';
+export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
+export { SharedIdRing } from './ring/shared-id-ring.js';
+export { SharedIds } from './ring/shared-ids.js';

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
+import { generatorOptions, layoutOptions } from '@raindrop/core/internal';
 import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
-import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
@@ -31,19 +31,7 @@ interface Measured {
 }
 
 /** The options on which a measurement depends: the bits, and how IDs are issued. */
-const MEASURED = [
-  ...LAYOUT_OPTIONS,
-  ...([
-    'layout',
-    'onClockBack',
-    'onExhausted',
-    'maxHoldMs',
-    'maxAheadMs',
-    'sequenceStart',
-    'maxBatch',
-    'clock',
-  ] as const),
-];
+const MEASURED = [...Object.keys(layoutOptions), 'layout', ...Object.keys(generatorOptions), 'clock'];
 
 /**
  * `raindrop bench`: measures IDs a second in this process. The worker rows are in memory, whatever database the options
@@ -78,8 +66,9 @@ export async function bench(flags: FlagValues, output: CliOutput): Promise<void>
 
 function benchOptions(given: SnowflakeModuleOptions): SnowflakeModuleOptions {
   refuseUnknown(given);
-  const names = MEASURED.filter((name) => given[name] !== undefined);
-  const measured = Object.fromEntries(names.map((name) => [name, given[name]])) as SnowflakeModuleOptions;
+  const measured: SnowflakeModuleOptions = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => MEASURED.includes(name) && value !== undefined),
+  );
   const options = namesLayout(given) ? measured : { ...measured, ...WIDE };
   return { ...options, dbConfig: 'sqlite::memory:', allowVolatile: true };
 }

@@ -29,7 +29,7 @@ export class FakeWorker implements Worker {
   lane: Lane = 0;
   base: PerLane<Position> = [START, START];
   limit: PerLane<Position> = [START, START];
-  readonly soft: PerLane<Position> = [END, END];
+  readonly renewThreshold: PerLane<Position> = [END, END];
   readonly flipping = false;
 
   private readonly pasts = new Map<number, Past>();

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ResolvedServiceOptions } from '../options/service-options.js';
+import type { ResolvedServiceOptions } from '../options/resolve-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';

@@ -9,7 +9,7 @@ import {
 import type { AppSegmentStore, SegmentPorts, SegmentStore } from '@raindrop/core';
 import type { IdEngine, SegmentServiceStatus } from '../ports/id-engine.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import type { ResolvedSegmentModuleOptions } from '../options/segment-mode-options.js';
+import type { ResolvedSegmentModuleOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import { SqlAppSegmentStore, SqlSegmentStore } from '../segment-table/sql-segment-store.js';

@@ -13,7 +13,7 @@ import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';
 import type { WorkerSource } from '../ports/worker.js';
 import { monotonicClock, systemPorts } from '../system/system-ports.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { logContext, type Logger } from '../ports/logger.js';
 import type { MakeCustom } from '../workers/make-assigner.js';

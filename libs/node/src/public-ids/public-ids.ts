@@ -1,6 +1,6 @@
 import { FF1 } from '@noble/ciphers/ff1.js';
 import { type CodecName, codecs, ConfigurationError, type IdCodec, InvalidIdError } from '@raindrop/core';
-import { isCodecName, OptionReader } from '@raindrop/core/internal';
+import { isCodecName, option, type OptionReader, type OptionsOf, resolveOptions } from '@raindrop/core/internal';
 
 /**
  * A codec whose texts tell nothing about the ID to a reader without the key: not when it was issued, not how many there
@@ -76,7 +76,8 @@ const RADIX: Readonly<Record<PublicIdBits, number>> = { 53: 9_742, 63: 55_109 };
  * @throws ConfigurationError when an option is not legal; the message shows no key
  */
 export function publicIds(options: PublicIdOptions): PublicIdCodec {
-  const { keys, current, bits, tweak, codec } = resolvePublicIdOptions(options);
+  const { keys, current, bits, purpose, codec } = resolveOptions(publicIdOptions, options);
+  const tweak = new TextEncoder().encode(purpose);
   const permutations = new Map([...keys].map(([id, key]) => [id, bitPermutation(bits, key, tweak)]));
   const text = concealedText(codec, bits);
 
@@ -199,6 +200,36 @@ function commonStart(a: string, b: string): string {
 const KEY_ID = /^[A-Za-z0-9]{1,8}$/;
 const PURPOSE = /^[\w.:-]{1,64}$/;
 
+/** The keys, and what the IDs look like. No message shows a value: in the wrong place it may be a key. */
+const publicIdOptions = {
+  /**
+   * The secret keys by their ids of 1 to 8 letters and digits, which stand in the texts.
+   * @range AES keys of 16, 24 or 32 random bytes, as `Uint8Array` (copied) or as text in hex or base64url
+   */
+  keys: option<Readonly<Record<string, string | Uint8Array>>, ReadonlyMap<string, Uint8Array>>(readKeys, {
+    isRequired: true,
+  }),
+  /** The id of the key that conceals from now on; the others only reveal. @range one of `keys` */
+  current: option<string, string, Keys>(readCurrent, { isRequired: true }),
+  /** How many bits the IDs have: 53 where every one of them is a safe JavaScript number. @range 53, 63 @defaultValue 63 */
+  bits: option<PublicIdBits, PublicIdBits>(readBits),
+  /**
+   * What is identified, such as `order`: another purpose gives unrelated texts for the same ID. It is no secret, and it
+   * cannot be changed later.
+   * @range 1-64 letters, digits and any of `. : _ -`
+   * @defaultValue none
+   */
+  purpose: option<string, string>(readPurpose),
+  /** How the concealed number is written. @range a codec of fixed width @defaultValue `base62-padded` */
+  codec: option<PublicIdText, IdCodec>(readCodec),
+};
+
+/** The keys, and what the IDs look like. */
+export interface PublicIdOptions extends OptionsOf<typeof publicIdOptions> {}
+
+interface Keys {
+  readonly keys: ReadonlyMap<string, Uint8Array>;
+}
 const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{48}|[0-9a-f]{64})$/i;
 const BASE64URL = /^(?:[\w-]{22}|[\w-]{32}|[\w-]{43})$/;
 const SIZES: readonly number[] = [16, 24, 32];
@@ -208,45 +239,19 @@ const LEGAL_KEY =
   'must be 16, 24 or 32 bytes, as a Uint8Array or as text in hex or in base64url without padding; ' +
   'make one with: node -p "crypto.randomBytes(32).toString(\'hex\')"';
 
-/** {@link PublicIdOptions}, checked. */
-interface ResolvedPublicIdOptions {
-  readonly keys: ReadonlyMap<string, Uint8Array>;
-  readonly current: string;
-  readonly bits: PublicIdBits;
-  readonly tweak: Uint8Array;
-  readonly codec: IdCodec;
-}
-
-/**
- * No message shows a value, which may be a key in the wrong place.
- * @throws ConfigurationError naming every option that is wrong
- */
-function resolvePublicIdOptions(options: PublicIdOptions): ResolvedPublicIdOptions {
-  const reader = new OptionReader(options);
-  const keys = readKeys(reader);
-  const current = readCurrent(reader, keys);
-  const bits = readBits(reader);
-  const purpose = reader.value('purpose') ?? '';
-  if (typeof purpose !== 'string' || (purpose !== '' && !PURPOSE.test(purpose)))
-    refuse(reader, 'purpose', purpose, 'must be 1 to 64 letters, digits or any of . : _ -');
-  const codec = readCodec(reader);
-  reader.finish();
-  return { keys, current, bits, tweak: new TextEncoder().encode(purpose as string), codec };
-}
-
-function readKeys(reader: OptionReader): Map<string, Uint8Array> {
-  const given = reader.value('keys');
+function readKeys(reader: OptionReader, name: string): ReadonlyMap<string, Uint8Array> {
+  const given = reader.value(name);
   const keys = new Map<string, Uint8Array>();
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
-    refuse(reader, 'keys', given, 'must be an object of keys by their ids: { k1: key }');
+    refuse(reader, name, given, 'must be an object of keys by their ids: { k1: key }');
     return keys;
   }
   const entries = Object.entries(given);
-  if (entries.length === 0) refuse(reader, 'keys', given, 'must hold a key: { k1: key }');
+  if (entries.length === 0) refuse(reader, name, given, 'must hold a key: { k1: key }');
   for (const [index, [id, key]] of entries.entries()) {
     if (KEY_ID.test(id)) readKey(reader, keys, id, key);
     // The message does not show the id: it may be the key itself.
-    else refuse(reader, 'keys', given, `the id of key ${index + 1} must be 1 to 8 letters or digits (A-Za-z0-9)`);
+    else refuse(reader, name, given, `the id of key ${index + 1} must be 1 to 8 letters or digits (A-Za-z0-9)`);
   }
   return keys;
 }
@@ -266,26 +271,33 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-function readCurrent(reader: OptionReader, keys: ReadonlyMap<string, Uint8Array>): string {
-  const given = reader.value('current');
+function readCurrent(reader: OptionReader, name: string, { keys }: Keys): string {
+  const given = reader.value(name);
   if (typeof given === 'string' && keys.has(given)) return given;
   const legal = keys.size === 0 ? '' : `: ${[...keys.keys()].join(', ')}`;
-  refuse(reader, 'current', given, `must be the id of one of the keys${legal}`);
+  refuse(reader, name, given, `must be the id of one of the keys${legal}`);
   return '';
 }
 
-function readBits(reader: OptionReader): PublicIdBits {
-  const given = reader.value('bits') ?? 63;
+function readBits(reader: OptionReader, name: string): PublicIdBits {
+  const given = reader.value(name) ?? 63;
   if (given === 53 || given === 63) return given;
-  refuse(reader, 'bits', given, 'must be 53 or 63, as a number');
+  refuse(reader, name, given, 'must be 53 or 63, as a number');
   return 63;
 }
 
-function readCodec(reader: OptionReader): IdCodec {
-  const given = reader.value('codec') ?? 'base62-padded';
+function readPurpose(reader: OptionReader, name: string): string {
+  const given = reader.value(name) ?? '';
+  if (typeof given === 'string' && (given === '' || PURPOSE.test(given))) return given;
+  refuse(reader, name, given, 'must be 1 to 64 letters, digits or any of . : _ -');
+  return '';
+}
+
+function readCodec(reader: OptionReader, name: string): IdCodec {
+  const given = reader.value(name) ?? 'base62-padded';
   if (isCodecName(given) && isOfOneWidth(given)) return codecs[given];
   const legal = Object.keys(codecs).filter(isOfOneWidth).join(', ');
-  refuse(reader, 'codec', given, `must be the name of a codec of fixed width: ${legal}`);
+  refuse(reader, name, given, `must be the name of a codec of fixed width: ${legal}`);
   return codecs['base62-padded'];
 }
 

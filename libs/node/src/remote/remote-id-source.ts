@@ -1,24 +1,53 @@
-import { OptionReader, PrefetchedIds, readPrefetchOptions } from '@raindrop/core/internal';
-import type { Layout, PrefetchOptions, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
+import {
+  integer,
+  type Numbers,
+  option,
+  OptionReader,
+  type OptionsOf,
+  PrefetchedIds,
+  prefetchOptions,
+  readOptions,
+} from '@raindrop/core/internal';
+import type { Layout, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import { readCodes } from '../options/common-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import { type RemoteWorker, SourcedEngine } from '../engines/sourced-engine.js';
 import { RemoteBatchSource, type RemoteTransport } from './remote-batch-source.js';
 
+/** Larger answers take more than a millisecond to read. */
+const MAX_STEP = 4_000;
+
+/** Which IDs are fetched ahead, and how many. */
+const fetchOptions = {
+  ...prefetchOptions,
+  /**
+   * Batches grow up to this many IDs while they are used up fast.
+   * @range `minStep` to 10,000
+   * @defaultValue 4,000, or `minStep`
+   */
+  maxStep: integer({
+    min: ({ minStep }: Numbers<'minStep'>) => minStep,
+    max: 10_000,
+    default: ({ minStep }: Numbers<'minStep'>) => Math.max(MAX_STEP, minStep),
+    hint: 'at least minStep',
+  }),
+  /**
+   * Codes whose IDs are at hand from the start on; those of others are fetched with their first use.
+   * @range texts of 1-128 characters
+   * @defaultValue none
+   */
+  codes: option<readonly string[], readonly string[] | undefined>(readCodes),
+};
+
+/** The options that stand beside `idSource`: of the service that hands the IDs out. */
+const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'] as const;
+
 /**
  * How IDs are fetched from another process, over HTTP or a channel. `maxCodes`, `maxBatch` and `asyncTimeoutMs` are
  * options of the module, or of `openIdService()`.
  */
-export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'> {
-  /**
-   * Batches grow up to this many IDs while they are used up fast; `minStep`-10,000. Default 4,000, or `minStep` where
-   * that is more.
-   */
-  maxStep?: number;
-  /** Codes whose IDs are fetched at the start; those of other codes are fetched at their first use. */
-  codes?: readonly string[];
-}
+export interface RemoteFetchOptions extends Omit<OptionsOf<typeof fetchOptions>, (typeof ISSUING)[number]> {}
 
 /** The service that issues the fetched IDs. */
 export interface RemoteClient {
@@ -56,12 +85,6 @@ interface RemoteSetup {
   readonly ports?: PrefetchPorts;
 }
 
-/** The default of `maxStep`: a larger answer takes more than a millisecond to read. */
-const MAX_STEP = 4_000;
-
-/** These are options of the service that issues the IDs, and refused here. */
-const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'];
-
 /**
  * Makes a source of IDs over a transport.
  * @param name the function that applications call, for messages
@@ -78,8 +101,7 @@ export function remoteIdSource(
     open: async ({ name: service = 'default', layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const makeTransport = read(reader);
-      const codes = readCodes(reader) ?? [];
-      const prefetch = readPrefetchOptions(reader);
+      const { codes = [], ...prefetch } = readOptions(reader, fetchOptions);
       reader.finish();
       const transport = await makeTransport(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
       return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
@@ -91,8 +113,7 @@ export function remoteIdSource(
 function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient['generator']>): OptionReader {
   // A text in place of the options may be a URL with a password: the message does not show it.
   const own = new OptionReader(typeof options === 'object' ? options : undefined);
-  const { minStep, maxStep = Math.max(MAX_STEP, Math.min(Number(minStep ?? 0) || 0, 10_000)) } = options;
-  const reader = new OptionReader({ ...options, maxStep, ...issuing });
+  const reader = new OptionReader({ ...options, ...issuing });
   for (const name of ISSUING) {
     if (own.value(name) === undefined) continue;
     reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it beside idSource');

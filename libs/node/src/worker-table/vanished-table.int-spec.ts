@@ -1,15 +1,15 @@
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { SILENT } from '../../../../test/module/start-app.js';
-import { overPortsOfTier, sqlDatabase } from '../../../../test/ports/sql-database.js';
-import { startMariadb } from '../../../../test/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { SILENT } from '../../../../test/support/module/start-app.js';
+import { overPortsOfTier, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
+import { startMariadb } from '../../../../test/support/servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import type { IdService } from '../id-service.js';
 import { openIdService } from '../open-id-service.js';
-import type { SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
 import { workerRowsSql, workerTableSql } from './worker-table.js';
 
@@ -17,7 +17,7 @@ const TABLES = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindr
 const [WORKERS, LAYOUTS, STATE] = TABLES;
 const RANGE = { min: 1, max: 3 };
 const LAYOUT = '1000@1767225600:t33.w10.b1.s18.e1=0';
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
+const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 
 /** A lease far longer than the test may take: nobody ends because it has run out. */
 const LEASE = { heartbeatIntervalMs: 100, leaseMs: 3_600_000, opTimeoutMs: 5_000, serviceMaxWorkId: 8 };

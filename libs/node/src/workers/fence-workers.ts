@@ -1,6 +1,7 @@
 import type { WorkerStore } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';

@@ -11,7 +11,7 @@ import {
   type WorkerRange,
 } from '@raindrop/core';
 import { machineProcessWorkerId, machineText, WorkerIdAssignerError } from '@raindrop/core/internal';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';

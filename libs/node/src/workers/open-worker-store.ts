@@ -1,6 +1,6 @@
 import { MemoryWorkerStore, MemoryWorkerTable, sessionAgesOf } from '@raindrop/core/internal';
 import { ConfigurationError, type LeasePorts, type WorkerStore } from '@raindrop/core';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';

@@ -33,7 +33,7 @@ import {
   LONG_UNIT_MS,
   type ResolvedAssignerOptions,
 } from '../options/assigner-options.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import type { ReservingAssigner, WorkerSource } from '../ports/worker.js';
 import { FileWorkerStore, stateFileLease } from '../state-file/file-worker-store.js';
 import { makeAssigner, type MakeCustom } from './make-assigner.js';

@@ -1,6 +1,7 @@
 import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';

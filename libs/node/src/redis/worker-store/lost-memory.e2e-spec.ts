@@ -1,9 +1,9 @@
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
-import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
-import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
-import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-import { until } from '../../../../../test/waiting/until.js';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
+import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';
+import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
+import { until } from '../../../../../test/support/until.js';
 
 /** The next second has begun, and the next attempt was made. */
 const TICK_MS = 2_000;
@@ -19,7 +19,7 @@ const PATIENT_LEASE = resolveLeaseOptions({
   ...{ heartbeatIntervalMs: 300, leaseMs: 5_000, horizonMs: 5_000, graceMs: 200, opTimeoutMs: 1_000 },
   ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
-const PATIENT_REACH_MS = maxGrantAgeMs(PATIENT_LEASE);
+const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 
 /** For what has to wait for a reach first. */
 const PATIENTLY = { withinMs: 60_000 };

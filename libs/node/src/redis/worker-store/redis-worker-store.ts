@@ -181,7 +181,7 @@ export interface RedisWorkerCallsOptions {
   /** The hash that holds everything. */
   readonly key: string;
   readonly opTimeoutMs: number;
-  /** How far what this service is granted can reach, ms: see maxGrantAgeMs. */
+  /** How far what this service is granted can reach, ms: see grantReachMs. */
   readonly reachMs: number;
   /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
   readonly leastReachMs?: number | undefined;

@@ -1,4 +1,4 @@
-import { OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
+import { grantReachMs, option, type OptionsOf, resolveOptions, text } from '@raindrop/core/internal';
 import { RaindropError } from '@raindrop/core';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
@@ -7,15 +7,27 @@ import { systemPorts } from '../../system/system-ports.js';
 import { LEAST_REACH_MS, RedisWorkerStore } from './redis-worker-store.js';
 import { workerScripts } from './worker-scripts.js';
 
-/** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
-export interface RedisWorkersOptions {
-  /** An ioredis client, which stays yours and open; or a URL, or ioredis' options, for a connection of its own. */
-  connection: RedisTarget;
-  /** The hash that holds everything. Services with one key share worker ids. Default `raindrop.worker`. */
-  key?: string;
-}
+/** The options of Redis as the memory of worker ids. */
+export const redisWorkersOptions = {
+  /**
+   * A client stays yours and open; the others make a connection of its own.
+   * @range an ioredis client, a URL, or ioredis' options
+   */
+  connection: option<RedisTarget, RedisTarget>(readConnection, { isRequired: true }),
+  /**
+   * The hash that holds everything. Services with one key share worker ids.
+   * @range 1-128 letters, digits or any of `. : _ - { }`
+   * @defaultValue `raindrop.worker`
+   */
+  key: text({
+    pattern: /^[\w.:{}-]{1,128}$/,
+    legal: '1 to 128 letters, digits or any of . : _ - { }',
+    default: 'raindrop.worker',
+  }),
+};
 
-type ResolvedRedisWorkersOptions = Readonly<Required<RedisWorkersOptions>>;
+/** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
+export interface RedisWorkersOptions extends OptionsOf<typeof redisWorkersOptions> {}
 
 /** Past the reach, for the tick to end and the next attempt to come. */
 const WAIT_LONGER_MS = 10_000;
@@ -31,38 +43,21 @@ const WAIT_LONGER_MS = 10_000;
  * @throws ConfigurationError naming every option that is wrong
  */
 export function redisWorkers(options: RedisWorkersOptions): ReservingAssigner {
-  return redisWorkersOf(resolveRedisWorkersOptions(options));
+  return redisWorkersOf(options);
 }
 
 /** @param leastReachMs for tests, whose losses must be over within seconds: all that have the key have this reach */
-export function redisWorkersOf(
-  resolved: ResolvedRedisWorkersOptions,
-  leastReachMs: number = LEAST_REACH_MS,
-): ReservingAssigner {
+export function redisWorkersOf(options: RedisWorkersOptions, leastReachMs: number = LEAST_REACH_MS): ReservingAssigner {
+  const resolved = resolveOptions(redisWorkersOptions, options);
   return {
     name: 'redis',
     openStore: ({ lease, timers, warn }) => {
       const { opTimeoutMs, maxClockSkewMs } = lease;
-      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: maxGrantAgeMs(lease), leastReachMs };
+      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: grantReachMs(lease), leastReachMs };
       return new RedisWorkerStore({ ...resolved, ...limits, timers, warn });
     },
-    defaultWaitMs: (lease) => Math.max(maxGrantAgeMs(lease), leastReachMs) + WAIT_LONGER_MS,
+    defaultWaitMs: (lease) => Math.max(grantReachMs(lease), leastReachMs) + WAIT_LONGER_MS,
   };
-}
-
-/** @throws ConfigurationError naming every option that is wrong */
-export function resolveRedisWorkersOptions(options: RedisWorkersOptions): ResolvedRedisWorkersOptions {
-  const reader = new OptionReader(options);
-  const resolved = Object.freeze({
-    connection: readConnection(reader),
-    key: reader.string('key', {
-      fallback: 'raindrop.worker',
-      pattern: /^[\w.:{}-]{1,128}$/,
-      legal: '1 to 128 letters, digits or any of . : _ - { }',
-    }),
-  });
-  reader.finish();
-  return resolved;
 }
 
 /** There is something where a memory of worker ids was to begin. */
@@ -94,7 +89,7 @@ const TIMEOUT_MS = 5_000;
  * @throws ConfigurationError; RedisWorkersInUseError when the key exists; RedisUnavailableError
  */
 export async function initRedisWorkers(options: RedisWorkersOptions): Promise<void> {
-  const { connection, key } = resolveRedisWorkersOptions(options);
+  const { connection, key } = resolveOptions(redisWorkersOptions, options);
   const { timers } = systemPorts('exact');
   const redis = new RedisConnection(connection, timers, TIMEOUT_MS);
   // Whoever waits for an answer keeps the process alive; the connection by itself does not.
