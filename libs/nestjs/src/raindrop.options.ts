@@ -14,14 +14,12 @@ export const applicationOptions = {
   /**
    * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
    * False where something else calls `app.close()`. Refused with `idSource`, which leaves nothing to give back.
-   * @range true, false
-   * @defaultValue true
+   * @range true, false @defaultValue true
    */
   checkShutdownHooks: boolean({ default: true }),
   /**
    * Entities that cannot work with their driver, layout or services: do not start, log it, do not look.
-   * @range `error`, `warn`, `off`
-   * @defaultValue `error`
+   * @range `error`, `warn`, `off` @defaultValue `error`
    */
   lint: oneOf(['error', 'warn', 'off'], { default: 'error' }),
 };
@@ -36,20 +34,17 @@ export type RaindropModuleOptions = (SnowflakeModuleOptions | SegmentModuleOptio
 export interface RaindropModuleExtras {
   /**
    * Injectable everywhere, or only where this import is.
-   * @range true, false
-   * @defaultValue true
+   * @range true, false @defaultValue true
    */
   isGlobal?: boolean;
   /**
    * For several services: `@InjectIdService(name)`. Two global services of one name are refused.
-   * @range 1-128 characters
-   * @defaultValue none
+   * @range 1-128 characters @defaultValue none
    */
   name?: string;
   /**
    * The TypeORM DataSources whose entities get IDs; the lease uses the first one's database.
-   * @range a name or names
-   * @defaultValue the DataSource without a name
+   * @range a name or names @defaultValue the DataSource without a name
    */
   dataSource?: string | readonly string[];
 }

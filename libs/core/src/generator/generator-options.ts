@@ -10,15 +10,13 @@ interface Unit {
 export const generatorOptions = {
   /**
    * The clock stands where both lanes have been and the hold is over: the async calls wait, or throw.
-   * @range `wait`, `throw`
-   * @defaultValue `wait`
+   * @range `wait`, `throw` @defaultValue `wait`
    */
   onClockBack: oneOf(['wait', 'throw'], { default: 'wait', readBy: 'ownWorker' }),
   /**
    * A tick is used up: take the next one ahead of the clock, wait for it, or throw. `borrow` is not for minute, hour
    * and day.
-   * @range `borrow`, `wait`, `throw`
-   * @defaultValue `borrow` for ms and s, else `throw`
+   * @range `borrow`, `wait`, `throw` @defaultValue `borrow` for ms and s, else `throw`
    */
   onExhausted: oneOf(['borrow', 'wait', 'throw'], {
     default: (unit: Unit) => (isCoarse(unit) ? 'throw' : 'borrow'),
@@ -34,15 +32,13 @@ export const generatorOptions = {
    *
    * At a low rate `zero` leaves nearly all IDs even. With `continue` they fall evenly into 2, 4 to 64 shards, with
    * `random` (8 sequence bits or more) into any number up to 64, even in a strict rhythm of one ID a tick.
-   * @range `zero`, `continue`, `random`
-   * @defaultValue `zero`
+   * @range `zero`, `continue`, `random` @defaultValue `zero`
    */
   sequenceStart: oneOf(['zero', 'continue', 'random'], { default: 'zero', readBy: 'ownWorker' }),
   /**
    * Codes that are kept; an evicted code leaves its position as a floor, so no ID repeats. With `idSource` a code with
    * nothing at hand makes room; when all are in use, `TOO_MANY_CODES`.
-   * @range 1-1,000,000
-   * @defaultValue 10,000
+   * @range 1-1,000,000 @defaultValue 10,000
    */
   maxCodes: integer({ min: 1, max: 1_000_000, default: 10_000, readBy: 'everyService' }),
   /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */

@@ -97,8 +97,7 @@ export const layoutNeeds = {
   years: integer({ min: 1, max: 1_000, isRequired: true }),
   /**
    * Whether IDs must be exact JavaScript numbers, up to 2^53 - 1, all these years.
-   * @range true, false
-   * @defaultValue false
+   * @range true, false @defaultValue false
    */
   numbers: boolean({ default: false }),
 };

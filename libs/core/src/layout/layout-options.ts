@@ -16,8 +16,7 @@ import { type Field, Layout, layoutOfAnyCopy } from './layout.js';
 export const bitOptions = {
   /**
    * Length of a tick.
-   * @range `millisecond`, `second`, `minute`, `hour`, `day`, in any case, or 1-5
-   * @defaultValue `second`
+   * @range `millisecond`, `second`, `minute`, `hour`, `day`, in any case, or 1-5 @defaultValue `second`
    */
   timeUnit: option<TimeUnit | 1 | 2 | 3 | 4 | 5, TimeUnit>(readUnit, {
     readBy: 'snowflakes',
@@ -101,8 +100,7 @@ export const layoutUseOptions = {
   }),
   /**
    * Highest worker id of this service.
-   * @range `serviceMinWorkId` to 2^workIdLength - 1
-   * @defaultValue 2^workIdLength - 1
+   * @range `serviceMinWorkId` to 2^workIdLength - 1 @defaultValue 2^workIdLength - 1
    */
   serviceMaxWorkId: integer({
     min: 0,

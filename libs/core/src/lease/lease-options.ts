@@ -29,8 +29,7 @@ export const leaseOptions = {
   heartbeatIntervalMs: integer({ min: 50, max: 600_000, default: 10_000, readBy: 'leased' }),
   /**
    * How long a lease lasts without a renewal.
-   * @range more than heartbeat + `opTimeoutMs`, to 86,400,000
-   * @defaultValue 60,000
+   * @range more than heartbeat + `opTimeoutMs`, to 86,400,000 @defaultValue 60,000
    */
   leaseMs: integer({
     min: 100,
@@ -52,8 +51,7 @@ export const leaseOptions = {
   /**
    * How long after its end others respect a lease; with `commitLossWindowMs` at least, and by default, `leaseMs` +
    * window + 3 × `maxClockSkewMs`.
-   * @range 0-86,400,000 (with a window so much above its least)
-   * @defaultValue `leaseMs`
+   * @range 0-86,400,000 (with a window so much above its least) @defaultValue `leaseMs`
    */
   graceMs: integer({
     min: leastGraceMs,
@@ -74,8 +72,7 @@ export const leaseOptions = {
   }),
   /**
    * How long an acknowledged commit may still be lost, by a failover say; the same in every process of the table.
-   * @range 0-86,400,000
-   * @defaultValue 0
+   * @range 0-86,400,000 @defaultValue 0
    */
   commitLossWindowMs: integer({ min: 0, max: DAY_MS, default: 0, readBy: 'leased' }),
   /** How long to wait at the start when every worker id is taken. @range 0-86,400,000 @defaultValue 0 */
@@ -84,15 +81,13 @@ export const leaseOptions = {
   priorityEqualCodeWorkId: boolean({ default: false, readBy: 'leased' }),
   /**
    * The original's programs have been retired: take their rows over, long after the last heartbeat.
-   * @range true, false
-   * @defaultValue false
+   * @range true, false @defaultValue false
    */
   adoptForeign: boolean({ default: false, readBy: 'leased' }),
   /**
    * The original's programs go on running on this table, with the same bits or another `endBitsValue`. Implies
    * `adoptForeign`; `leaseMs` is at most 90,000 then, and `horizonMs` + `maxClockSkewMs` at most 118,000.
-   * @range true, false
-   * @defaultValue false
+   * @range true, false @defaultValue false
    */
   sharedWithOriginal: boolean({ default: false, readBy: 'original' }),
 };

@@ -10,14 +10,12 @@ export const prefetcherOptions = {
   opTimeoutMs: integer({ min: 10, max: 60_000, default: 3_000, readBy: 'ownWorkerOrNumbers' }),
   /**
    * The pause after a failed call; it doubles with every further one, with jitter.
-   * @range 1-60,000
-   * @defaultValue 50
+   * @range 1-60,000 @defaultValue 50
    */
   retryBaseMs: integer({ min: 1, max: 60_000, default: 50, readBy: 'numbers' }),
   /**
    * The longest pause, and the one before a code that is unknown or used up is asked for again.
-   * @range `retryBaseMs` to 600,000
-   * @defaultValue 5,000
+   * @range `retryBaseMs` to 600,000 @defaultValue 5,000
    */
   retryMaxMs: integer({
     min: ({ retryBaseMs }: Numbers<'retryBaseMs'>) => retryBaseMs,
@@ -50,8 +48,7 @@ export const prefetchOptions = {
   /**
    * How long after the request for it an ID may be handed out; later it is dropped. So its time is wrong by no more than
    * that, in ms.
-   * @range 100-86,400,000
-   * @defaultValue 10,000
+   * @range 100-86,400,000 @defaultValue 10,000
    */
   maxAgeMs: integer({ min: 100, max: 86_400_000, default: 10_000 }),
   /** How many codes may be used. @range 1-1,000,000 @defaultValue 10,000 */

@@ -11,8 +11,7 @@ export const presetOptions = {
   /**
    * Another epoch than the original's. A later one makes the layout last longer, and its IDs smaller than those issued so
    * far: for new data only.
-   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms
-   * @defaultValue the original's
+   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms @defaultValue the original's
    */
   startTimeStamp: option<string | Date | number, number | undefined, PresetRule>(readStart),
 };
@@ -31,8 +30,7 @@ export const uidGeneratorOptions = {
   timeBits: integer({ min: 1, max: 53, default: 28, hint: widthsHint }),
   /**
    * Bits of the worker: uid-generator gives every start a new one.
-   * @range 1-53
-   * @defaultValue 22, with a data centre 17
+   * @range 1-53 @defaultValue 22, with a data centre 17
    */
   workerBits: integer({
     min: 1,

@@ -7,8 +7,7 @@ import { type Layout, parseId } from '../layout/layout.js';
 export const uidJsonOptions = {
   /**
    * The zone of the timestamp. The default is the same on every host; the original took the zone of its JVM.
-   * @range an IANA name, such as `Asia/Shanghai`
-   * @defaultValue `UTC`
+   * @range an IANA name, such as `Asia/Shanghai` @defaultValue `UTC`
    */
   timeZone: option<string, Intl.DateTimeFormat | undefined>(readFormat, { default: 'UTC' }),
 };

@@ -26,29 +26,25 @@ export const ringOptions = {
   paddingFactor: integer({ min: 1, max: 99, default: 50, hint: 'a percentage' }),
   /**
    * The ring is also filled up at this interval, however full it is.
-   * @range 1-86,400, in seconds
-   * @defaultValue none
+   * @range 1-86,400, in seconds @defaultValue none
    */
   scheduleInterval: integer({ min: 1, max: 86_400, hint: 'in seconds' }),
   /**
    * Takers skip IDs whose time is further than this from the present; the producer replaces IDs that are half as old.
-   * @range 100-3,600,000
-   * @defaultValue 10,000
+   * @range 100-3,600,000 @defaultValue 10,000
    */
   maxAgeMs: integer({ min: 100, max: 3_600_000, default: 10_000 }),
   /** Takers fail when the producer is silent for longer than this. @range 200-60,000 @defaultValue 5,000 */
   producerTimeoutMs: integer({ min: 200, max: 60_000, default: 5_000 }),
   /**
    * How many IDs a thread claims at once, to hand them out one by one; a sixteenth of the ring at most.
-   * @range 1-1,024
-   * @defaultValue 32
+   * @range 1-1,024 @defaultValue 32
    */
   run: integer({ min: 1, max: 1_024, default: 32 }),
   /**
    * The share of every tick's sequences that may go into the ring, one ID at least. The rest stays for calls of the
    * service itself, which would find the tick used up while the ring is being filled.
-   * @range 0-1
-   * @defaultValue 0.5
+   * @range 0-1 @defaultValue 0.5
    */
   tickShare: share({ default: 0.5, of: "a tick's sequences" }),
   /** The code whose sequence the IDs are of. @range 1-128 characters @defaultValue that of IDs without a code */
@@ -56,8 +52,7 @@ export const ringOptions = {
   /**
    * Called with `{ reason, count }` when IDs are thrown away: `aged`, `failed` or `closed`. An error that it throws, or
    * rejects with, is logged.
-   * @range a function
-   * @defaultValue logs what `failed`
+   * @range a function @defaultValue logs what `failed`
    */
   onPutRejected: handler<(rejection: PutRejection) => unknown>(),
 };
@@ -87,8 +82,7 @@ export const sharedIdsOptions = {
   /**
    * Called with the error of a call that gets no ID. The call throws what this function throws, or that error. When it is
    * async, a rejection is logged, once a second at most.
-   * @range a function
-   * @defaultValue logs, once a second at most
+   * @range a function @defaultValue logs, once a second at most
    */
   onTakeRejected: handler<(error: RaindropError) => unknown>(),
 };

@@ -28,22 +28,19 @@ export interface ChainOptions extends OptionsOf<typeof chainOptions> {}
 export const segmentOptions = {
   /**
    * The next segment is fetched when less than this share is left; with 0 not before a caller needs it.
-   * @range 0-1
-   * @defaultValue 0.9
+   * @range 0-1 @defaultValue 0.9
    */
   prefetchBelow: share({ default: 0.9, of: 'the step', readBy: 'numbers' }),
   /**
    * The most that are reserved at once; a segment used up within 15 minutes doubles the next one, one that lasts
    * longer than 30 halves it, never below the row's step.
-   * @range 1-100,000,000
-   * @defaultValue 1,000,000
+   * @range 1-100,000,000 @defaultValue 1,000,000
    */
   maxStep: integer({ min: 1, max: 100_000_000, default: 1_000_000, readBy: 'numbers' }),
   /**
    * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers find too few,
    * up to `maxBuffered` (default 4 × `maxStep`) numbers, fewer when idle.
-   * @range true, false, `{ safeDistance, maxBuffered }`
-   * @defaultValue false
+   * @range true, false, `{ safeDistance, maxBuffered }` @defaultValue false
    */
   chain: switchable(chainOptions, { readBy: 'numbers' }),
   /** The code of calls that name none. @range 1-128 characters @defaultValue `default` */
@@ -55,8 +52,7 @@ export const segmentOptions = {
   }),
   /**
    * How many codes may be used; one more is refused, nothing is evicted.
-   * @range 1-100,000
-   * @defaultValue 10,000
+   * @range 1-100,000 @defaultValue 10,000
    */
   maxCodes: integer({ min: 1, max: 100_000, default: 10_000, readBy: 'everyService' }),
   ...prefetcherOptions,

@@ -44,8 +44,7 @@ export const DEFAULT_EXPIRE_SECONDS = MAX_EXPIRE_SECONDS - 60;
 export const shortIdOptions = {
   /**
    * For how long a number must not come again, in seconds. The default leaves the clocks a minute.
-   * @range 1-2,097
-   * @defaultValue 2,037
+   * @range 1-2,097 @defaultValue 2,037
    */
   expireSeconds: integer({ min: 1, max: MAX_EXPIRE_SECONDS, default: DEFAULT_EXPIRE_SECONDS }),
 };

@@ -24,8 +24,7 @@ const WORKER_BITS = BITS.workIdLength;
 export const createGeneratorOptions = {
   /**
    * The epoch.
-   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future
-   * @defaultValue 2024-01-01
+   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future @defaultValue 2024-01-01
    */
   startTimeStamp: option<string | Date | number, Layout | undefined, Numbers<'nowMs'>>(readLayoutFrom),
   /** The worker id. @range 0-1,023 @defaultValue made of machine, process and thread */

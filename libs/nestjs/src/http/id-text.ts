@@ -35,8 +35,7 @@ export const snowflakeScalarOptions = {
   /**
    * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
    * client sent, after a check.
-   * @range `decimal`, `bigint`, `text`
-   * @defaultValue `decimal`; with a prefix `text`, as typed columns hold it
+   * @range `decimal`, `bigint`, `text` @defaultValue `decimal`; with a prefix `text`, as typed columns hold it
    */
   as: oneOf(ID_FORMS, { default: ({ prefix }: IdTextOptions) => (prefix === undefined ? 'decimal' : 'text') }),
 };

@@ -8,8 +8,7 @@ export const etcdWorkersOptions = {
   /**
    * Begins every key. Services with one prefix share worker ids. None may lie inside another: beside `ids/` a start with
    * `ids/eu/` is refused.
-   * @range names of letters, digits or any of `. : _ -`, each with a `/` behind it
-   * @defaultValue `raindrop/worker/`
+   * @range names of letters, digits or any of `. : _ -`, each with a `/` behind it @defaultValue `raindrop/worker/`
    */
   prefix: text({
     pattern: /^[\w.:-]{1,64}(\/[\w.:-]{1,64}){0,7}\/$/,

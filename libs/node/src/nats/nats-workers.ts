@@ -12,8 +12,7 @@ export const natsWorkersOptions = {
   connection: option<NatsTarget, NatsAddress>(readNatsAddress, { isRequired: true }),
   /**
    * The bucket, which is made when it is not there. Services with one bucket share worker ids.
-   * @range 1-64 letters, digits or any of `_ -`
-   * @defaultValue `raindrop-workers`
+   * @range 1-64 letters, digits or any of `_ -` @defaultValue `raindrop-workers`
    */
   bucket: text({
     pattern: /^[\w-]{1,64}$/,
@@ -23,8 +22,7 @@ export const natsWorkersOptions = {
   /**
    * Whether each server has `sync_interval: always`, which no client can ask them. Without it a power cut of most servers
    * may lose what they have acknowledged, and a start warns.
-   * @range true, false
-   * @defaultValue false
+   * @range true, false @defaultValue false
    */
   syncAlways: boolean({ default: false }),
 };

@@ -24,8 +24,7 @@ export const assignerOptions = {
   }),
   /**
    * The worker id of the `static` assigner, unless `--raindrop.workerId` or `RAINDROP_WORKER_ID` gives one.
-   * @range inside the service's range
-   * @defaultValue none
+   * @range inside the service's range @defaultValue none
    */
   workerId: integer({
     min: ({ workers }: ServiceWorkers) => workers.min,
@@ -34,8 +33,7 @@ export const assignerOptions = {
   }),
   /**
    * Where this host keeps how far IDs were issued, for assigners that do not know it; it has to outlive the process.
-   * @range a directory, made in one that exists
-   * @defaultValue none
+   * @range a directory, made in one that exists @defaultValue none
    */
   stateFile: option<string, string | undefined, Parts>(readStateFile, { readBy: 'forgetful' }),
   /**

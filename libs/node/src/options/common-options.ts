@@ -24,8 +24,7 @@ export const commonOptions = {
   tableName: option<string, string, DefaultTable>(readTableName, { readBy: 'tables' }),
   /**
    * Create tables and columns that are missing; the rows are added in any case.
-   * @range true, false
-   * @defaultValue true
+   * @range true, false @defaultValue true
    */
   autoCreateTable: boolean({ default: true, readBy: 'tables' }),
   /**
@@ -42,8 +41,7 @@ export const commonOptions = {
   }),
   /**
    * Accept an in-memory database, whose workers only this process (or worker thread) knows.
-   * @range true, false
-   * @defaultValue false
+   * @range true, false @defaultValue false
    */
   allowVolatile: boolean({ default: false, readBy: 'tables' }),
   /**

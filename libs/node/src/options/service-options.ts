@@ -28,8 +28,7 @@ import { type CommonModuleOptions, commonOptions, readCodes, readTableName } fro
 export const snowflakeOptions = {
   /**
    * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
-   * @range `snowflake`, `numberSection`, in any case
-   * @defaultValue `snowflake`
+   * @range `snowflake`, `numberSection`, in any case @defaultValue `snowflake`
    */
   idMode: option<'snowflake', 'snowflake'>(readIdMode, { readBy: 'everyService' }),
   /** Part of the worker's code. @range 0-65,535 @defaultValue 0 */
@@ -39,8 +38,7 @@ export const snowflakeOptions = {
   /**
    * The zone in which the original's programs write their times on MySQL and MariaDB (`loc` of their URL), for
    * `adoptForeign` and `sharedWithOriginal`. It has to be the server's own, and to have no summer time.
-   * @range an offset such as `+08:00`
-   * @defaultValue `+00:00`
+   * @range an offset such as `+08:00` @defaultValue `+00:00`
    */
   foreignTimeZone: text({
     pattern: /^[+-](0\d|1[0-4]):[0-5]\d$/,
@@ -50,15 +48,13 @@ export const snowflakeOptions = {
   }),
   /**
    * Read the clock once in a turn of the event loop (and every 256 calls), or at every call.
-   * @range `turn`, `exact`
-   * @defaultValue `turn`
+   * @range `turn`, `exact` @defaultValue `turn`
    */
   clock: oneOf(['turn', 'exact'], { default: 'turn', readBy: 'ownWorker' }),
   /**
    * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/service.md). The layout
    * is that process's.
-   * @range `clusterPrimary({ ... })`, `remoteIds({ url })`
-   * @defaultValue none
+   * @range `clusterPrimary({ ... })`, `remoteIds({ url })` @defaultValue none
    */
   idSource: option<IdSource, IdSource | undefined>(readIdSource, { isSecret: true, readBy: 'snowflakes' }),
 };
@@ -91,8 +87,7 @@ function readIdSource(reader: OptionReader, name: string): IdSource | undefined 
 export const shardedOptions = {
   /**
    * Their table; one of the original service, `id_alloc`, will do.
-   * @range `name` or `schema.name`
-   * @defaultValue `raindrop_app_segment`
+   * @range `name` or `schema.name` @defaultValue `raindrop_app_segment`
    */
   tableName: option<string, string>((reader, name) =>
     readTableName(reader, name, { defaultTable: APP_SEGMENT_TABLE.defaultName }),
@@ -116,27 +111,23 @@ export const segmentModuleOptions = {
   ),
   /**
    * Codes that have numbers at hand from the start; the first call of another one must be async.
-   * @range texts of 1-128 characters
-   * @defaultValue `defaultCode`
+   * @range texts of 1-128 characters @defaultValue `defaultCode`
    */
   codes: option<readonly string[], readonly string[] | undefined>(readCodes, { readBy: 'numbers' }),
   /**
    * Give an unknown code a row, or refuse it with `UnknownCodeError`.
-   * @range true, false
-   * @defaultValue true
+   * @range true, false @defaultValue true
    */
   autoCreateCode: boolean({ default: true, readBy: 'numbers' }),
   /**
    * The step of a new row: how many numbers are reserved at once, at first.
-   * @range 1-100,000,000
-   * @defaultValue 1,000
+   * @range 1-100,000,000 @defaultValue 1,000
    */
   defaultStep: integer({ min: 1, max: 100_000_000, default: 1_000, readBy: 'numbers' }),
   /**
    * How many numbers a code skips after a failover of the database: more than can be reserved in the time whose commits
    * it may lose. 0 where it loses none.
-   * @range 0-1,000,000,000,000
-   * @defaultValue 10 × `maxStep`
+   * @range 0-1,000,000,000,000 @defaultValue 10 × `maxStep`
    */
   skipAfterFailover: integer({
     min: 0,
@@ -147,14 +138,12 @@ export const segmentModuleOptions = {
   /**
    * Sharded IDs, `ids.nextSharded({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
    * are registered at the start.
-   * @range true, false, `{ tableName, apps }`
-   * @defaultValue false
+   * @range true, false, `{ tableName, apps }` @defaultValue false
    */
   sharded: switchable(shardedOptions, { readBy: 'numbers' }),
   /**
    * A buffer that all processes take numbers from.
-   * @range `redisBuffer({ connection, ... })` of `@raindrop/node/redis`
-   * @defaultValue none
+   * @range `redisBuffer({ connection, ... })` of `@raindrop/node/redis` @defaultValue none
    */
   redis: option<SegmentBuffer, SegmentBuffer | undefined>(readRedis, { isSecret: true, readBy: 'numbers' }),
 };

@@ -216,8 +216,7 @@ export const publicIdOptions = {
   /**
    * What is identified, such as `order`: another purpose gives unrelated texts for the same ID. It is no secret, and it
    * cannot be changed later.
-   * @range 1-64 letters, digits and any of `. : _ -`
-   * @defaultValue none
+   * @range 1-64 letters, digits and any of `. : _ -` @defaultValue none
    */
   purpose: option<string, string>(readPurpose),
   /** How the concealed number is written. @range a codec of fixed width @defaultValue `base62-padded` */

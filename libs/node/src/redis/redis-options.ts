@@ -18,8 +18,7 @@ export const redisBufferOptions = {
   connection: option<RedisTarget, RedisTarget>(readConnection, { isRequired: true }),
   /**
    * Begins every key: `id.gen.idList_{app}_{shard}`, ....
-   * @range 1-128 letters, digits or any of `. : _ -`
-   * @defaultValue `id.gen.`
+   * @range 1-128 letters, digits or any of `. : _ -` @defaultValue `id.gen.`
    */
   keyPrefix: text({
     pattern: /^[\w.:-]{1,128}$/,
@@ -28,30 +27,26 @@ export const redisBufferOptions = {
   }),
   /**
    * The part of a range at which one process, holding a lock, reserves the next one in the database.
-   * @range 0-0.9
-   * @defaultValue 0.2
+   * @range 0-0.9 @defaultValue 0.2
    */
   idle: option<number, number>(readIdle, { min: 0, max: 0.9, default: 0.2 }),
   /** How many numbers a process takes at once when its step says no more. @range 1-100,000 @defaultValue 100 */
   run: integer({ min: 1, max: 100_000, default: 100 }),
   /**
    * After what time another process may refill when the one that began does not answer.
-   * @range 1,000-600,000
-   * @defaultValue 60,000
+   * @range 1,000-600,000 @defaultValue 60,000
    */
   lockMs: integer({ min: 1_000, max: 600_000, default: 60_000 }),
   /** How long one command may take. @range 10-60,000 @defaultValue 500 */
   redisTimeoutMs: integer({ min: 10, max: 60_000, default: 500 }),
   /**
    * How long to wait for another process's refill before reserving in the database.
-   * @range 0-60,000
-   * @defaultValue 250
+   * @range 0-60,000 @defaultValue 250
    */
   refillWaitMs: integer({ min: 0, max: 60_000, default: 250 }),
   /**
    * What to do without Redis: reserve in the database, or reject with `RedisUnavailableError`.
-   * @range `database`, `throw`
-   * @defaultValue `database`
+   * @range `database`, `throw` @defaultValue `database`
    */
   onRedisDown: oneOf(['database', 'throw'], { default: 'database' }),
 };

@@ -23,8 +23,7 @@ export const fetchOptions = {
   ...prefetchOptions,
   /**
    * Batches grow up to this many IDs while they are used up fast.
-   * @range `minStep` to 10,000
-   * @defaultValue 4,000, or `minStep`
+   * @range `minStep` to 10,000 @defaultValue 4,000, or `minStep`
    */
   maxStep: integer({
     min: ({ minStep }: Numbers<'minStep'>) => minStep,
@@ -34,8 +33,7 @@ export const fetchOptions = {
   }),
   /**
    * Codes whose IDs are at hand from the start on; those of others are fetched with their first use.
-   * @range texts of 1-128 characters
-   * @defaultValue none
+   * @range texts of 1-128 characters @defaultValue none
    */
   codes: option<readonly string[], readonly string[] | undefined>(readCodes),
 };

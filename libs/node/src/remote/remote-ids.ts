@@ -32,8 +32,7 @@ export const remoteIdsOptions = {
   url: option<string, URL | undefined>(readUrl, { isRequired: true }),
   /**
    * Sent as `Authorization: Bearer ...`. It is never logged.
-   * @range 1-1,024 visible ASCII characters
-   * @defaultValue none
+   * @range 1-1,024 visible ASCII characters @defaultValue none
    */
   apiKey: option<string | undefined, string | undefined>(readApiKey),
 };

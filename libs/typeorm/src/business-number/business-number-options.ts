@@ -23,34 +23,29 @@ function keyText(length: number): OptionRule<string, string | undefined> {
 export const businessNumberOptions = {
   /**
    * The period whose numbers are counted by themselves. The template must show it.
-   * @range `never`, `year`, `month`, `day`
-   * @defaultValue `never`
+   * @range `never`, `year`, `month`, `day` @defaultValue `never`
    */
   resetBy: oneOf<ResetBy>(['never', 'year', 'month', 'day'], { default: 'never' }),
   /** A tenant or a branch that has numbers of its own. @range 1-64 characters @defaultValue none */
   per: keyText(64),
   /**
    * The IANA zone at whose midnight periods end, and in which the template's date is.
-   * @range the name of a zone
-   * @defaultValue `UTC`
+   * @range the name of a zone @defaultValue `UTC`
    */
   timeZone: option<string, string>(zoneOf, { default: 'UTC' }),
   /**
    * The moment whose date and period it is, such as the invoice's own.
-   * @range a Date of the years 1970 to 9998
-   * @defaultValue now, by this host's clock
+   * @range a Date of the years 1970 to 9998 @defaultValue now, by this host's clock
    */
   at: option<Date, Date>(momentOf),
   /**
    * The first number of every period.
-   * @range 1 or more, and no more than the template has digits for
-   * @defaultValue 1
+   * @range 1 or more, and no more than the template has digits for @defaultValue 1
    */
   start: option<number | bigint, bigint, LastNumber>(startOf, { default: 1 }),
   /**
    * The name under which the series is counted; given, the template may change and the numbers go on.
-   * @range 1-128 characters
-   * @defaultValue the template itself
+   * @range 1-128 characters @defaultValue the template itself
    */
   name: keyText(TEMPLATE_LENGTH),
   /** The table of the numbers. @range `table` or `schema.table` @defaultValue `raindrop_business_number` */

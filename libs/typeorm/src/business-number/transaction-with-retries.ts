@@ -14,8 +14,7 @@ type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
 export const retryOptions = {
   /**
    * How the transaction is kept apart from others.
-   * @range `READ COMMITTED`, `REPEATABLE READ`, `SERIALIZABLE`
-   * @defaultValue the database's own
+   * @range `READ COMMITTED`, `REPEATABLE READ`, `SERIALIZABLE` @defaultValue the database's own
    */
   isolationLevel: option<IsolationLevel, IsolationLevel | undefined>(
     (reader, name) =>

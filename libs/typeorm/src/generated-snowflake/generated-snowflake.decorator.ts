@@ -74,8 +74,7 @@ export const generatedSnowflakeOptions = {
   primary: boolean({ default: true }),
   /**
    * What the property holds.
-   * @range `string`, `number`, `bigint`
-   * @defaultValue for the decorator the property's type, else `string`
+   * @range `string`, `number`, `bigint` @defaultValue for the decorator the property's type, else `string`
    */
   as: option<SnowflakeProperty, SnowflakeProperty, Declared>(readProperty),
   /** The name of the service that issues the IDs. @range 1-128 characters @defaultValue `default` */
@@ -85,8 +84,7 @@ export const generatedSnowflakeOptions = {
   /**
    * Shows the ID as text that says what it identifies: `prefix: 'order'` gives `order_0Cc4kqJ3WmY` in code and JSON, and
    * texts with another prefix are refused. The database keeps the bigint. Strings only.
-   * @range 1-31 of a-z, 0-9 and `_`
-   * @defaultValue none
+   * @range 1-31 of a-z, 0-9 and `_` @defaultValue none
    */
   prefix: option<string, string | undefined, Form>(readPrefix),
 };

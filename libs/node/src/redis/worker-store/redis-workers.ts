@@ -16,8 +16,7 @@ export const redisWorkersOptions = {
   connection: option<RedisTarget, RedisTarget>(readConnection, { isRequired: true }),
   /**
    * The hash that holds everything. Services with one key share worker ids.
-   * @range 1-128 letters, digits or any of `. : _ - { }`
-   * @defaultValue `raindrop.worker`
+   * @range 1-128 letters, digits or any of `. : _ - { }` @defaultValue `raindrop.worker`
    */
   key: text({
     pattern: /^[\w.:{}-]{1,128}$/,
