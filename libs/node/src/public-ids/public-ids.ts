@@ -34,25 +34,31 @@ export interface PublicIdCodec extends IdCodec {
 /** The bits of a public ID: 53 fit a safe JavaScript number, 63 are those of an ID. */
 export type PublicIdBits = 53 | 63;
 
-/** The options of {@link publicIds}: the keys, and the form of the texts. */
-export interface PublicIdOptions {
+/** The keys, and the form of the texts. No message shows a value: in the wrong place it may be a key. */
+export const publicIdOptions = {
   /**
-   * The secret keys, by ids of 1 to 8 letters and digits, with which the texts begin. They are AES keys: 16, 24 or 32
-   * random bytes, as `Uint8Array` (copied) or as text in hex or base64url.
+   * The secret keys, by ids of 1 to 8 letters and digits, with which the texts begin.
+   * @range AES keys of 16, 24 or 32 random bytes, as `Uint8Array` (copied) or as text in hex or base64url
    */
-  keys: Readonly<Record<string, string | Uint8Array>>;
-  /** The id of the key that conceals from now on; the other keys only reveal. */
-  current: string;
-  /** The bits of the IDs: 63, or 53 where all of them are safe JavaScript numbers. Default 63. */
-  bits?: PublicIdBits;
+  keys: option<Readonly<Record<string, string | Uint8Array>>, ReadonlyMap<string, Uint8Array>>(readKeys, {
+    isRequired: true,
+  }),
+  /** The id of the key that conceals from now on; the other keys only reveal. @range one of `keys` */
+  current: option<string, string, Keys>(readCurrent, { isRequired: true }),
+  /** The bits of the IDs: 53 where all of them are safe JavaScript numbers. @range 53, 63 @defaultValue 63 */
+  bits: option<PublicIdBits, PublicIdBits>(readBits),
   /**
    * What the IDs identify, such as `order`: another purpose gives unrelated texts for the same ID. It is no secret.
-   * When it is changed, old texts decode to other IDs. 1 to 64 letters, digits and any of . : _ -; default none.
+   * When it is changed, old texts decode to other IDs.
+   * @range 1-64 letters, digits and any of `. : _ -` @defaultValue none
    */
-  purpose?: string;
-  /** How the concealed number is written. Default `base62-padded`. */
-  codec?: PublicIdText;
-}
+  purpose: option<string, string>(readPurpose),
+  /** How the concealed number is written. @range a codec of fixed width @defaultValue `base62-padded` */
+  codec: option<PublicIdText, IdCodec>(readCodec),
+};
+
+/** The options of {@link publicIds}: the keys, and the form of the texts. */
+export interface PublicIdOptions extends OptionsOf<typeof publicIdOptions> {}
 
 /** The codecs whose texts all have one width, so that the key's id before the text ends at a known place. */
 export type PublicIdText = Extract<CodecName, `${string}-padded` | 'base64url'>;
@@ -200,35 +206,10 @@ function commonStart(a: string, b: string): string {
 const KEY_ID = /^[A-Za-z0-9]{1,8}$/;
 const PURPOSE = /^[\w.:-]{1,64}$/;
 
-/** The keys, and what the IDs look like. No message shows a value: in the wrong place it may be a key. */
-export const publicIdOptions = {
-  /**
-   * The secret keys by their ids of 1 to 8 letters and digits, which stand in the texts.
-   * @range AES keys of 16, 24 or 32 random bytes, as `Uint8Array` (copied) or as text in hex or base64url
-   */
-  keys: option<Readonly<Record<string, string | Uint8Array>>, ReadonlyMap<string, Uint8Array>>(readKeys, {
-    isRequired: true,
-  }),
-  /** The id of the key that conceals from now on; the others only reveal. @range one of `keys` */
-  current: option<string, string, Keys>(readCurrent, { isRequired: true }),
-  /** How many bits the IDs have: 53 where every one of them is a safe JavaScript number. @range 53, 63 @defaultValue 63 */
-  bits: option<PublicIdBits, PublicIdBits>(readBits),
-  /**
-   * What is identified, such as `order`: another purpose gives unrelated texts for the same ID. It is no secret, and it
-   * cannot be changed later.
-   * @range 1-64 letters, digits and any of `. : _ -` @defaultValue none
-   */
-  purpose: option<string, string>(readPurpose),
-  /** How the concealed number is written. @range a codec of fixed width @defaultValue `base62-padded` */
-  codec: option<PublicIdText, IdCodec>(readCodec),
-};
-
-/** The keys, and what the IDs look like. */
-export interface PublicIdOptions extends OptionsOf<typeof publicIdOptions> {}
-
 interface Keys {
   readonly keys: ReadonlyMap<string, Uint8Array>;
 }
+
 const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{48}|[0-9a-f]{64})$/i;
 const BASE64URL = /^(?:[\w-]{22}|[\w-]{32}|[\w-]{43})$/;
 const SIZES: readonly number[] = [16, 24, 32];
