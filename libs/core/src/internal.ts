@@ -64,6 +64,7 @@ export {
   MemorySegmentStore,
   MemorySegmentTable,
 } from './segment/memory-segment-store.js';
+export { boundsOfCode, boundsOfShard, type SegmentBounds } from './segment/segment-store.js';
 export { readSegmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
