@@ -4,6 +4,7 @@
  * @module @raindrop/core/internal
  */
 
+export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
 export { OptionReader } from './config/option-reader.js';
 export { wallClock } from './ports.js';
 export {

@@ -1,4 +1,5 @@
 import { RaindropError } from '@raindrop/core';
+import { RetryableError } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 import { DatabaseCallError } from './database-errors.js';
 import { type Connection, DatabaseConnection, type ServerSession } from './database-connection.js';
@@ -228,7 +229,7 @@ export class Addresses {
 }
 
 /** Of several addresses more than one leads to a server that takes writes, and not to the same database. */
-export class AddressConflictError extends RaindropError {
+export class AddressConflictError extends RetryableError {
   readonly errorCode = 'ADDRESS_CONFLICT';
 
   constructor(
@@ -240,7 +241,6 @@ export class AddressConflictError extends RaindropError {
       `The addresses in ${configuredBy} lead to different databases that all take writes, or cannot be told apart: ` +
         `${addresses.join(', ')}. Give addresses of one server, of a primary and its replicas, or of one cluster; stop a ` +
         `primary that was replaced, or make it read-only.`,
-      { retryable: true },
     );
   }
 }

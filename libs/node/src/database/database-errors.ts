@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError, RetryableError } from '@raindrop/core/internal';
 import { isMissingPackage } from '../system/load-package.js';
 
 /**
@@ -7,7 +7,7 @@ import { isMissingPackage } from '../system/load-package.js';
  * It keeps the driver's words and code and nothing else: the drivers' own errors carry the statement with its values,
  * tokens among them, which have no place in a log.
  */
-export class DatabaseCallError extends RaindropError {
+export class DatabaseCallError extends RetryableError {
   readonly errorCode = 'DATABASE_CALL_FAILED';
 
   constructor(
@@ -15,7 +15,7 @@ export class DatabaseCallError extends RaindropError {
     /** The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none. */
     readonly driverCode: string,
   ) {
-    super(driverCode === '' ? reason : `${reason} (${driverCode})`, { retryable: true });
+    super(driverCode === '' ? reason : `${reason} (${driverCode})`);
   }
 
   /** What TypeORM, a driver or Node threw. */
@@ -47,7 +47,7 @@ export type DatabaseRefusal = 'account' | 'database' | 'rights';
  *
  * Like DatabaseCallError it keeps the driver's words and code and nothing else.
  */
-export class DatabaseRefusedError extends RaindropError {
+export class DatabaseRefusedError extends PermanentError {
   readonly errorCode = 'DATABASE_REFUSED';
 
   constructor(
@@ -59,7 +59,7 @@ export class DatabaseRefusedError extends RaindropError {
     configuredBy: string,
   ) {
     const code = driverCode === '' ? '' : ` (${driverCode})`;
-    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`, { retryable: false });
+    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`);
   }
 }
 
@@ -78,7 +78,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /** The package that talks to the database is not installed, or cannot be loaded. */
-export class DriverNotInstalledError extends RaindropError {
+export class DriverNotInstalledError extends PermanentError {
   readonly errorCode = 'DRIVER_NOT_INSTALLED';
   /** The package to install. */
   readonly packageName: string;
@@ -96,7 +96,7 @@ export class DriverNotInstalledError extends RaindropError {
             `is installed globally, npm install --global ${packageName}.`
         : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ${packageName}, or ` +
             `install it again with the Node that runs this.`,
-      { retryable: false, cause },
+      cause,
     );
     this.packageName = packageName;
   }

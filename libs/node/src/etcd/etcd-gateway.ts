@@ -1,30 +1,26 @@
 import { type Agent, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { ClosedError, RaindropError } from '@raindrop/core';
-import type { OptionReader } from '@raindrop/core/internal';
+import { ClosedError } from '@raindrop/core';
+import { PermanentError, UnavailableError, type OptionReader } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
 /** No etcd answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
-export class EtcdUnavailableError extends RaindropError {
+export class EtcdUnavailableError extends UnavailableError {
   readonly errorCode = 'ETCD_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`etcd is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('etcd', what, cause);
   }
 }
 
 /** etcd refuses the account, or the account may not do this; nothing was executed. */
-export class EtcdRefusedError extends RaindropError {
+export class EtcdRefusedError extends PermanentError {
   readonly errorCode = 'ETCD_REFUSED';
 
   constructor(what: string, reason: string) {
     super(
       `etcd refuses ${what}: ${reason}. Correct username and password of etcdWorkers(), and grant its role readwrite on ` +
         `the prefix (etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX)`,
-      { retryable: false },
     );
   }
 }

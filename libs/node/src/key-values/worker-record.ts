@@ -1,5 +1,5 @@
-import { fencedRow, type Lane, type Odometer, RaindropError, type WorkerRow } from '@raindrop/core';
-import { FENCE_LEAP } from '@raindrop/core/internal';
+import { fencedRow, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import { PermanentError, FENCE_LEAP } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
 /** Every fence there was, in one value: it changes all rows at one moment. */
@@ -153,13 +153,13 @@ const REMEDY =
   'IDs went.';
 
 /** A key of a worker in etcd or NATS holds what Raindrop cannot have written, or was lost; nothing is guessed. */
-export class CorruptWorkerKeyError extends RaindropError {
+export class CorruptWorkerKeyError extends PermanentError {
   readonly errorCode = 'CORRUPT_WORKER_KEY';
 
   constructor(
     readonly key: string,
     problem = REMEDY,
   ) {
-    super(`The key ${key} ${problem}`, { retryable: false });
+    super(`The key ${key} ${problem}`);
   }
 }

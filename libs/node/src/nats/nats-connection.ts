@@ -2,43 +2,39 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-
 import { type KV, Kvm } from '@nats-io/kv';
 import { connect as openSocket } from 'node:net';
 import { ClosedError, RaindropError, type Timers } from '@raindrop/core';
-import { type OptionReader, withDeadline } from '@raindrop/core/internal';
+import { PermanentError, UnavailableError, type OptionReader, withDeadline } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
 /** No NATS answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
-export class NatsUnavailableError extends RaindropError {
+export class NatsUnavailableError extends UnavailableError {
   readonly errorCode = 'NATS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`NATS is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('NATS', what, cause);
   }
 }
 
 /** NATS refuses the account, or the account may not do this; nothing was executed. */
-export class NatsRefusedError extends RaindropError {
+export class NatsRefusedError extends PermanentError {
   readonly errorCode = 'NATS_REFUSED';
 
   constructor(what: string, reason: string) {
     super(
       `NATS refuses ${what}: ${reason}. Correct the account in the connection of natsWorkers(), and let it publish to ` +
         `$JS.API.>, $JS.FC.> and the subjects of the bucket ($KV.BUCKET.>), and subscribe to _INBOX.>`,
-      { retryable: false },
     );
   }
 }
 
 /** The bucket, or the server, may lose what it has acknowledged; nothing was executed. */
-export class NatsBucketError extends RaindropError {
+export class NatsBucketError extends PermanentError {
   readonly errorCode = 'NATS_BUCKET';
 
   constructor(
     readonly bucket: string,
     readonly problems: readonly string[],
   ) {
-    super(`The NATS bucket ${bucket} is not safe for worker ids: ${problems.join('; ')}`, { retryable: false });
+    super(`The NATS bucket ${bucket} is not safe for worker ids: ${problems.join('; ')}`);
   }
 }
 

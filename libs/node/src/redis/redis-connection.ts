@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { RaindropError, type Timers } from '@raindrop/core';
+import type { Timers } from '@raindrop/core';
+import { UnavailableError } from '@raindrop/core/internal';
 import type { RedisScript } from './redis-scripts.js';
 
 /** An ioredis client of the application (it stays open), or how to connect. */
@@ -141,14 +142,11 @@ function ownClient(target: RedisOptions | string, timeoutMs: number): Redis {
 }
 
 /** Redis did not answer, or refused. What was asked for may have been executed; nothing of it is used. */
-export class RedisUnavailableError extends RaindropError {
+export class RedisUnavailableError extends UnavailableError {
   readonly errorCode = 'REDIS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`Redis is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('Redis', what, cause);
   }
 }
 

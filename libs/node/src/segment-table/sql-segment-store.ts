@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  PermanentError,
   boundsOfCode,
   boundsOfShard,
   checkApp,
@@ -13,7 +14,6 @@ import {
   type App,
   type AppSegmentStore,
   ConfigurationError,
-  RaindropError,
   type SegmentSource,
   type SegmentStore,
 } from '@raindrop/core';
@@ -39,7 +39,7 @@ const ROW_COLUMNS = ['code', 'step', 'description', 'version'];
 const IDENTITY_CODE = 'raindrop.identity';
 
 /** The code cannot be a row's key. */
-export class UnstorableCodeError extends RaindropError {
+export class UnstorableCodeError extends PermanentError {
   readonly errorCode = 'UNSTORABLE_CODE';
 
   constructor(
@@ -53,7 +53,6 @@ export class UnstorableCodeError extends RaindropError {
         ? `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${code} is not.`
         : `The table cannot hold the code ${code}: ${reason}. Use characters that the database's encoding has, or make the ` +
             `database (PostgreSQL) or the column (MySQL, MariaDB: utf8mb4) one of Unicode.`,
-      { retryable: false },
     );
   }
 }

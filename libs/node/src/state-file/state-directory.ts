@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
 /** A text, and the name of its version: no other version will ever have that name. */
@@ -236,7 +236,7 @@ export async function fileSystemWarnings(path: string): Promise<readonly string[
 }
 
 /** The state file holds what Raindrop has not written; nothing is guessed, and nothing begins from zero. */
-export class StateFileCorruptError extends RaindropError {
+export class StateFileCorruptError extends PermanentError {
   readonly errorCode = 'STATE_FILE_CORRUPT';
 
   constructor(
@@ -246,13 +246,12 @@ export class StateFileCorruptError extends RaindropError {
     super(
       `stateFile ${path} cannot be used: ${reason}. It holds how far IDs were issued. Restore it only from a copy that is ` +
         `newer than every ID, or remove it when the clock is past all of them.`,
-      { retryable: false },
     );
   }
 }
 
 /** The state file cannot be made, read or written where it is to be. */
-export class StateFileUnusableError extends RaindropError {
+export class StateFileUnusableError extends PermanentError {
   readonly errorCode = 'STATE_FILE_UNUSABLE';
 
   constructor(
@@ -261,7 +260,7 @@ export class StateFileUnusableError extends RaindropError {
     /** Node's code, such as `EACCES`. */
     readonly systemCode: string,
   ) {
-    super(`stateFile ${path} cannot be used: ${reason} (${systemCode}).`, { retryable: false });
+    super(`stateFile ${path} cannot be used: ${reason} (${systemCode}).`);
   }
 
   /** The error in question where no second try helps; any other one as it is. */

@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
 import { retried } from '../database/own-database.js';
 import { bindings, type Dialect, quoteTable, type RunSql } from '../database/dialect.js';
@@ -161,7 +161,7 @@ export interface MissingParts {
 }
 
 /** A table, or columns of it, are missing and may not be created. */
-export class TableMissingError extends RaindropError {
+export class TableMissingError extends PermanentError {
   readonly errorCode = 'TABLE_MISSING';
   /** Which of Raindrop's tables it is. */
   readonly kind: TableKindName;
@@ -174,7 +174,7 @@ export class TableMissingError extends RaindropError {
   /** @param cure what to do about it; as a rule to create it */
   constructor({ kind, name }: Table, { missing, sql }: MissingParts, reason: string, cure = cureFor(kind)) {
     const verb = missing.length === 1 ? 'is' : 'are';
-    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`, { retryable: false });
+    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`);
     this.kind = kind.name;
     this.table = name.name;
     this.missing = missing;
@@ -191,7 +191,7 @@ function cureFor({ name, preparedBy }: Table['kind']): string {
 }
 
 /** There is a table of that name, and Raindrop did not make it or cannot use it. */
-export class NotOurTableError extends RaindropError {
+export class NotOurTableError extends PermanentError {
   readonly errorCode = 'NOT_OUR_TABLE';
   /** Which of Raindrop's tables was expected there. */
   readonly kind: TableKindName;
@@ -203,9 +203,7 @@ export class NotOurTableError extends RaindropError {
     readonly missingColumns: readonly string[],
     reason = `it lacks ${missingColumns.join(', ')}`,
   ) {
-    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`, {
-      retryable: false,
-    });
+    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`);
     this.kind = kind.name;
     this.table = name.name;
   }

@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { type Bind, bindings, type Dialect, quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
 import { shortened, type TableName } from '../database/table-name.js';
 import { safeInteger } from '../database/sql-values.js';
@@ -11,7 +11,7 @@ import type { TableKind, TableKindName } from './table-kind.js';
 const FORMAT = 1;
 
 /** A later release has changed the tables so that this one could not read them right. */
-export class TableFormatError extends RaindropError {
+export class TableFormatError extends PermanentError {
   readonly errorCode = 'TABLE_FORMAT';
 
   constructor(
@@ -23,7 +23,6 @@ export class TableFormatError extends RaindropError {
     super(
       `The table ${table} says that its format is ${format}, and this release of Raindrop knows none after ${known}: a ` +
         `later release has changed it. Update Raindrop in this process.`,
-      { retryable: false },
     );
   }
 }

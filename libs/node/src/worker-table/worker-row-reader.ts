@@ -1,9 +1,10 @@
-import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import type { Dialect } from '../database/dialect.js';
 import { safeInteger } from '../database/sql-values.js';
 
 /** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
-export class CorruptWorkerRowError extends RaindropError {
+export class CorruptWorkerRowError extends PermanentError {
   readonly errorCode = 'CORRUPT_WORKER_ROW';
 
   constructor(
@@ -15,7 +16,6 @@ export class CorruptWorkerRowError extends RaindropError {
     super(
       `The worker table's row ${workerId ?? 'with an unreadable id'} holds a value in column ${column} that is not ` +
         `${legal}. Correct it, or set the row's del_flag to 1, after which no process uses this worker id.`,
-      { retryable: false },
     );
   }
 }

@@ -1,5 +1,4 @@
-import { OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
-import { RaindropError } from '@raindrop/core';
+import { PermanentError, OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';
@@ -66,7 +65,7 @@ export function resolveRedisWorkersOptions(options: RedisWorkersOptions): Resolv
 }
 
 /** There is something where a memory of worker ids was to begin. */
-export class RedisWorkersInUseError extends RaindropError {
+export class RedisWorkersInUseError extends PermanentError {
   readonly errorCode = 'REDIS_WORKERS_IN_USE';
 
   constructor(
@@ -77,7 +76,6 @@ export class RedisWorkersInUseError extends RaindropError {
     super(
       `The Redis key ${key} exists already, with ${fields} fields: nothing was changed. Only where no ID was ever issued ` +
         `from it, delete it and call initRedisWorkers() again; anywhere else wait until worker ids are given again.`,
-      { retryable: false },
     );
   }
 }

@@ -1,8 +1,8 @@
-import { RaindropError, type Lane, type Odometer, type WorkerRow, type WorkerWrite } from '@raindrop/core';
-import { raiseOdometersTo } from '@raindrop/core/internal';
+import type { Lane, Odometer, WorkerRow, WorkerWrite } from '@raindrop/core';
+import { PermanentError, raiseOdometersTo } from '@raindrop/core/internal';
 
 /** A worker's field in Redis holds what Raindrop cannot have written; nothing is guessed. */
-export class CorruptRedisWorkerError extends RaindropError {
+export class CorruptRedisWorkerError extends PermanentError {
   readonly errorCode = 'CORRUPT_REDIS_WORKER';
 
   constructor(
@@ -12,7 +12,6 @@ export class CorruptRedisWorkerError extends RaindropError {
     super(
       `The field ${workerId} of the Redis key ${key} is no worker's row. Set the field deleted:${workerId} to 1: then no ` +
         `process uses this worker id.`,
-      { retryable: false },
     );
   }
 }
