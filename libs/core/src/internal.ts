@@ -22,7 +22,7 @@ export { readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { isCodecName } from './codec/codecs.js';
-export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
+export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {

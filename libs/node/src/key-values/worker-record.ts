@@ -1,5 +1,5 @@
-import { fencedRow, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
-import { PermanentError, FENCE_LEAP } from '@raindrop/core/internal';
+import { fencedRow, type WorkerRow } from '@raindrop/core';
+import { FENCE_LEAP, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
 /** Every fence there was, in one value: it changes all rows at one moment. */
@@ -39,28 +39,19 @@ export function fencesAtWrite(key: string, text: string): number {
 
 /** The row that is stored, with the fences there were since. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
-  const read = objectOf(key, text);
-  const number = (name: string): number => numberOf(key, read[name]);
-  const string = (name: string): string => {
-    const value = read[name];
-    if (typeof value !== 'string') throw new CorruptWorkerKeyError(key);
-    return value;
-  };
-  const { odometers } = read;
+  const { odometers, ...read } = objectOf(key, text);
   if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptWorkerKeyError(key);
-  const [first, second] = (odometers as unknown[]).map((each): Odometer => {
-    const { ms, sequence } = Object(each) as Record<string, unknown>;
-    return { ms: numberOf(key, ms), sequence: numberOf(key, sequence) };
-  });
-  const lane = number('lane');
-  if (lane !== 0 && lane !== 1) throw new CorruptWorkerKeyError(key);
-  const row: WorkerRow = {
-    ...{ id: number('id'), version: number('version'), ownVersion: number('ownVersion') },
-    ...{ token: string('token'), holder: string('holder'), layout: string('layout'), code: string('code') },
-    ...{ leaseUntilMs: number('leaseUntilMs'), heartbeatMs: number('heartbeatMs') },
-    ...{ lane: lane satisfies Lane, odometers: [first!, second!] },
+  const [odo0, odo1] = (odometers as unknown[]).map((each) => Object(each) as Record<string, unknown>);
+  const values: Partial<Record<string, unknown>> = {
+    ...read,
+    ...{ odo0Ms: odo0!['ms'], odo0Seq: odo0!['sequence'], odo1Ms: odo1!['ms'], odo1Seq: odo1!['sequence'] },
   };
-  const since = fences.count - number('fences');
+  const kept: KeptRow = {
+    integer: (field) => (Number.isSafeInteger(values[field]) ? (values[field] as number) : undefined),
+    text: (field) => (typeof values[field] === 'string' ? values[field] : undefined),
+  };
+  const row = readKeptRow(kept, () => new CorruptWorkerKeyError(key));
+  const since = fences.count - numberOf(key, read['fences']);
   if (since <= 0) return row;
   const fenced = fencedRow(row, fences.untilMs - fences.atMs, fences.atMs);
   const leap = (since - 1) * FENCE_LEAP;
