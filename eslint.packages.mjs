@@ -33,7 +33,7 @@ const FORBIDDEN = {
 /** The rooms of each package from the bottom; each imports only those before it. A room with its own inside comes after them. */
 const ROOMS = {
   core: [
-    ...['config', 'copies', 'time', 'codec', 'layout', 'generator', 'presets', 'lease', 'recognition', 'supply'],
+    ...['config', 'copies', 'time', 'codec', 'layout', 'generator', 'presets', 'lease', 'recognition'],
     ...['worker-id', 'prefetch', 'segment', 'zero-config', 'ring', 'short-id'],
   ],
   node: [

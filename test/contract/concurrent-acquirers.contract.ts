@@ -68,7 +68,7 @@ export function describeConcurrentAcquirers(
       for (const refusal of crowd.refusals) {
         expect(refusal).toBeInstanceOf(NoFreeWorkerError);
         const { census } = refusal as NoFreeWorkerError;
-        expect(census).toMatchObject({ total: rows, live: rows, foreign: 0, poisoned: 0, contended: 0 });
+        expect(census).toMatchObject({ total: rows, live: rows, foreign: 0, ahead: 0, contended: 0 });
         expect(census.freeAtMs).toBeGreaterThan(before);
         expect(census.freeAtMs).toBeLessThanOrEqual(Date.now() + LONGEST_HOLD_MS);
       }

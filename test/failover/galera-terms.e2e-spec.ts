@@ -1,4 +1,4 @@
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { SqlWorkerStore } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
 import { GaleraCluster } from '../servers/galera-cluster.js';
@@ -6,7 +6,7 @@ import { PAIR_ACCOUNTS, PAIR_DATABASE } from '../servers/server-pair.js';
 
 jest.setTimeout(300_000);
 
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
+const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 
 describe('A worker table on a Galera cluster', () => {
   let cluster: GaleraCluster;

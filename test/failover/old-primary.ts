@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LeaseOptions } from '@raindrop/core';
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { PairKind } from '../servers/server-pair.js';
 import { startPair } from './failover-rounds.js';
 import { Issuer } from './issuer.js';
@@ -71,7 +71,7 @@ export async function runOldPrimary(engine: PairKind, sessionAgeBeyondMs = 0): P
 }
 
 /** So much older than it may be that a holder writes past the moment at which another one begins. */
-export const TOO_OLD_MS = maxGrantAgeMs(resolveLeaseOptions(LEASE));
+export const TOO_OLD_MS = grantReachMs(resolveLeaseOptions(LEASE));
 
 function issuedBy(issuers: readonly Issuer[]): number {
   return issuers.reduce((sum, issuer) => sum + issuer.issued, 0);

@@ -1,4 +1,4 @@
-import { maxGrantAgeMs, resolveLeaseOptions, wallClock } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions, wallClock } from '@raindrop/core/internal';
 import { DataSource } from 'typeorm';
 import { openSegmentStore } from '../contract/open-segment-store.js';
 import { openStore, takeRow } from '../contract/open-store.js';
@@ -7,7 +7,7 @@ import type { SqlSegmentStore } from '../../libs/node/src/segment-table/sql-segm
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../libs/node/src/worker-table/sql-worker-store.js';
 import { testDatabase, type TestDatabase } from '../servers/test-databases.js';
 
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
+const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 2 };
 const DAY_MS = 86_400_000;
 const SKIP = 1_000_000;

@@ -1,5 +1,5 @@
 import type { Layout, WorkerTable, WorkerWrite } from '@raindrop/core';
-import { judgeLayouts, LayoutConflictError, maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { judgeLayouts, LayoutConflictError, grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
 import { caught } from '../support/engine/caught.js';
 import { ReplicaError } from '../../libs/node/src/database/server-term.js';
@@ -13,7 +13,7 @@ import { until } from '../waiting/until.js';
 
 jest.setTimeout(120_000);
 
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
+const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 3 };
 
 const serverOf = (store: SqlWorkerStore): { believed: object } =>

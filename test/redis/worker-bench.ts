@@ -1,4 +1,4 @@
-import { ClockSkewError, maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { ClockSkewError, grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
 import type { Redis } from 'ioredis';
 import { resolveLayout } from '../../libs/core/src/layout/layout-options.js';
@@ -22,7 +22,7 @@ export const LEASE: ResolvedLeaseOptions = resolveLeaseOptions({
   ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
 
-export const REACH_MS = maxGrantAgeMs(LEASE);
+export const REACH_MS = grantReachMs(LEASE);
 
 const LOOK_MS = 3;
 const IDS_PER_LOOK = 20;
@@ -119,7 +119,7 @@ export class WorkerBench {
     lease = LEASE,
     more: Partial<RedisWorkerCallsOptions> = {},
   ): WorkerIssuer {
-    const store = this.store(server, { reachMs: maxGrantAgeMs(lease), opTimeoutMs: lease.opTimeoutMs, ...more });
+    const store = this.store(server, { reachMs: grantReachMs(lease), opTimeoutMs: lease.opTimeoutMs, ...more });
     const issuer = new WorkerIssuer(store, this.ids, choice, lease);
     this.issuers.push(issuer);
     return issuer;

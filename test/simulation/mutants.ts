@@ -20,8 +20,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A grant is written to the row before anything in it is issued.',
     shownBy: 21,
     install: () =>
-      replace(Reservation.prototype, 'planRenewal', (original) => {
-        return function (this: Reservation, ...args: Parameters<Reservation['planRenewal']>) {
+      replace(Reservation.prototype, 'nextGrant', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['nextGrant']>) {
           const plan = original.apply(this, args);
           this.apply(plan);
           return plan;
@@ -44,8 +44,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: 'A new holder starts behind the odometer.',
     shownBy: 1,
     install: () =>
-      replace(Reservation.prototype, 'planStart', (original) => {
-        return function (this: Reservation, ...args: Parameters<Reservation['planStart']>) {
+      replace(Reservation.prototype, 'firstGrant', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['firstGrant']>) {
           const plan = original.apply(this, args);
           return { ...plan, base: [BEFORE_ALL, BEFORE_ALL] };
         };

@@ -1,5 +1,5 @@
 import { RaindropError, type Layout, type LeaseEvent } from '@raindrop/core';
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { KeeperBench, type KeeperBenchOptions } from '../support/engine/keeper-bench.js';
 import { TurnClock } from '../../libs/node/src/system/system-ports.js';
 import { SeededRandom } from '../support/engine/seeded-random.js';
@@ -197,7 +197,7 @@ export class SimulatedProcess implements Issuer {
     const { invariants, options } = this.birth;
     const { table, time, servers } = options.database;
     const lease = resolveLeaseOptions(options.lease ?? {});
-    if (servers === undefined) return new WitnessedStore(invariants, table, process, time, maxGrantAgeMs(lease));
+    if (servers === undefined) return new WitnessedStore(invariants, table, process, time, grantReachMs(lease));
     const ages = SESSION_AGES.of(lease);
     const random = new SeededRandom(options.seed);
     const openingMs = (): number => (random.chance(0.5) ? 0 : random.below(lease.opTimeoutMs));

@@ -78,7 +78,8 @@ export type { GeneratorOptions, ResolvedGeneratorOptions } from './generator/gen
 export type { SnowflakeGenerator, GeneratorCounters } from './generator/snowflake-generator.js';
 export type { BoundIdCalls, IdCalls } from './generator/id-calls.js';
 export type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from './generator/issued-counts.js';
-export type { AbortSignalLike, WaitOptions } from './generator/waiting.js';
+export type { AbortSignalLike } from './async.js';
+export type { WaitOptions } from './generator/waiting.js';
 export {
   ClockMovedBackError,
   InvalidBatchError,
@@ -149,15 +150,6 @@ export {
 
 export { createGenerator, type CreateGeneratorOptions, type UnsafeGenerator } from './zero-config/create-generator.js';
 
-export type { WordChanges, RingState } from './ring/ring-memory.js';
-export type { RingPorts, PutRejection, SharedIdRingOptions, SharedIdsOptions } from './ring/ring-options.js';
-export type { SharedIdRingHandle } from './ring/ring-handle.js';
-export type { RingSource } from './ring/ring-filler.js';
-
-export type { SharedIdRingStatus } from './ring/shared-id-ring.js';
-
-export type { SharedIdsStatus } from './ring/shared-ids.js';
-
 export type {
   ReservedSegment,
   Segment,
@@ -172,16 +164,21 @@ export type { ChainOptions, ResolvedSegmentOptions, SegmentOptions } from './seg
 
 export type { ReservationCounters, SegmentStatus } from './segment/segment-policy.js';
 export type { SegmentCounters } from './segment/segment-generator.js';
-
-export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/batch-policy.js';
-export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
-export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
-
 export {
   composeShardedId,
   InvalidShardedIdPartError,
   parseShardedId,
   type ShardedIdParts,
 } from './segment/sharded/sharded-id.js';
-
 export type { ShardedIdRequest, ShardedIdsStatus } from './segment/sharded/sharded-generator.js';
+
+export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/batch-policy.js';
+export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
+export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
+
+export type { WordChanges, RingState } from './ring/ring-memory.js';
+export type { RingPorts, PutRejection, SharedIdRingOptions, SharedIdsOptions } from './ring/ring-options.js';
+export type { SharedIdRingHandle } from './ring/ring-handle.js';
+export type { RingSource } from './ring/ring-filler.js';
+export type { SharedIdRingStatus } from './ring/shared-id-ring.js';
+export type { SharedIdsStatus } from './ring/shared-ids.js';

@@ -4,9 +4,10 @@
  * @module @raindrop/core/internal
  */
 
-export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
 export { OptionReader } from './config/option-reader.js';
 export { wallClock } from './ports.js';
+export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
+export { backoffMs, Deadline, pause, withDeadline } from './async.js';
 export {
   BIT_OPTIONS,
   namesNoLayout,
@@ -26,7 +27,7 @@ export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowFi
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
-  maxGrantAgeMs,
+  grantReachMs,
   sessionAgesOf,
   type SessionAges,
   FENCED_EPOCHS_MS,
@@ -55,10 +56,6 @@ export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
 export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
 export { AssignedWorkerKeeper, RestartWait } from './worker-id/assigned-worker-keeper.js';
-export { atomicChanges } from './ring/ring-memory.js';
-export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
-export { SharedIdRing } from './ring/shared-id-ring.js';
-export { SharedIds } from './ring/shared-ids.js';
 export {
   MemoryAppSegmentStore,
   MemoryAppSegmentTable,
@@ -74,11 +71,7 @@ export {
   SegmentStoreUnavailableError,
   UnknownCodeError,
 } from './segment/segment-errors.js';
-export { TooManyCodesError } from './supply/buffered-generator.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
-export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
-export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
-export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
 export {
   InvalidAppError,
@@ -89,4 +82,11 @@ export {
   UnknownShardError,
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
-export { withDeadline } from './supply/fetcher.js';
+export { TooManyCodesError } from './prefetch/buffered-generator.js';
+export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
+export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
+export { PrefetchedIds } from './prefetch/prefetched-ids.js';
+export { atomicChanges } from './ring/ring-memory.js';
+export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
+export { SharedIdRing } from './ring/shared-id-ring.js';
+export { SharedIds } from './ring/shared-ids.js';

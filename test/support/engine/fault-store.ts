@@ -83,7 +83,7 @@ export class FaultStore implements WorkerStore {
     table: MemoryWorkerTable,
     protected readonly process: VirtualTime,
     readonly database: VirtualTime,
-    /** See maxGrantAgeMs. */
+    /** See grantReachMs. */
     protected readonly reachMs = 0,
   ) {
     this.memory = this.storeOf(table);

@@ -42,7 +42,7 @@ export function tinyLayout(options: TinyLayoutOptions = {}): Layout {
 }
 
 /** What a test may set. */
-type TenureState = Pick<Tenure, 'workerId' | 'number' | 'lane' | 'base' | 'limit' | 'soft' | 'flipping'> & {
+type TenureState = Pick<Tenure, 'workerId' | 'number' | 'lane' | 'base' | 'limit' | 'renewThreshold' | 'flipping'> & {
   readonly refusal: RaindropError | undefined;
 };
 
@@ -53,7 +53,7 @@ export class ManualTenure implements Tenure {
   lane: Lane = 0;
   base: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
   limit: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
-  soft: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
+  renewThreshold: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
   flipping = false;
   refusal: RaindropError | undefined;
 

@@ -278,17 +278,17 @@ export class PositionAllocator {
   }
 
   /**
-   * Lets the fast path of `s` go up to the end of the tick, the limit or the soft limit, whichever comes first. Past
-   * the soft limit it asks for an extension instead.
+   * Lets the fast path of `s` go up to the end of the tick, the limit or the renewal threshold, whichever comes
+   * first. Past the renewal threshold it asks for an extension instead.
    */
   private allowRun(s: Sequencer, window: number): void {
     const { layout, tenure } = this;
-    const [limit, soft] = [tenure.limit[s.lane], tenure.soft[s.lane]];
+    const [limit, threshold] = [tenure.limit[s.lane], tenure.renewThreshold[s.lane]];
     let last = layout.maxSequence;
     if (s.tick === limit.tick) last = Math.min(last, limit.sequence);
-    if (s.tick > soft.tick || (s.tick === soft.tick && s.sequence >= soft.sequence)) {
+    if (s.tick > threshold.tick || (s.tick === threshold.tick && s.sequence >= threshold.sequence)) {
       if (s.lane === tenure.lane) tenure.requestExtension();
-    } else if (s.tick === soft.tick) last = Math.min(last, soft.sequence);
+    } else if (s.tick === threshold.tick) last = Math.min(last, threshold.sequence);
     s.allow(last, window);
     if (s.isOnNewTick) {
       s.beginTick(this.clockWindow.idBase(s.lane, s.tick), layout.sequenceStep, s.tick < layout.safeTicks);

@@ -51,7 +51,7 @@ describe('a reservation', () => {
       unitMs: 3_600_000,
       sequenceBits: 8,
       wall: 36_000_000,
-      tenure: { base: both(10, 99), limit: both(10, 131), soft: both(10, 115) },
+      tenure: { base: both(10, 99), limit: both(10, 131), renewThreshold: both(10, 115) },
     });
     const sequences = bench.take(16).map((place) => Number(place.split(':')[2]));
     expect(sequences).toEqual(Array.from({ length: 16 }, (_, index) => 100 + index));
@@ -59,7 +59,7 @@ describe('a reservation', () => {
     expect(bench.tenure.requests).toEqual(['extension']);
     expect(bench.take(15).at(-1)).toBe('10:0:131');
     expect(() => bench.next()).toThrow(ReservationExhaustedError);
-    bench.tenure.change({ limit: both(10, 163), soft: both(10, 147) });
+    bench.tenure.change({ limit: both(10, 163), renewThreshold: both(10, 147) });
     expect(bench.next()).toBe('10:0:132');
   });
 
@@ -88,14 +88,14 @@ describe('a reservation', () => {
     expect(bench.next()).toBe('1000000:0:1');
   });
 
-  it('is asked to be extended past its soft mark, not before', () => {
-    const bench = new GeneratorBench({ sequenceBits: 4, tenure: { soft: both(1_000_000, 5) } });
+  it('is asked to be extended past its renewal threshold, not before', () => {
+    const bench = new GeneratorBench({ sequenceBits: 4, tenure: { renewThreshold: both(1_000_000, 5) } });
     bench.take(5);
     expect(bench.tenure.requests).toEqual([]);
     bench.take(2);
     expect(bench.tenure.requests.length).toBeGreaterThan(0);
     const asked = bench.tenure.requests.length;
-    bench.tenure.change({ soft: [AFTER_ALL, AFTER_ALL] });
+    bench.tenure.change({ renewThreshold: [AFTER_ALL, AFTER_ALL] });
     bench.take(5);
     expect(bench.tenure.requests).toHaveLength(asked);
   });
@@ -103,7 +103,7 @@ describe('a reservation', () => {
   it('is not asked to be extended on a lane that is not the current one', () => {
     const bench = new GeneratorBench();
     bench.next();
-    bench.tenure.change({ lane: 1, soft: both(1_000_000, 0) });
+    bench.tenure.change({ lane: 1, renewThreshold: both(1_000_000, 0) });
     bench.next();
     expect(bench.tenure.requests).toEqual([]);
   });
@@ -146,9 +146,9 @@ describe('a base that is raised', () => {
   });
 
   it('is respected after a request that raised it before it returned', () => {
-    const bench = new GeneratorBench({ sequenceBits: 6, tenure: { soft: both(1_000_000, 0) } });
+    const bench = new GeneratorBench({ sequenceBits: 6, tenure: { renewThreshold: both(1_000_000, 0) } });
     jest.spyOn(bench.tenure, 'requestExtension').mockImplementation(() => {
-      bench.tenure.change({ base: both(1_000_000, 40), soft: [AFTER_ALL, AFTER_ALL] });
+      bench.tenure.change({ base: both(1_000_000, 40), renewThreshold: [AFTER_ALL, AFTER_ALL] });
     });
     bench.next();
     expect(bench.next()).toBe('1000000:0:41');

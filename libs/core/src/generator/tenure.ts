@@ -21,7 +21,7 @@ export interface Tenure {
   /** The last positions that may be issued. */
   readonly limit: PerLane<Position>;
   /** The generator asks for an extension as soon as it reaches these. */
-  readonly soft: PerLane<Position>;
+  readonly renewThreshold: PerLane<Position>;
   /** True while a write that reserves the other lane is requested or under way. */
   readonly flipping: boolean;
 
@@ -86,7 +86,7 @@ export class StaticTenure implements Tenure {
   readonly number = 1;
   readonly base: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
   readonly limit: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
-  readonly soft: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
+  readonly renewThreshold: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
   readonly flipping = false;
 
   constructor(

@@ -93,7 +93,7 @@ class Campaign {
     tenure.lane = lane;
     if (!reserved) return;
     const end: Position = { tick: 99_990, sequence: 0 };
-    tenure.change({ base: [end, end], limit: [end, end], soft: [end, end] });
+    tenure.change({ base: [end, end], limit: [end, end], renewThreshold: [end, end] });
     this.extend(lane, 4);
   }
 
@@ -175,8 +175,8 @@ class Campaign {
     const tick = bench.layout.timeline.tickAt(bench.time.wall) + ticks;
     const target = maxPosition({ tick, sequence: (tick * 7) % bench.layout.idsPerTick }, bench.tenure.limit[lane]);
     const limit = replaced(bench.tenure.limit, lane, target);
-    const soft = replaced(bench.tenure.soft, lane, { tick: target.tick - 1, sequence: 0 });
-    bench.tenure.change({ lane, limit, soft, flipping: false });
+    const renewThreshold = replaced(bench.tenure.renewThreshold, lane, { tick: target.tick - 1, sequence: 0 });
+    bench.tenure.change({ lane, limit, renewThreshold, flipping: false });
   }
 
   /** Gives up everything granted so far: in this tenure, or by starting another. */

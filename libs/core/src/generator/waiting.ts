@@ -1,5 +1,6 @@
+import { type AbortSignalLike, Wait } from '../async.js';
+import type { Clock, MonotonicClock, Timers } from '../ports.js';
 import type { RaindropError } from '../raindrop-error.js';
-import type { Clock, MonotonicClock, Timer, Timers } from '../ports.js';
 import {
   ClockMovedBackError,
   InvalidTimeoutError,
@@ -7,16 +8,6 @@ import {
   WaitTimeoutError,
 } from './generator-errors.js';
 import type { ResolvedGeneratorOptions } from './generator-options.js';
-
-/** The part of an AbortSignal that is used, so that any implementation serves. */
-export interface AbortSignalLike {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  /** Calls back when the signal is aborted. */
-  addEventListener(type: 'abort', listener: () => void): void;
-  /** Does not call back any more. */
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
 
 /** The options say how long an async call may take. */
 export interface WaitOptions {
@@ -105,33 +96,14 @@ export class Waiting {
 
   private sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
     return new Promise((resolve) => {
-      let timer: Timer | undefined = undefined;
-      let isOver = false;
       const wake = (): void => {
-        if (isOver) return;
-        isOver = true;
-        timer?.cancel();
         this.sleepers.delete(wake);
-        endListening(signal, wake);
+        wait.end();
         resolve();
       };
-      // Before the timer is set: an error of the signal rejects the call, and leaves no timer behind.
-      signal?.addEventListener('abort', wake);
-      if (isOver) return;
-      timer = this.ports.timers.setTimer(wake, ms, 'foreground');
-      this.sleepers.add(wake);
+      const wait = new Wait(this.ports.timers, signal, wake, wake);
+      wait.begin(ms);
+      if (!wait.isOver) this.sleepers.add(wake);
     });
-  }
-}
-
-/**
- * Removes a listener from a signal. A signal that throws here is the application's: from the timer that calls this, the
- * error would end the process and the waiting call would never settle.
- */
-export function endListening(signal: AbortSignalLike | undefined, listener: () => void): void {
-  try {
-    signal?.removeEventListener('abort', listener);
-  } catch {
-    // At worst the signal calls a listener that does nothing any more.
   }
 }

@@ -186,7 +186,7 @@ const FOREIGN_AHEAD_MS = 60_000;
 function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
   const { layout, workers, options } = basis;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
-  const [live, foreign, poisoned] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
+  const [live, foreign, ahead] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
@@ -201,7 +201,7 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
       continue;
     }
     const start = startPointOf(row, basis);
-    if (start === undefined) poisoned.push(row);
+    if (start === undefined) ahead.push(row);
     else candidates.push({ row, start });
   }
   const ends = live.map((row) => row.leaseUntilMs + options.graceMs);
@@ -209,7 +209,7 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
     total: rows.length,
     live: live.length,
     foreign: foreign.length,
-    poisoned: poisoned.length,
+    ahead: ahead.length,
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
@@ -238,13 +238,13 @@ function startPointOf(
   // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
   // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
-  if (!isUnclean) return { lane, base, floorMs };
+  if (!isUnclean) return { lane, base, odometerMs: floorMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
   return {
     lane,
     base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
     // Also for a later holder with another layout.
-    floorMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
+    odometerMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
   };
 }
 
@@ -271,19 +271,19 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
   const { wallMs } = trusted;
   for (const { row, start } of survey.candidates) {
     const reservation = new Reservation(resolved.layout);
-    const plan = reservation.planStart(start, { nowMs: wallMs, horizonMs: options.horizonMs });
+    const grant = reservation.firstGrant(start, { nowMs: wallMs, horizonMs: options.horizonMs });
     const token = ports.randomness.token();
     const sentMs = ports.monotonic.now();
     const expected = { version: row.version, token: row.token };
-    const write = writeOf(ctx, { id: row.id, expected, token, lane: plan.lane, odometers: plan.odometers });
+    const write = writeOf(ctx, { id: row.id, expected, token, lane: grant.lane, odometers: grant.odometers });
     if (await session.run('acquiring a worker', (store) => store.write(write))) {
       const leaseRow = new LeaseRow(row.id, row.version + 1, token);
       // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
       // the successor. A new session leads to the successor.
       if (row.token !== '') session.reconnect();
       const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
-      const base = [maxPosition(plan.base[0], laterFloor), maxPosition(plan.base[1], laterFloor)] as const;
-      reservation.begin(start, { ...plan, base });
+      const base = [maxPosition(grant.base[0], laterFloor), maxPosition(grant.base[1], laterFloor)] as const;
+      reservation.begin(start, { ...grant, base });
       return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
   }
@@ -370,10 +370,10 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
 function unusedRowOf({ row, start }: Candidate, layout: Layout): Pick<WorkerRow, 'lane' | 'odometers' | 'layout'> {
   if (!isForeign(row) && row.layout !== layout.fingerprint) {
     const left = (lane: Lane): Odometer => {
-      const [found, ms] = [row.odometers[lane], start.floorMs[lane]];
+      const [found, ms] = [row.odometers[lane], start.odometerMs[lane]];
       return ms > found.ms ? { ms, sequence: Number.MAX_SAFE_INTEGER } : found;
     };
     return { lane: row.lane, layout: row.layout, odometers: [left(0), left(1)] };
   }
-  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.floorMs), layout: layout.fingerprint };
+  return { lane: row.lane, odometers: odometersOf(start.base, layout, start.odometerMs), layout: layout.fingerprint };
 }

@@ -206,7 +206,7 @@ describe('the choice of a row', () => {
       total: 3,
       live: 1,
       foreign: 0,
-      poisoned: 2,
+      ahead: 2,
       contended: 0,
       freeAtMs: past(-120_000),
     });
@@ -219,7 +219,7 @@ describe('the choice of a row', () => {
     const full = { ms: past(0), sequence: layout.maxSequence };
     const used = { layout: layout.fingerprint, odometers: [full, full] as const };
     const failure = await failureOf(new KeeperBench({ database: await databaseWith(used, used, used) }));
-    expect(failure.census.poisoned).toBe(3);
+    expect(failure.census.ahead).toBe(3);
   });
 
   const low = { ms: past(90_000), sequence: 4 };

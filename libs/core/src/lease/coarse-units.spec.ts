@@ -180,7 +180,7 @@ describe('a worker of a minute layout', () => {
       await database.advance(FREE_AFTER);
     });
     const third = new KeeperBench(options);
-    await expect(third.keeper.start()).rejects.toMatchObject({ census: { poisoned: 1 } });
+    await expect(third.keeper.start()).rejects.toMatchObject({ census: { ahead: 1 } });
     await database.advance(60_000);
     const fourth = await KeeperBench.started(options);
     expect(fourth.refusal()).toBeUndefined();
@@ -306,7 +306,7 @@ describe.each([
     const refused = new KeeperBench({ database, layout, lease });
     await expect(refused.keeper.start()).rejects.toMatchObject({
       errorCode: 'NO_FREE_WORKER',
-      census: { total: 1, live: 0, poisoned: 1 },
+      census: { total: 1, live: 0, ahead: 1 },
     });
     const waiter = new KeeperBench({ database, layout, lease: { ...lease, waitForWorkerMs: 60_000 } });
     const starting = waiter.keeper.start();

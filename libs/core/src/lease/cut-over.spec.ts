@@ -89,7 +89,7 @@ describe('a row that goes back because the start failed', () => {
     failing.kill();
     await Promise.race([failed, database.advance(2_000)]);
     expect(database.row(1).token).toBe('');
-    await expect(new KeeperBench(options).keeper.start()).rejects.toMatchObject({ census: { poisoned: 1 } });
+    await expect(new KeeperBench(options).keeper.start()).rejects.toMatchObject({ census: { ahead: 1 } });
     await database.advance(3_600_000);
     const next = new KeeperBench(options);
     await starting(next);

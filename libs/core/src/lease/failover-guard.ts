@@ -25,7 +25,7 @@ export interface StoreTerm extends BelievedServer {
   readonly knownTerm: string | undefined;
   /** When the last failover was recorded, Unix ms; 0 when there was none. */
   readonly lostAtMs: number;
-  /** How far grants of any process reach past that moment at most, ms; see maxGrantAgeMs. */
+  /** How far grants of any process reach past that moment at most, ms; see grantReachMs. */
   readonly reachMs: number;
 }
 
@@ -130,7 +130,7 @@ export function raiseOdometersTo(floorMs: number, row: WorkerRow): WorkerRow {
  * Redis, etcd and NATS pass this to their stores as `reachMs`. SQL stores, whose sessions may lead to a replaced primary,
  * pass that of {@link sessionAgesOf}, which is longer.
  */
-export function maxGrantAgeMs({
+export function grantReachMs({
   leaseMs,
   graceMs,
   horizonMs,
@@ -145,7 +145,7 @@ export interface SessionAges {
   readonly maxSessionAgeMs: number;
   /** From this age on a second session is opened, before the last renewal that this one can still serve. */
   readonly renewSessionAfterMs: number;
-  /** {@link maxGrantAgeMs}, or longer: also as long as sessions of a useful age can go on granting after a failover. */
+  /** {@link grantReachMs}, or longer: also as long as sessions of a useful age can go on granting after a failover. */
   readonly reachMs: number;
 }
 
@@ -169,7 +169,7 @@ export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
   // would cost the server more than the renewals.
   const renewalMs = heartbeatIntervalMs + 2 * opTimeoutMs;
   const leastAgeMs = Math.max(heartbeatIntervalMs + renewalMs, leaseMs);
-  const reachMs = Math.max(maxGrantAgeMs(lease), grantedMs + leastAgeMs);
+  const reachMs = Math.max(grantReachMs(lease), grantedMs + leastAgeMs);
   const maxSessionAgeMs = reachMs - grantedMs;
   return { reachMs, maxSessionAgeMs, renewSessionAfterMs: maxSessionAgeMs - renewalMs };
 }

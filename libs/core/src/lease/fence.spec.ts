@@ -40,7 +40,7 @@ describe('a fence', () => {
     bench.issue();
     expect(await bench.store.fence(BARRED_MS)).toBe(1);
     const other = new KeeperBench({ ...ONE, database: bench.database, seed: 2 });
-    await expect(other.keeper.start()).rejects.toMatchObject({ census: { total: 1, live: 0, poisoned: 1 } });
+    await expect(other.keeper.start()).rejects.toMatchObject({ census: { total: 1, live: 0, ahead: 1 } });
     await live(10_500, bench);
     expect(bench.events.find(({ type }) => type === 'lease-lost')).toMatchObject({ workerId: 1 });
     expect(bench.refusal()).toBe('LEASE_LOST');

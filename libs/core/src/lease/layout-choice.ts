@@ -1,3 +1,4 @@
+import { pause } from '../async.js';
 import { BEFORE_ALL, type Position } from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import { Layout, shapeOfFingerprint } from '../layout/layout.js';
@@ -46,7 +47,12 @@ const LAYOUT_TRIES = 5;
  * @throws UnclearLayoutError; ForeignRowsError; StoreUnavailableError; what the store throws on a table it cannot use
  */
 export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
-  const policy = { ports, waitForWorkerMs: 0, isCancelled: () => false, pause: (ms: number) => pause(ports, ms) };
+  const policy = {
+    ports,
+    waitForWorkerMs: 0,
+    isCancelled: () => false,
+    pause: (ms: number) => pause(ports.timers, ms, 'foreground'),
+  };
   // Creating takes several statements, as when a lease starts.
   const prepareMs = 10 * options.opTimeoutMs;
   await retryStartStep(
@@ -65,7 +71,7 @@ export async function findLayout({ session, options, ports, first }: LayoutSearc
     } catch (error) {
       if (!(error instanceof UnclearLayoutError) || !isBeingDecided(table) || tries >= LAYOUT_TRIES) throw error;
     }
-    await pause(ports, startPauseMs(ports.randomness));
+    await pause(ports.timers, startPauseMs(ports.randomness), 'foreground');
   }
 }
 
@@ -87,17 +93,13 @@ export async function withFoundLayout<T>(
     } catch (error) {
       if (!choice.isFirst || !(error instanceof LayoutConflictError) || tries >= LAYOUT_TRIES) throw error;
     }
-    await pause(ports, startPauseMs(ports.randomness));
+    await pause(ports.timers, startPauseMs(ports.randomness), 'foreground');
   }
 }
 
 /** True when a process has taken a row whose layout is not noted: it finds out at this moment whether it may go on. */
 function isBeingDecided({ rows, layouts }: WorkerTable): boolean {
   return rows.some(({ token, layout }) => token !== '' && layout !== '' && !layouts.includes(layout));
-}
-
-function pause({ timers }: Pick<LeasePorts, 'timers'>, ms: number): Promise<void> {
-  return new Promise((resolve) => void timers.setTimer(resolve, ms, 'foreground'));
 }
 
 /** The lease options that the choice depends on. */

@@ -17,7 +17,7 @@ const CENSUS: WorkerCensus = {
   total: 9,
   live: 4,
   foreign: 3,
-  poisoned: 2,
+  ahead: 2,
   contended: 1,
   freeAtMs: Date.UTC(2026, 2, 1, 12),
 };

@@ -68,7 +68,7 @@ export interface WorkerCensus {
   /** Last written by another program. */
   readonly foreign: number;
   /** Both odometers are past the present. */
-  readonly poisoned: number;
+  readonly ahead: number;
   /** Taken by other processes while this one tried. */
   readonly contended: number;
   /** When the first living lease can end, Unix ms by the database's clock; undefined when there is none. */
@@ -84,10 +84,10 @@ export class NoFreeWorkerError extends RetryableError {
     /** How long the rows may not be used, ms, because the store may have lost grants on them. */
     readonly barredForMs = 0,
   ) {
-    const { total, live, foreign, poisoned, contended, freeAtMs } = census;
+    const { total, live, foreign, ahead, contended, freeAtMs } = census;
     super(
       `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ` +
-        `${poisoned} used up to a time not yet reached, ${contended} taken while trying. ` +
+        `${ahead} used up to a time not yet reached, ${contended} taken while trying. ` +
         (freeAtMs === undefined ? '' : `The next can come free at ${new Date(freeAtMs).toISOString()}. `) +
         (barredForMs === 0
           ? ''

@@ -1,12 +1,12 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
 import { type LeaseContext, writeOf } from './lease-context.js';
-import type { Plan } from './reservation.js';
+import type { Grant } from './reservation.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /** A write that was sent; its outcome may be unknown. */
 export interface SentWrite {
   readonly token: string;
-  readonly plan: Plan;
+  readonly grant: Grant;
   /** Monotonic ms before it was sent. */
   readonly sentMs: number;
   /** How many suspicions there had been by then: the write does not clear those that come later. */

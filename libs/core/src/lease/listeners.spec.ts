@@ -31,7 +31,7 @@ describe('Listeners of a lease', () => {
     await bench.advance(30_000);
     bench.store.faultFor = () => ({ kind: 'refused' });
     await bench.advance(90_000);
-    expect(bench.keeper.status().state).toBe('suspect');
+    expect(bench.keeper.status().state).toBe('lost');
     bench.store.faultFor = () => undefined;
     await bench.advance(90_000);
     expect(bench.keeper.status()).toMatchObject({ state: 'held', lastError: undefined });

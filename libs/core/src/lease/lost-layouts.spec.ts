@@ -4,7 +4,7 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
-import { maxGrantAgeMs } from './failover-guard.js';
+import { grantReachMs } from './failover-guard.js';
 import { unusedRow } from './worker-store.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
@@ -26,7 +26,7 @@ const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 10_000, graceMs: 0, opTimeoutMs: 1_000 },
   maxClockSkewMs: 1_000,
 };
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions(LEASE));
+const REACH_MS = grantReachMs(resolveLeaseOptions(LEASE));
 
 /** What the layouts of these tests have in common: those of one unit differ in their epoch only. */
 const ROWS: Partial<LayoutOptions> = { workIdLength: 3, serviceMaxWorkId: 1 };

@@ -4,7 +4,7 @@ import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/kee
 import { live } from '../../../../test/support/engine/live.js';
 import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
-import { maxGrantAgeMs } from './failover-guard.js';
+import { grantReachMs } from './failover-guard.js';
 
 const BEGIN = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -13,7 +13,7 @@ const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 10_000, graceMs: 0, opTimeoutMs: 1_000 },
   maxClockSkewMs: 1_000,
 };
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions(LEASE));
+const REACH_MS = grantReachMs(resolveLeaseOptions(LEASE));
 
 class Primary extends WorkerDatabase {
   constructor() {

@@ -35,7 +35,7 @@ export class MemoryWorkerStore implements WorkerStore {
   protected believed: BelievedServer | undefined;
   private readonly seenLayouts = new Set<string>();
 
-  /** @param reachMs how far grants reach past a loss of commits, ms; see maxGrantAgeMs */
+  /** @param reachMs how far grants reach past a loss of commits, ms; see grantReachMs */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,

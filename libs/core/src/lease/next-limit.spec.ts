@@ -1,6 +1,6 @@
 import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/tenure.js';
 import { tinyLayout } from '../../../../test/support/engine/generator-bench.js';
-import { isCoarse, renewThreshold, nextLimit, type LimitBasis } from './reservation.js';
+import { isCoarse, renewThresholdOf, nextLimit, type LimitBasis } from './reservation.js';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const HORIZON = 65_000;
@@ -39,16 +39,16 @@ describe('a grant of milliseconds or seconds', () => {
     const basisAtEnd = basis({ nowMs: layout.maxTick - 1_000 });
     const limit = nextLimit(layout, basisAtEnd);
     expect(limit).toEqual(at(layout.maxTick, 3));
-    expect(renewThreshold(layout, limit, basisAtEnd)).toEqual(AFTER_ALL);
+    expect(renewThresholdOf(layout, limit, basisAtEnd)).toEqual(AFTER_ALL);
   });
 
   it.each([
-    { unitMs: 1, soft: 1_065_000 - 32_500 },
-    { unitMs: SECOND, soft: 1_065 - 32 },
-  ])('of $unitMs ms is asked for again half a horizon before its end', ({ unitMs, soft }) => {
+    { unitMs: 1, renewThreshold: 1_065_000 - 32_500 },
+    { unitMs: SECOND, renewThreshold: 1_065 - 32 },
+  ])('of $unitMs ms is asked for again half a horizon before its end', ({ unitMs, renewThreshold }) => {
     const layout = tinyLayout({ unitMs });
     const now = basis({ nowMs: 1_000_000 });
-    expect(renewThreshold(layout, nextLimit(layout, now), now)).toEqual(at(soft, -1));
+    expect(renewThresholdOf(layout, nextLimit(layout, now), now)).toEqual(at(renewThreshold, -1));
   });
 });
 
@@ -89,12 +89,12 @@ describe('a grant of hours', () => {
 
   it('is asked for again when half of its block is used', () => {
     const now = basis({ nowMs: NOW });
-    expect(renewThreshold(hours, at(100, 15), now)).toEqual(at(100, 15 - BLOCK / 2));
-    expect(renewThreshold(hours, at(101, 15), now)).toEqual(at(101, 15 - BLOCK / 2));
+    expect(renewThresholdOf(hours, at(100, 15), now)).toEqual(at(100, 15 - BLOCK / 2));
+    expect(renewThresholdOf(hours, at(101, 15), now)).toEqual(at(101, 15 - BLOCK / 2));
   });
 
   it('is not asked for again when the rest of the tick is granted', () => {
-    expect(renewThreshold(hours, at(100, 16_383), basis({ nowMs: NOW }))).toEqual(AFTER_ALL);
+    expect(renewThresholdOf(hours, at(100, 16_383), basis({ nowMs: NOW }))).toEqual(AFTER_ALL);
   });
 
   it('does not reach past the end of the layout', () => {
@@ -108,9 +108,9 @@ describe('a grant of hours', () => {
       const limit = at(100, 600);
       for (let sequence = -1; sequence <= 600; sequence++) {
         const asked = basis({ nowMs: NOW, current: limit, used: at(100, sequence), rate });
-        const soft = renewThreshold(hours, limit, asked);
+        const renewThreshold = renewThresholdOf(hours, limit, asked);
         const yields = nextLimit(hours, asked).sequence > limit.sequence;
-        expect({ rate, sequence, yields }).toEqual({ rate, sequence, yields: sequence >= soft.sequence });
+        expect({ rate, sequence, yields }).toEqual({ rate, sequence, yields: sequence >= renewThreshold.sequence });
       }
     }
   });

@@ -13,12 +13,12 @@ import type { MonotonicClock } from '../ports.js';
 import { odometersOf } from './odometer.js';
 import type { Odometer } from './worker-store.js';
 
-/** The grant of one write, should it be executed. */
-export interface Plan {
+/** What one write of the row reserves, if the write is executed: everything from `base` to `limit`. */
+export interface Grant {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
   readonly limit: PerLane<Position>;
-  readonly soft: PerLane<Position>;
+  readonly renewThreshold: PerLane<Position>;
   readonly odometers: PerLane<Odometer>;
 }
 
@@ -26,8 +26,8 @@ export interface Plan {
 export interface StartPoint {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
-  /** The ms of the row's odometers: they never fall. */
-  readonly floorMs: PerLane<number>;
+  /** The ms of the row's odometers, which no later write may lower. */
+  readonly odometerMs: PerLane<number>;
 }
 
 /** What the next grant depends on. */
@@ -43,21 +43,25 @@ interface Demand {
 }
 
 /**
- * The arithmetic of a holder's odometers: bases, limits and the next grant. It does no I/O and decides nothing about
- * the lease.
+ * What a holder may issue without another write: the sum of its grants. This is arithmetic only, without I/O, and
+ * decides nothing about the lease.
+ *
+ * Example: ticks of 1 ms and a horizon of 65 s. A renewal at tick 1,000,000 grants up to limit 1,065,000. The
+ * generator asks for the next grant at renewThreshold 1,032,500, half a horizon before the limit. The write stores the
+ * limit in the row's odometer: the next holder starts after it.
  */
 export class Reservation {
   lane: Lane = 0;
   base: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
   limit: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
-  soft: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
-  private floorMs: PerLane<number> = [0, 0];
+  renewThreshold: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
+  private odometerMs: PerLane<number> = [0, 0];
 
   constructor(private readonly layout: Layout) {}
 
   /** The first grant on a row. */
-  planStart(start: StartPoint, now: { nowMs: number; horizonMs: number }): Plan {
-    return this.plan(start.lane, start.base, start.base, start.floorMs, {
+  firstGrant(start: StartPoint, now: { nowMs: number; horizonMs: number }): Grant {
+    return this.grant(start.lane, start.base, start.base, start.odometerMs, {
       ...now,
       used: start.base,
       rate: 0,
@@ -65,44 +69,45 @@ export class Reservation {
     });
   }
 
-  begin(start: StartPoint, plan: Plan): void {
-    this.floorMs = start.floorMs;
-    this.apply(plan);
+  begin(start: StartPoint, grant: Grant): void {
+    this.odometerMs = start.odometerMs;
+    this.apply(grant);
   }
 
   /** The next grant on `lane`; the other lane stays as it is. */
-  planRenewal(lane: Lane, demand: Demand): Plan {
-    return this.plan(lane, this.base, this.limit, this.floorMs, demand);
+  nextGrant(lane: Lane, demand: Demand): Grant {
+    return this.grant(lane, this.base, this.limit, this.odometerMs, demand);
   }
 
   /**
    * A grant after everything granted so far is given up: a copy of this process may have issued it.
    * Undefined when neither lane is below the clock then.
    */
-  planAfterSuspicion(firstLane: Lane, demand: Demand): Plan | undefined {
+  grantAfterSuspicion(firstLane: Lane, demand: Demand): Grant | undefined {
     const { allGranted } = this;
     const lane = usableLane(allGranted, this.layout, demand.nowMs, firstLane);
     return lane === undefined
       ? undefined
-      : this.plan(lane, allGranted, allGranted, this.floorMs, { ...demand, used: allGranted });
+      : this.grant(lane, allGranted, allGranted, this.odometerMs, { ...demand, used: allGranted });
   }
 
-  apply(plan: Plan): void {
-    this.lane = plan.lane;
-    this.base = plan.base;
-    this.limit = plan.limit;
-    this.soft = plan.soft;
+  /** The write of the grant was executed. */
+  apply(grant: Grant): void {
+    this.lane = grant.lane;
+    this.base = grant.base;
+    this.limit = grant.limit;
+    this.renewThreshold = grant.renewThreshold;
   }
 
   /** The odometers that a release leaves: the highest positions `used`, or the base where nothing was. */
   releasedOdometers(used: PerLane<Position>): PerLane<Odometer> {
     const left = [maxPosition(this.base[0], used[0]), maxPosition(this.base[1], used[1])] as const;
-    return odometersOf(left, this.layout, this.floorMs);
+    return odometersOf(left, this.layout, this.odometerMs);
   }
 
   /** The odometers that a release leaves when all that was granted may have been issued. */
   get exhaustedOdometers(): PerLane<Odometer> {
-    return odometersOf(this.allGranted, this.layout, this.floorMs);
+    return odometersOf(this.allGranted, this.layout, this.odometerMs);
   }
 
   /** The end of everything granted so far, by lane. */
@@ -110,18 +115,18 @@ export class Reservation {
     return [maxPosition(this.base[0], this.limit[0]), maxPosition(this.base[1], this.limit[1])];
   }
 
-  private plan(
+  private grant(
     lane: Lane,
     base: PerLane<Position>,
     from: PerLane<Position>,
-    floorMs: PerLane<number>,
+    odometerMs: PerLane<number>,
     demand: Demand,
-  ): Plan {
+  ): Grant {
     const basis: LimitBasis = { ...demand, current: from[lane], used: demand.used[lane] };
     const next = nextLimit(this.layout, basis);
     const limit = withLane(from, lane, next);
-    const soft = withLane(from, lane, renewThreshold(this.layout, next, basis));
-    return { lane, base, limit, soft, odometers: odometersOf(limit, this.layout, floorMs) };
+    const renewThreshold = withLane(from, lane, renewThresholdOf(this.layout, next, basis));
+    return { lane, base, limit, renewThreshold, odometers: odometersOf(limit, this.layout, odometerMs) };
   }
 }
 
@@ -191,7 +196,7 @@ export function nextLimit(layout: Layout, basis: LimitBasis): Position {
  * It never asks where a renewal yields no more: the next coarse tick comes with the heartbeat, and no layout outlives
  * its end.
  */
-export function renewThreshold(layout: Layout, limit: Position, basis: LimitBasis): Position {
+export function renewThresholdOf(layout: Layout, limit: Position, basis: LimitBasis): Position {
   if (limit.sequence >= layout.maxSequence && (isCoarse(layout) || limit.tick >= layout.maxTick)) return AFTER_ALL;
   if (!isCoarse(layout)) {
     return { tick: limit.tick - Math.floor(basis.horizonMs / 2 / layout.unitMs), sequence: -1 };

@@ -5,7 +5,7 @@ import { Admission } from './admission.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
-import { isCoarse, IssueRate, type Plan, type Reservation } from './reservation.js';
+import { isCoarse, IssueRate, type Grant, type Reservation } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
 import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isHeld, type WorkerRow } from './worker-store.js';
@@ -39,7 +39,8 @@ export class StoreLease implements Lease {
     return this.leaseRow.id;
   }
 
-  get state(): 'held' | 'suspect' {
+  get state(): 'held' | 'suspect' | 'lost' {
+    if (this.isLapsed) return 'lost';
     return this.admission.leftMs > 0 ? 'held' : 'suspect';
   }
 
@@ -99,16 +100,17 @@ export class StoreLease implements Lease {
     if (verdict.kind === 'regressed') this.handleRegression(verdict.row);
     if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, 0)) return this.giveUp(LAPSED, highestIssued);
 
-    const plan = this.plan(this.trustedNow(nowMs), highestIssued);
-    if (plan === undefined) return this.giveUp('both of its lanes are past the clock', highestIssued);
+    const grant = this.nextGrant(this.trustedNow(nowMs), highestIssued);
+    if (grant === undefined) return this.giveUp('both of its lanes are past the clock', highestIssued);
     const { suspicions } = this.admission;
-    const sent: SentWrite = { token: ports.randomness.token(), plan, sentMs: ports.monotonic.now(), suspicions };
+    const sent: SentWrite = { token: ports.randomness.token(), grant, sentMs: ports.monotonic.now(), suspicions };
     const expected = { version: leaseRow.version, token: leaseRow.token };
-    const { lane, odometers } = plan;
+    const { lane, odometers } = grant;
     const write = writeOf(this.ctx, { id: leaseRow.id, expected, token: sent.token, lane, odometers });
     leaseRow.addSent(sent);
     const isWritten = await session.run('renewing a worker', (store) => store.write(write));
-    // The row was written in between: the next attempt reads by which program.
+    // Another program wrote the row between our read and our write. The next attempt reads which one. This attempt counts
+    // as a renewal: the database answered.
     if (!isWritten) return void this.hooks.renewNow();
     this.applyWrite(sent);
     if (this.admission.isLapsed) return this.giveUp(LAPSED, highestIssued);
@@ -125,16 +127,16 @@ export class StoreLease implements Lease {
       // While the lease is suspect, a copy of this process may have issued all that was granted.
       odometers: () =>
         admission.isSuspect ? reservation.exhaustedOdometers : reservation.releasedOdometers(highestIssued()),
-      onExecuted: (sent) => reservation.apply(sent.plan),
+      onExecuted: (sent) => reservation.apply(sent.grant),
     });
   }
 
   /** A write of ours was executed: its grant is ours. */
   private applyWrite(sent: SentWrite): void {
-    const { lane } = sent.plan;
+    const { lane } = sent.grant;
     if (lane !== this.reservation.lane) this.rate.restart();
     this.leaseRow.advance(sent);
-    this.reservation.apply(sent.plan);
+    this.reservation.apply(sent.grant);
     this.admission.confirm(sent.sentMs, sent.suspicions);
     if (lane === this.requestedLane) {
       this.requestedLane = undefined;
@@ -144,16 +146,16 @@ export class StoreLease implements Lease {
   }
 
   /** Undefined when everything granted so far has to be given up and neither lane is below the clock then. */
-  private plan(nowMs: number, highestIssued: HighestIssued): Plan | undefined {
+  private nextGrant(nowMs: number, highestIssued: HighestIssued): Grant | undefined {
     const { resolved, options } = this.ctx;
     // The answer costs a look at every code: it matters for coarse units only.
     const used = isCoarse(resolved.layout) ? highestIssued() : this.reservation.base;
     const rate = this.rate.measure(used[this.reservation.lane]);
     const demand = { nowMs, horizonMs: options.horizonMs, used, rate, batch: this.largestBatch };
     if (!this.admission.isSuspect)
-      return this.reservation.planRenewal(this.requestedLane ?? this.reservation.lane, demand);
+      return this.reservation.nextGrant(this.requestedLane ?? this.reservation.lane, demand);
     this.requestedLane = undefined;
-    return this.reservation.planAfterSuspicion(resolved.firstLane, demand);
+    return this.reservation.grantAfterSuspicion(resolved.firstLane, demand);
   }
 
   /** Ends this lease and gives the row back: the keeper acquires another row, or this one anew. */

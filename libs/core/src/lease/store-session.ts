@@ -1,3 +1,4 @@
+import { Deadline } from '../async.js';
 import type { MonotonicClock, Randomness, Timer, Timers } from '../ports.js';
 import { RaindropError } from '../raindrop-error.js';
 import {
@@ -11,7 +12,7 @@ import type { WorkerStore } from './worker-store.js';
 
 /** Puts a deadline on every call of a store. Past it the connection is dropped and the outcome stays unknown. */
 export class StoreSession {
-  private readonly pending = new Set<() => void>();
+  private readonly pending = new Set<Deadline>();
   private ending: Timer | undefined;
   private isOver = false;
 
@@ -28,25 +29,16 @@ export class StoreSession {
    */
   async run<T>(what: string, call: (store: WorkerStore) => Promise<T>, timeoutMs = this.opTimeoutMs): Promise<T> {
     if (this.isOver) throw new StoreUnavailableError(what, new Error('there was no time left for it'));
-    let expire!: () => void;
-    const deadline = new Promise<never>((_, reject) => {
-      expire = () => {
-        // In this order: the rejection of the abandoned call itself then comes too late to be taken for an answer.
-        reject(new Error(`no answer within ${timeoutMs} ms`));
-        this.store.abandon();
-      };
-    });
-    const timer = this.timers.setTimer(expire, timeoutMs, 'background');
-    this.pending.add(expire);
+    const deadline = new Deadline(timeoutMs, this.timers, () => this.store.abandon());
+    this.pending.add(deadline);
     try {
-      return await Promise.race([call(this.store), deadline]);
+      return await deadline.run(() => call(this.store));
     } catch (error) {
       // An error that no second try can mend keeps its name, and so does a clock that is wrong.
       if (error instanceof RaindropError && (!error.retryable || error instanceof ClockSkewError)) throw error;
       throw new StoreUnavailableError(what, error);
     } finally {
-      timer.cancel();
-      this.pending.delete(expire);
+      this.pending.delete(deadline);
     }
   }
 
@@ -59,7 +51,7 @@ export class StoreSession {
   endWithin(ms: number): void {
     const end = (): void => {
       this.isOver = true;
-      for (const expire of this.pending) expire();
+      for (const deadline of this.pending) deadline.expire();
     };
     this.ending ??= this.timers.setTimer(end, ms, 'background');
   }

@@ -11,7 +11,7 @@ const NOTHING_RESERVED: ReservedPositions = {
   lane: 0,
   base: NOTHING_ISSUED,
   limit: NOTHING_ISSUED,
-  soft: NOTHING_ISSUED,
+  renewThreshold: NOTHING_ISSUED,
 };
 
 /**
@@ -69,8 +69,8 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     return this.reservation.limit;
   }
 
-  get soft(): PerLane<Position> {
-    return this.reservation.soft;
+  get renewThreshold(): PerLane<Position> {
+    return this.reservation.renewThreshold;
   }
 
   abstract requestExtension(wanted?: number): void;
@@ -220,12 +220,12 @@ export interface KeeperHooks {
 }
 
 /** The positions that a lease may issue, `(base, limit]` of each lane, and the lane on which it goes on. */
-export type ReservedPositions = Pick<Tenure, 'lane' | 'base' | 'limit' | 'soft'>;
+export type ReservedPositions = Pick<Tenure, 'lane' | 'base' | 'limit' | 'renewThreshold'>;
 
 /** One lease of one worker id, from the answer that gave the id to the call that gives it back. */
 export interface Lease extends Pick<Tenure, 'workerId' | 'admit'> {
   readonly reservation: ReservedPositions;
-  /** For the status; `lost` once it has run out. */
+  /** For the status. `lost`: it has run out, and the next attempt to renew it ends it. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'suspect' | 'lost'>;
   readonly leaseLeftMs: number;
   readonly clockOffsetMs: number | undefined;

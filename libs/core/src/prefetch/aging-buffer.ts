@@ -1,5 +1,5 @@
 import { type BatchRequest, textWriter } from '../generator/outputs.js';
-import type { Batch, IdBuffer } from '../supply/prefetcher.js';
+import type { Batch, IdBuffer } from './prefetcher.js';
 
 interface ReceivedBatch {
   readonly ids: readonly bigint[];

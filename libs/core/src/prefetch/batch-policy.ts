@@ -1,13 +1,8 @@
 import type { PrefetchPorts } from '../ports.js';
 import { MAX_ID } from '../codec/id-codec.js';
 import { RaindropError } from '../raindrop-error.js';
-import { AdaptiveStep } from '../supply/adaptive-step.js';
-import {
-  FetchCounters,
-  type PrefetcherContext,
-  type PrefetcherStatus,
-  type PrefetchPolicy,
-} from '../supply/prefetcher.js';
+import { AdaptiveStep } from './adaptive-step.js';
+import { FetchCounters, type PrefetcherContext, type PrefetcherStatus, type PrefetchPolicy } from './prefetcher.js';
 import type { ResolvedPrefetchOptions } from './prefetch-options.js';
 import { AgingBuffer } from './aging-buffer.js';
 import { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch-errors.js';

@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readPrefetcherOptions } from '../supply/prefetcher-options.js';
+import { readPrefetcherOptions } from './prefetcher-options.js';
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export interface PrefetchOptions {

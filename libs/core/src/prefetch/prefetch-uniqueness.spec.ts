@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
-import { Fetcher } from '../supply/prefetcher.js';
+import { Fetcher } from './prefetcher.js';
 import type { Fault } from '../../../../test/support/engine/fault-store.js';
 import { AgingBuffer } from './aging-buffer.js';
 import { BatchPolicy } from './batch-policy.js';

@@ -1,7 +1,7 @@
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { BufferedGenerator } from '../supply/buffered-generator.js';
-import { Prefetcher } from '../supply/prefetcher.js';
+import { BufferedGenerator } from './buffered-generator.js';
+import { Prefetcher } from './prefetcher.js';
 import {
   BatchCounters,
   BatchPolicy,

@@ -1,6 +1,6 @@
 import { type DecimalCursor, decimalText } from '../generator/tick-cursor.js';
 import type { BatchRequest } from '../generator/outputs.js';
-import type { Batch, IdBuffer } from '../supply/prefetcher.js';
+import type { Batch, IdBuffer } from '../prefetch/prefetcher.js';
 import type { Segment } from './segment-store.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */

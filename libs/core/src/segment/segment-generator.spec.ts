@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/option-reader.js';
 import { CallsByCode } from '../generator/id-calls.js';
 import { InvalidCodeError, UnsafeIntegerError } from '../generator/generator-errors.js';
 import type { IssuedCounts } from '../generator/issued-counts.js';
-import { TooManyCodesError } from '../supply/buffered-generator.js';
+import { TooManyCodesError } from '../prefetch/buffered-generator.js';
 import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { SegmentNotReadyError, SegmentStoreUnavailableError } from './segment-errors.js';

@@ -1,7 +1,7 @@
 import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
-import { withDeadline } from '../supply/fetcher.js';
-import { BufferedGenerator } from '../supply/buffered-generator.js';
+import { withDeadline } from '../async.js';
+import { BufferedGenerator } from '../prefetch/buffered-generator.js';
 import type { PrefetcherPorts } from '../ports.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';
 import { SegmentNotReadyError, storeError, UnknownCodeError } from './segment-errors.js';

@@ -1,5 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
-import { readPrefetcherOptions } from '../supply/prefetcher-options.js';
+import { readPrefetcherOptions } from '../prefetch/prefetcher-options.js';
 
 /** The options say how many numbers a chain keeps at hand. */
 export interface ChainOptions {

@@ -1,7 +1,7 @@
 import { MAX_ID } from '../codec/id-codec.js';
 import type { RaindropError } from '../raindrop-error.js';
-import { AdaptiveStep } from '../supply/adaptive-step.js';
-import { withDeadline } from '../supply/fetcher.js';
+import { AdaptiveStep } from '../prefetch/adaptive-step.js';
+import { withDeadline } from '../async.js';
 import {
   type Arrival,
   FetchCounters,
@@ -9,7 +9,7 @@ import {
   type PrefetcherContext,
   type PrefetcherStatus,
   type PrefetchPolicy,
-} from '../supply/prefetcher.js';
+} from '../prefetch/prefetcher.js';
 import type { ResolvedSegmentOptions } from './segment-options.js';
 import { type NumberCursor, SegmentBuffer, sizeOf } from './segment-buffer.js';
 import { SegmentNotReadyError, SegmentRegressionError, storeError } from './segment-errors.js';

@@ -1,5 +1,5 @@
 import { runs } from '../../../../test/tier.js';
-import { type Arrival, Fetcher } from '../supply/prefetcher.js';
+import { type Arrival, Fetcher } from '../prefetch/prefetcher.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import type { ReservedSegment } from './segment-store.js';
 import { SegmentPolicy } from './segment-policy.js';

@@ -1,3 +1,4 @@
+import { pause } from '../async.js';
 import { AFTER_ALL, BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
 import { CLOCK_GRAIN_MS, type ClockReading, readClocks } from '../lease/admission.js';
@@ -149,7 +150,7 @@ class AssignedLease implements Lease {
     own: PerLane<Position>,
   ) {
     const base = [maxPosition(wait.base, own[0]), maxPosition(wait.base, own[1])] as const;
-    this.reservation = { lane: ctx.lane, base, limit: EVERYTHING, soft: EVERYTHING };
+    this.reservation = { lane: ctx.lane, base, limit: EVERYTHING, renewThreshold: EVERYTHING };
     this.processId = asked.processId;
     this.end = endOf(assigned, asked);
   }
@@ -306,7 +307,7 @@ export class RestartWait {
     for (let wallMs = clock.refresh(); !this.hasPassed(wallMs); wallMs = clock.refresh()) {
       if (isEnded() || monotonic.now() > giveUpMs) return false;
       const pauseMs = Math.min(Math.max(1, this.leftMs(wallMs)), LOOK_AGAIN_MS);
-      await new Promise<void>((resolve) => timers.setTimer(resolve, pauseMs, 'foreground'));
+      await pause(timers, pauseMs, 'foreground');
     }
     return true;
   }

@@ -1,3 +1,4 @@
+import { Deadline } from '../async.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { LeasePorts } from '../lease/lease-context.js';
@@ -72,8 +73,11 @@ export class AssignerCalls {
 
   /** @throws WorkerIdAssignerError */
   async acquire(): Promise<AssignedWorkerId | undefined> {
-    const asked = this.ask('acquire', () => this.assigner.acquire(this.request));
-    const assigned = await this.withDeadline('acquire', asked, (late) => late !== undefined && void this.release(late));
+    const assigned = await this.call(
+      'acquire',
+      () => this.assigner.acquire(this.request),
+      (late) => late !== undefined && void this.release(late),
+    );
     if (assigned === undefined) return undefined;
     try {
       return this.checked(assigned);
@@ -88,17 +92,13 @@ export class AssignerCalls {
     if (this.assigner.renew === undefined) {
       throw new WorkerIdAssignerError(this.assigner.name, 'it gives ids with a lease and has no renew()', false);
     }
-    const renewed = await this.withDeadline(
-      'renew',
-      this.ask('renew', () => this.assigner.renew!(held)),
-    );
+    const renewed = await this.call('renew', () => this.assigner.renew!(held));
     return renewed === undefined ? undefined : this.checked(renewed);
   }
 
   /** Never rejects: when an id that cannot be given back comes free is up to the assigner. */
   async release(assigned: AssignedWorkerId): Promise<void> {
-    const released = this.ask('release', async () => this.assigner.release?.(assigned));
-    await this.withDeadline('release', released).catch(() => undefined);
+    await this.call('release', async () => this.assigner.release?.(assigned)).catch(() => undefined);
   }
 
   private checked(assigned: AssignedWorkerId): AssignedWorkerId {
@@ -122,35 +122,20 @@ export class AssignerCalls {
     return assigned;
   }
 
-  /** An error that is thrown at once rejects like any other. */
-  private async ask<T>(what: string, call: () => Promise<T>): Promise<T> {
+  /** @param onLate is called with an answer that comes after the deadline */
+  private async call<T>(what: string, call: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
+    const { assigner, ports, timeoutMs } = this;
+    const deadline = new Deadline(timeoutMs, ports.timers, undefined, 'foreground');
+    const answered = async (): Promise<T> => {
+      const answer = await call();
+      if (deadline.isOver) onLate?.(answer);
+      return answer;
+    };
     try {
-      return await call();
+      return await deadline.run(answered);
     } catch (error) {
-      throw WorkerIdAssignerError.of(this.assigner.name, what, error);
-    }
-  }
-
-  private async withDeadline<T>(what: string, call: Promise<T>, late?: (answer: T) => void): Promise<T> {
-    let isLate = false;
-    let expire!: () => void;
-    const deadline = new Promise<never>((_, reject) => {
-      expire = () => {
-        isLate = true;
-        reject(
-          new WorkerIdAssignerError(this.assigner.name, `no answer to ${what}() within ${this.timeoutMs} ms`, true),
-        );
-      };
-    });
-    const timer = this.ports.timers.setTimer(() => expire(), this.timeoutMs, 'foreground');
-    call.then(
-      (answer) => isLate && late?.(answer),
-      () => undefined,
-    );
-    try {
-      return await Promise.race([call, deadline]);
-    } finally {
-      timer.cancel();
+      if (!deadline.isOver) throw WorkerIdAssignerError.of(assigner.name, what, error);
+      throw new WorkerIdAssignerError(assigner.name, `no answer to ${what}() within ${timeoutMs} ms`, true);
     }
   }
 }

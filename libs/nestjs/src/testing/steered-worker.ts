@@ -31,7 +31,7 @@ class SteeredTenure implements Tenure {
   lane: Lane = 0;
   base: PerLane<Position> = [START, START];
   limit: PerLane<Position> = [START, START];
-  readonly soft: PerLane<Position> = [END, END];
+  readonly renewThreshold: PerLane<Position> = [END, END];
   readonly flipping = false;
 
   private readonly pasts = new Map<number, Past>();

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
-import { RetryableError } from '@raindrop/core/internal';
-import { hostTimers } from '../system/system-ports.js';
+import { RetryableError, withDeadline } from '@raindrop/core/internal';
+import { systemTimers } from '../system/system-ports.js';
 import { DatabaseCallError } from './database-errors.js';
 import { type Connection, DatabaseConnection, type ServerSession } from './database-connection.js';
 import type { Dialect, SqlValue, StatementResult } from './dialect.js';
@@ -124,20 +124,11 @@ export class AddressedConnection implements Connection {
 
   private async ask(trial: Trial): Promise<void> {
     const { connection } = trial;
-    const withinMs = this.opTimeoutMs / 2;
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = hostTimers
-        .setTimeout(() => reject(new DatabaseCallError(`no answer within ${withinMs} ms`, '')), withinMs)
-        .unref();
-    });
     try {
-      await Promise.race([silence, this.look(trial)]);
+      await withDeadline(() => this.look(trial), this.opTimeoutMs / 2, systemTimers);
     } catch (error) {
       trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
       connection.destroy(new Error('this address does not serve'));
-    } finally {
-      hostTimers.clearTimeout(timer);
     }
   }
 

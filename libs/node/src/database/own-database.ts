@@ -1,5 +1,6 @@
 import { ClosedError, RaindropError } from '@raindrop/core';
-import { hostTimers } from '../system/system-ports.js';
+import { withDeadline } from '@raindrop/core/internal';
+import { hostTimers, systemTimers } from '../system/system-ports.js';
 import { Addresses } from './addressed-connection.js';
 import { DatabaseCallError, DatabaseRefusedError } from './database-errors.js';
 import type { Dialect, RunStatement, SqlValue, StatementResult } from './dialect.js';
@@ -178,7 +179,7 @@ export class OwnDatabase {
     const { connection, underWay } = this;
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     try {
-      const result = await this.limited(connection, this.send(connection, sql, values));
+      const result = await this.limited(connection, () => this.send(connection, sql, values));
       this.readBy.set(result.records, connection);
       return result;
     } finally {
@@ -201,20 +202,20 @@ export class OwnDatabase {
     return this.on(connection, () => connection.run(sql, values));
   }
 
-  private limited<T>(connection: Connection, statement: Promise<T>): Promise<T> {
+  private async limited<T>(connection: Connection, send: () => Promise<T>): Promise<T> {
     const { statementTimeoutMs } = this;
-    if (statementTimeoutMs === undefined) return statement;
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        const why = `no answer within ${statementTimeoutMs} ms`;
-        reject(new DatabaseCallError(why, ''));
-        // Others that wait for the present session are as late.
-        if (this.retired.has(connection)) this.drop(connection, new Error(why));
-        else this.abandon(why);
-      };
-      const timer = hostTimers.setTimeout(giveUp, statementTimeoutMs).unref();
-      void statement.then(resolve, reject).finally(() => hostTimers.clearTimeout(timer));
-    });
+    if (statementTimeoutMs === undefined) return send();
+    const giveUp = (): void => {
+      const why = `no answer within ${statementTimeoutMs} ms`;
+      // Other calls that wait for the present session are as late.
+      if (this.retired.has(connection)) this.drop(connection, new Error(why));
+      else this.abandon(why);
+    };
+    try {
+      return await withDeadline(send, statementTimeoutMs, systemTimers, giveUp);
+    } catch (error) {
+      throw error instanceof RaindropError ? error : DatabaseCallError.from(error);
+    }
   }
 
   private async on<T>(connection: Connection, work: () => Promise<T>): Promise<T> {

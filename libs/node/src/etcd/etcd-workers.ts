@@ -1,4 +1,4 @@
-import { OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
+import { OptionReader, grantReachMs } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import type { ReservingAssigner } from '../ports/worker.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
@@ -32,7 +32,7 @@ export function etcdWorkers(options: EtcdWorkersOptions): ReservingAssigner {
     openStore: ({ lease }) => {
       const { opTimeoutMs, graceMs } = lease;
       const values = new EtcdKeyValues(address, opTimeoutMs, prefix);
-      return new KeyWorkerStore({ values, prefix, liveGraceMs: graceMs, reachMs: maxGrantAgeMs(lease) });
+      return new KeyWorkerStore({ values, prefix, liveGraceMs: graceMs, reachMs: grantReachMs(lease) });
     },
     defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
   };

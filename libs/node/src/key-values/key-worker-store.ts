@@ -30,7 +30,7 @@ export interface KeyWorkerStoreOptions {
   readonly prefix: string;
   /** How long others leave a row to its holder when its lease is over, ms; undefined where no key tells that he lives. */
   readonly liveGraceMs: number | undefined;
-  /** See maxGrantAgeMs. */
+  /** See grantReachMs. */
   readonly reachMs: number;
 }
 

@@ -33,7 +33,7 @@ export class StoreCluster {
   constructor(
     private readonly values: KeyValues,
     private readonly keys: WorkerKeys,
-    /** See maxGrantAgeMs. */
+    /** See grantReachMs. */
     private readonly reachMs: number,
   ) {}
 

@@ -1,4 +1,4 @@
-import { OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
+import { OptionReader, grantReachMs } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import type { ReservingAssigner } from '../ports/worker.js';
 import { NatsKeyValues } from './nats-key-values.js';
@@ -42,7 +42,7 @@ export function natsWorkers(options: NatsWorkersOptions): ReservingAssigner {
     name: 'nats',
     openStore: ({ lease, timers }) => {
       const values = new NatsKeyValues({ address, bucket, syncAlways, timeoutMs: lease.opTimeoutMs, timers });
-      return new KeyWorkerStore({ values, prefix: '', liveGraceMs: undefined, reachMs: maxGrantAgeMs(lease) });
+      return new KeyWorkerStore({ values, prefix: '', liveGraceMs: undefined, reachMs: grantReachMs(lease) });
     },
     defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
   };

@@ -7,7 +7,7 @@ import type {
   SegmentStore,
   Timers,
 } from '@raindrop/core';
-import { SHARDS } from '@raindrop/core/internal';
+import { pause, SHARDS } from '@raindrop/core/internal';
 import type { SegmentBuffer } from '../ports/worker.js';
 import {
   type RedisBufferContext,
@@ -15,7 +15,7 @@ import {
   RedisRanges,
   RedisSegmentSource,
 } from './redis-segment-source.js';
-import { RedisConnection, sleep } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
 import { type RedisBufferOptions, resolveRedisBufferOptions } from './redis-options.js';
 
@@ -89,7 +89,7 @@ export class RedisSegmentBuffer {
   async close(): Promise<void> {
     const { connection, timers, options } = this.context;
     if (this.running.size > 0) {
-      await Promise.race([Promise.all(this.running), sleep(timers, 2 * options.redisTimeoutMs)]);
+      await Promise.race([Promise.all(this.running), pause(timers, 2 * options.redisTimeoutMs, 'background')]);
     }
     connection.close();
   }

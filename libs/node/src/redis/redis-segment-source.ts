@@ -8,8 +8,8 @@ import {
   type SegmentSource,
   type Timers,
 } from '@raindrop/core';
-import { UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
-import { type RedisConnection, RedisUnavailableError, sleep } from './redis-connection.js';
+import { backoffMs, pause, UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
+import { type RedisConnection, RedisUnavailableError } from './redis-connection.js';
 import type { ResolvedRedisBufferOptions } from './redis-options.js';
 import type { RedisKeys } from './redis-keys.js';
 import { type RedisScriptName, redisScripts } from './redis-scripts.js';
@@ -123,7 +123,7 @@ export class RedisSegmentSource implements SegmentSource {
       }
       const left = giveUpAt - monotonic.now();
       if (popped.refilled ? ++refills === MOST_REFILLS : left <= 0) return undefined;
-      if (!popped.refilled) await sleep(timers, Math.min(pauseMs, left));
+      if (!popped.refilled) await pause(timers, Math.min(pauseMs, left), 'background');
     }
   }
 
@@ -197,7 +197,8 @@ class RedisRefill {
       } catch (error) {
         // A reservation that failed without a word may have happened: its numbers are a gap.
         if (attempt === RETRIES || (error instanceof RaindropError && !error.retryable)) throw error;
-        await sleep(this.ports.timers, RETRY_MS * (attempt + this.ports.randomness.fraction()));
+        const { timers, randomness } = this.ports;
+        await pause(timers, backoffMs(attempt, RETRY_MS, RETRIES * RETRY_MS, randomness), 'background');
       }
     }
   }

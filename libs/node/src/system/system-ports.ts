@@ -6,7 +6,8 @@ import * as promises from 'node:timers/promises';
 import type { Clock, LeasePorts, MonotonicClock, Randomness, Timers } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
 
-const timers: Timers = {
+/** This process's timers; see {@link hostTimers}. */
+export const systemTimers: Timers = {
   setTimer(callback, delayMs, kind) {
     // A turn of the event loop: setTimeout(0) would take a millisecond. Unref'd immediates may come late.
     if (delayMs <= 0 && kind === 'foreground') {
@@ -30,7 +31,7 @@ export function systemPorts(clock: 'turn' | 'exact'): LeasePorts {
   return {
     clock: clock === 'turn' ? new TurnClock() : new ExactClock(),
     monotonic: monotonicClock,
-    timers,
+    timers: systemTimers,
     randomness,
     processId: () => process.pid,
   };

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { openStore, takeRow } from '../../../../test/contract/open-store.js';
 import { SILENT } from '../../../../test/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../../test/ports/sql-database.js';
@@ -17,7 +17,7 @@ const TABLES = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindr
 const [WORKERS, LAYOUTS, STATE] = TABLES;
 const RANGE = { min: 1, max: 3 };
 const LAYOUT = '1000@1767225600:t33.w10.b1.s18.e1=0';
-const REACH_MS = maxGrantAgeMs(resolveLeaseOptions({}));
+const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 
 /** A lease far longer than the test may take: nobody ends because it has run out. */
 const LEASE = { heartbeatIntervalMs: 100, leaseMs: 3_600_000, opTimeoutMs: 5_000, serviceMaxWorkId: 8 };

@@ -15,7 +15,7 @@ import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {
   /**
-   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see maxGrantAgeMs.
+   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see grantReachMs.
    * Who only looks, and never calls `prepare`, may leave it out.
    */
   readonly reachMs?: number;

@@ -1,4 +1,4 @@
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
 import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
@@ -19,7 +19,7 @@ const PATIENT_LEASE = resolveLeaseOptions({
   ...{ heartbeatIntervalMs: 300, leaseMs: 5_000, horizonMs: 5_000, graceMs: 200, opTimeoutMs: 1_000 },
   ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
 });
-const PATIENT_REACH_MS = maxGrantAgeMs(PATIENT_LEASE);
+const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 
 /** For what has to wait for a reach first. */
 const PATIENTLY = { withinMs: 60_000 };

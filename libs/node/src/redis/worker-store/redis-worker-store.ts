@@ -181,7 +181,7 @@ export interface RedisWorkerCallsOptions {
   /** The hash that holds everything. */
   readonly key: string;
   readonly opTimeoutMs: number;
-  /** How far what this service is granted can reach, ms: see maxGrantAgeMs. */
+  /** How far what this service is granted can reach, ms: see grantReachMs. */
   readonly reachMs: number;
   /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
   readonly leastReachMs?: number | undefined;
@@ -263,9 +263,7 @@ class RedisWorkerCalls {
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
     const { connection } = this;
-    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT, timers, opTimeoutMs } = this.options;
-    // Whoever waits for an answer keeps the process alive; the connection by itself does not.
-    const waiting = timers.setTimer(() => undefined, opTimeoutMs, 'foreground');
+    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT } = this.options;
     try {
       const said = await connection.run(
         what,
@@ -279,8 +277,6 @@ class RedisWorkerCalls {
       // A server that is silent, was demoted or has moved is not asked again on the same connection.
       if (connection === this.connection) this.abandon();
       throw error;
-    } finally {
-      waiting.cancel();
     }
   }
 
@@ -303,7 +299,7 @@ class RedisWorkerCalls {
 
   private connect(): RedisConnection {
     const { connection, timers, opTimeoutMs } = this.options;
-    return new RedisConnection(connection, timers, opTimeoutMs);
+    return new RedisConnection(connection, timers, opTimeoutMs, 'foreground');
   }
 }
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@raindrop/core';
-import { maxGrantAgeMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { redisWorkers, redisWorkersOf, resolveRedisWorkersOptions, type RedisWorkersOptions } from './redis-workers.js';
 
 const connection = 'redis://127.0.0.1:6379';
@@ -40,7 +40,7 @@ describe('How far what was granted can reach', () => {
     [{ horizonMs: 600_000 }, 720_000],
   ])('follows from the lease: %p', (options, reachMs) => {
     const lease = resolveLeaseOptions(options);
-    expect(maxGrantAgeMs(lease)).toBe(reachMs);
+    expect(grantReachMs(lease)).toBe(reachMs);
     expect(redisWorkersOf({ connection, key: 'a' }, 0).defaultWaitMs!(lease)).toBe(reachMs + 10_000);
     expect(redisWorkers({ connection }).defaultWaitMs!(lease)).toBe(Math.max(reachMs, 185_000) + 10_000);
   });

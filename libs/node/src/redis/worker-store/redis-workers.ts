@@ -1,4 +1,4 @@
-import { PermanentError, OptionReader, maxGrantAgeMs } from '@raindrop/core/internal';
+import { grantReachMs, OptionReader, PermanentError } from '@raindrop/core/internal';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';
@@ -42,10 +42,10 @@ export function redisWorkersOf(
     name: 'redis',
     openStore: ({ lease, timers, warn }) => {
       const { opTimeoutMs, maxClockSkewMs } = lease;
-      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: maxGrantAgeMs(lease), leastReachMs };
+      const limits = { opTimeoutMs, maxClockSkewMs, reachMs: grantReachMs(lease), leastReachMs };
       return new RedisWorkerStore({ ...resolved, ...limits, timers, warn });
     },
-    defaultWaitMs: (lease) => Math.max(maxGrantAgeMs(lease), leastReachMs) + WAIT_LONGER_MS,
+    defaultWaitMs: (lease) => Math.max(grantReachMs(lease), leastReachMs) + WAIT_LONGER_MS,
   };
 }
 
@@ -94,9 +94,7 @@ const TIMEOUT_MS = 5_000;
 export async function initRedisWorkers(options: RedisWorkersOptions): Promise<void> {
   const { connection, key } = resolveRedisWorkersOptions(options);
   const { timers } = systemPorts('exact');
-  const redis = new RedisConnection(connection, timers, TIMEOUT_MS);
-  // Whoever waits for an answer keeps the process alive; the connection by itself does not.
-  const waiting = timers.setTimer(() => undefined, TIMEOUT_MS, 'foreground');
+  const redis = new RedisConnection(connection, timers, TIMEOUT_MS, 'foreground');
   try {
     const [fields] = await redis.run(
       'preparing the workers',
@@ -106,7 +104,6 @@ export async function initRedisWorkers(options: RedisWorkersOptions): Promise<vo
     );
     if (fields !== '0') throw new RedisWorkersInUseError(key, Number(fields));
   } finally {
-    waiting.cancel();
     redis.close();
   }
 }

@@ -5,7 +5,7 @@ import { script } from '../redis-scripts.js';
  * it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing after a flush, and
  * of another term after a restart or a promotion: then what Redis shows may be older than what it has acknowledged. No row
  * is believed below the `floor` from then on, which is past everything that can have been granted before: the longest
- * reach (`maxGrantAgeMs`) that anybody has asked for, also who comes later, and the least, for that may be lost as well.
+ * reach (`grantReachMs`) that anybody has asked for, also who comes later, and the least, for that may be lost as well.
  *
  * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and lives
  * on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no marker: its

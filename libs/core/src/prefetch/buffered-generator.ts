@@ -1,3 +1,4 @@
+import { pause } from '../async.js';
 import { CallsByCode, type Codes, type IdCalls } from '../generator/id-calls.js';
 import {
   CodeCounts,
@@ -59,7 +60,7 @@ export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
   async idAsync(find: () => One, wait?: WaitOptions): Promise<bigint> {
     const prefetcher = find();
     const { taken, epoch } = await prefetcher.takeSoon(1, takeOne, wait);
-    return prefetcher.epoch === epoch ? taken : this.idAsync(find, wait);
+    return prefetcher.generation === epoch ? taken : this.idAsync(find, wait);
   }
 
   protected write<Batch>(prefetcher: One, order: BatchRequest<Batch>): void {
@@ -75,11 +76,11 @@ export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
       taken.write(order, from, Math.min(from + slice, order.count));
     }
     // The process was copied meanwhile: the copy hands these out.
-    if (prefetcher.epoch !== epoch) await this.writeAsync(find, order, wait);
+    if (prefetcher.generation !== epoch) await this.writeAsync(find, order, wait);
   }
 
   private yieldToEventLoop(): Promise<void> {
-    return new Promise((resolve) => void this.ctx.ports.timers.setTimer(resolve, 0, 'foreground'));
+    return pause(this.ctx.ports.timers, 0, 'foreground');
   }
 }
 

@@ -1,3 +1,4 @@
+import { backoffMs, DeadlineError } from '../async.js';
 import type { PrefetcherPorts, Timer } from '../ports.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { UnsafeIntegerError } from '../generator/generator-errors.js';
@@ -119,7 +120,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   /** True when the code made room for others: a caller that still has this must look the code up again. */
   isDropped = false;
   /** Counts how often all IDs taken before became those of a copy of this process. */
-  epoch = 0;
+  generation = 0;
   readonly buffer: B;
   private readonly waiters: WaiterQueue;
   private readonly fetcher: Fetcher<Answer>;
@@ -187,7 +188,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     take: (buffer: IdBuffer) => Taken,
     wait?: WaitOptions,
   ): Promise<{ readonly taken: Taken; readonly epoch: number }> {
-    return this.soon({ count, take: () => ({ taken: take(this.buffer), epoch: this.epoch }) }, wait);
+    return this.soon({ count, take: () => ({ taken: take(this.buffer), epoch: this.generation }) }, wait);
   }
 
   /** Settles when an ID is at hand, without taking it. @throws as {@link takeSoon} */
@@ -243,7 +244,7 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
 
   /** Forgets the IDs at hand and under way: a copy of this process has them, too. */
   forget(): void {
-    this.epoch++;
+    this.generation++;
     this.clear();
     this.policy.step.restart();
     this.fetcher.forget();
@@ -463,7 +464,8 @@ export class Fetcher<Answer> {
 
   private async run(call: Call, fetch: () => Promise<Answer>): Promise<void> {
     const { opTimeoutMs } = this.ctx.options;
-    const giveUp = (): void => this.fail(call, new Error(`no answer within ${opTimeoutMs} ms`));
+    // Not a `Deadline`, which would lose a late answer: segments in it can still be used.
+    const giveUp = (): void => this.fail(call, new DeadlineError(opTimeoutMs));
     const timer = this.ctx.ports.timers.setTimer(giveUp, opTimeoutMs, 'background');
     let answer: Answer;
     try {
@@ -502,8 +504,8 @@ export class Fetcher<Answer> {
   private beginPause(error: RaindropError): void {
     const { retryBaseMs, retryMaxMs } = this.ctx.options;
     const { monotonic, timers, randomness } = this.ctx.ports;
-    const longest = error.retryable ? Math.min(retryMaxMs, retryBaseMs * 2 ** this.failuresInARow++) : retryMaxMs;
-    const ms = longest * (1 - randomness.fraction() / 2);
+    const baseMs = error.retryable ? retryBaseMs : retryMaxMs;
+    const ms = backoffMs(error.retryable ? this.failuresInARow++ : 0, baseMs, retryMaxMs, randomness);
     this.pauseUntil = monotonic.now() + ms;
     this.pause?.cancel();
     if (this.isStopped || !this.policy.isRetried(error)) return;

@@ -1,5 +1,6 @@
+import { Wait } from '../async.js';
 import { WaitTimeoutError } from '../generator/generator-errors.js';
-import { endListening, type WaitLimit } from '../generator/waiting.js';
+import type { WaitLimit } from '../generator/waiting.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { PrefetcherPorts, Timer } from '../ports.js';
 
@@ -92,9 +93,6 @@ function reasonOf({ limit }: Waiter): unknown {
   }
 }
 
-/** The longest delay that every platform's timers take, about 25 days. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
-
 /** What a caller wants. */
 export interface TakeRequest<T> {
   /** How many numbers must be at hand. */
@@ -113,15 +111,10 @@ interface WaiterEnds<T> {
   readonly aborted: (waiter: Waiter<T>) => void;
 }
 
-/** A caller that waits for numbers. Its timer keeps the process alive. */
+/** A caller that waits for numbers. */
 class Waiter<T = unknown> {
   private readonly giveUpAt: number;
-  private readonly abort = (): void => {
-    if (!this.isOver) this.ends.aborted(this);
-  };
-  private timer: Timer | undefined;
-  /** It was answered, or gave up. */
-  isOver = false;
+  private readonly wait: Wait;
 
   constructor(
     private readonly request: TakeRequest<T>,
@@ -130,9 +123,19 @@ class Waiter<T = unknown> {
     private readonly ends: WaiterEnds<T>,
   ) {
     this.giveUpAt = ports.monotonic.now() + limit.timeoutMs;
-    // Before the timer: a signal that throws rejects the call, and no timer is left behind.
-    limit.signal?.addEventListener('abort', this.abort);
-    if (!this.isOver) this.setTimer(limit.timeoutMs);
+    const { timers } = ports;
+    this.wait = new Wait(
+      timers,
+      limit.signal,
+      () => this.look(),
+      () => ends.aborted(this),
+    );
+    this.wait.begin(limit.timeoutMs);
+  }
+
+  /** It was answered, or gave up. */
+  get isOver(): boolean {
+    return this.wait.isOver;
   }
 
   get count(): number {
@@ -140,28 +143,18 @@ class Waiter<T = unknown> {
   }
 
   serve(): void {
-    this.leave();
+    this.wait.end();
     this.ends.resolve(this.request.take());
   }
 
   refuse(reason: unknown): void {
-    this.leave();
+    this.wait.end();
     this.ends.reject(reason);
-  }
-
-  private leave(): void {
-    this.isOver = true;
-    this.timer?.cancel();
-    endListening(this.limit.signal, this.abort);
-  }
-
-  private setTimer(ms: number): void {
-    this.timer = this.ports.timers.setTimer(() => this.look(), Math.min(ms, MAX_DELAY_MS), 'foreground');
   }
 
   private look(): void {
     const leftMs = this.giveUpAt - this.ports.monotonic.now();
-    if (leftMs > 0) this.setTimer(leftMs);
+    if (leftMs > 0) this.wait.setTimer(leftMs);
     else this.ends.expired(this);
   }
 }
