@@ -127,7 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'failover-unseen',
     breaks: 'After a failover no odometer of the worker table is believed below what can have been granted before.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
-    find: 'return read(records, verdict.floorMs);',
+    find: 'return read(records, floorMs);',
     replace: 'return read(records, 0);',
     tier: 2,
     spec: 'test/failover/server-terms.int-spec.ts',

@@ -10,7 +10,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { lossOf, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import { monotonicClock } from '../system/system-ports.js';
 import {
   CorruptWorkerKeyError,
@@ -66,8 +66,7 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    const lost = floorMs > 0 && { barredUntilMs: floorMs, mayLackLayouts: true };
-    return { nowMs, rows, deleted: [], layouts, ...lost };
+    return { nowMs, rows, deleted: [], layouts, ...lossOf(floorMs) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {

@@ -167,7 +167,7 @@ export class SqlWorkerStore implements WorkerStore {
 
   /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
   async write(write: WorkerWrite): Promise<boolean> {
-    const { term, epoch } = this.server.believed ?? NO_SERVER_YET;
+    const { term, epoch } = this.server.guard.believed ?? NO_SERVER_YET;
     for (let tries = 1; ; tries++) {
       if (await this.database.call((run) => this.update(run, write))) {
         this.written = { id: write.id, version: write.expected.version + 1 };
@@ -175,7 +175,7 @@ export class SqlWorkerStore implements WorkerStore {
       }
       if (!(await this.isAsExpected(write))) return false;
       // On another server, or after a failover that was noted meanwhile, what was read before counts no more.
-      const { believed = NO_SERVER_YET } = this.server;
+      const { believed = NO_SERVER_YET } = this.server.guard;
       if (believed.term !== term || believed.epoch !== epoch) return false;
       // The session may have been too old, which the look has seen to.
       if (tries === WRITES) throw this.ignored(write.id);
@@ -208,7 +208,7 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   private async update(run: RunStatement, write: WorkerWrite): Promise<boolean> {
-    const server = this.server.believed ?? NO_SERVER_YET;
+    const server = this.server.guard.believed ?? NO_SERVER_YET;
     const { affected } = await execute(
       run,
       updateRow(this.dialect, this.table, write, server, this.server.andIsPrimary),
@@ -251,7 +251,7 @@ export class SqlWorkerStore implements WorkerStore {
     return [
       ...(await this.database.call((run) => storageWarnings(run, table))),
       ...(await this.database.durabilityWarnings(`, or ${orElse}`)),
-      ...(await failoverWarnings(this.database, this.server.believed?.term, {
+      ...(await failoverWarnings(this.database, this.server.guard.believed?.term, {
         maxSessionAgeMs,
         cure: `set ${orElse}`,
       })),

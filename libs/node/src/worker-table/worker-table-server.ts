@@ -1,5 +1,13 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { ClockSkewError, type BelievedServer, type SessionAges, wallClock } from '@raindrop/core/internal';
+import {
+  ClockSkewError,
+  FailoverGuard,
+  MOST_LOOKS,
+  type BelievedServer,
+  type Look,
+  type SessionAges,
+  wallClock,
+} from '@raindrop/core/internal';
 import { askWithTerm, judgePrimary } from '../database/judge-primary.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
 import { DatabaseCallError } from '../database/database-errors.js';
@@ -23,12 +31,6 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
   readonly maxClockSkewMs?: number;
 }
 
-/**
- * A look may need a younger session, or ask for the term anew, and what is new is noted, perhaps by another process at the
- * same moment. A database that changes its server at each of them is of no use.
- */
-const MOST_LOOKS = 8;
-
 /** A server that no table was ever seen on. */
 const NO_SERVER: SeenState = {
   ...{ nowMs: 0, term: 'none', knownTerm: 'none', epoch: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
@@ -36,62 +38,67 @@ const NO_SERVER: SeenState = {
 
 /** The server behind a worker table: which one answers, what it may lack, and up to when its rows are not believed. */
 export class WorkerTableServer {
-  /** The server whose answer was believed last; undefined before the first. */
-  believed: BelievedServer | undefined;
-  /** The server that was given our rows and layouts since. */
-  private fitted: BelievedServer | undefined;
-  /** The loss that was noted last. */
+  readonly guard: FailoverGuard;
+  /** The loss of all rows that this process has recorded last. */
   private noted: BelievedServer | undefined;
-  private readonly reachMs: number;
-  /** Undefined before `prepare`: until then nothing is noted. */
+  /** Undefined before `prepare`: until then nothing is recorded. */
   private range: WorkerRange | undefined;
-  /** Every layout that was ever seen to have issued IDs: a server that lacks one is told. */
-  private readonly layouts = new Set<string>();
 
   constructor(
     private readonly database: OwnDatabase,
     private readonly name: TableName,
     private readonly options: WorkerTableServerOptions,
   ) {
-    this.reachMs = options.reachMs ?? 0;
+    this.guard = new FailoverGuard(options.reachMs ?? 0);
   }
 
   /** @throws what prepareWorkerTable throws */
   async prepare(workers: WorkerRange): Promise<void> {
     await this.addWhatIsMissing(workers);
     this.range = workers;
+    this.guard.mayWrite = true;
   }
 
   /**
-   * A read of what may be believed: a failover that no process has noted yet is noted first.
+   * Reads what may be believed: a failover that no process has recorded yet is recorded first.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; ClockSkewError; TableFormatError
    */
   async look<T>(
     select: (dialect: Dialect) => Statement,
     read: (records: SqlResult['records'], floorMs: number) => T,
   ): Promise<T> {
+    const { answer: records, floorMs } = await this.guard.look({
+      look: (isFirst) => this.lookOnce(select, isFirst),
+      settle: (look, mustFit) => this.settle(look, mustFit),
+      unsettled: () => new DatabaseCallError('it is another server at every look', ''),
+    });
+    return read(records, floorMs);
+  }
+
+  private async lookOnce(
+    select: (dialect: Dialect) => Statement,
+    isFirst: boolean,
+  ): Promise<Look<SqlResult['records']> | undefined> {
     const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const { records } = await askWithTerm(this.database, select);
-      const seen = readState(this.name, records);
-      const { sessionAgeMs } = seen;
-      if (this.database.isSessionTooOld(records, sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) continue;
-      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
-      if (verdict === undefined) continue;
-      const { term, epoch } = seen;
-      const isFitted = !verdict.isAnother || isSame(this.fitted, { term, epoch });
-      if (this.range === undefined || (isFitted && !verdict.mustRecord)) {
-        this.believed = { term, epoch };
-        return read(records, verdict.floorMs);
-      }
-      if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
-      if (!isFitted) await this.addWhatItLacks(this.range, { term, epoch: verdict.epoch });
-      if (verdict.mustRecord) {
-        const note = { ...verdict, reachMs: this.reachMs };
-        await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
-      }
+    const { records } = await askWithTerm(this.database, select);
+    const seen = readState(this.name, records);
+    if (this.database.isSessionTooOld(records, seen.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) {
+      return undefined;
     }
-    throw new DatabaseCallError('it is another server at every look', '');
+    const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
+    return verdict && { seen, verdict, answer: records };
+  }
+
+  private async settle({ seen, verdict }: Look<unknown>, mustFit: boolean): Promise<BelievedServer> {
+    if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
+    const { epoch, isNewFailover } = verdict;
+    const server = { term: seen.term, epoch };
+    const fitted = mustFit ? await this.addWhatItLacks(server) : server;
+    if (verdict.mustRecord) {
+      const note = { epoch, isNewFailover, reachMs: this.guard.reachMs };
+      await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
+    }
+    return fitted;
   }
 
   /** That of the server that answers. @throws ReplicaError */
@@ -119,7 +126,7 @@ export class WorkerTableServer {
       if (!saysGone(this.database.dialect, error)) throw error;
       return sessions === 1 || this.isGone(sessions - 1);
     }
-    if (this.believed !== undefined && this.believed.term !== term) return false;
+    if (this.guard.believed !== undefined && this.guard.believed.term !== term) return false;
     return this.database.call(async (run) => {
       const { records } = await run(`SELECT ${this.database.dialect.term} AS term`);
       return String(records[0]?.['term']) === term && (await isGone(run, this.table));
@@ -143,13 +150,13 @@ export class WorkerTableServer {
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
-    this.layouts.add(fingerprint);
+    this.guard.noteLayouts([fingerprint]);
     await this.database.call((run) => execute(run, insertLayout(this.database.dialect, this.name, fingerprint)));
   }
 
   /** What was read, once its layouts are known here. */
   withLayouts<Seen extends Pick<WorkerTable, 'layouts'>>(seen: Seen): Seen {
-    for (const layout of seen.layouts) this.layouts.add(layout);
+    this.guard.noteLayouts(seen.layouts);
     return seen;
   }
 
@@ -164,16 +171,18 @@ export class WorkerTableServer {
     if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
   }
 
-  private async addWhatItLacks(workers: WorkerRange, server: BelievedServer): Promise<void> {
+  /** @returns the server with the epoch in which it has our rows and layouts */
+  private async addWhatItLacks(server: BelievedServer): Promise<BelievedServer> {
     this.noted = undefined;
-    await this.addWhatIsMissing(workers);
-    for (const layout of this.layouts) await this.rememberLayout(layout);
-    // A loss that was noted meanwhile has raised its epoch.
-    this.fitted = (this.noted as BelievedServer | undefined)?.term === server.term ? this.noted : server;
+    await this.addWhatIsMissing(this.range!);
+    for (const layout of this.guard.layouts) await this.rememberLayout(layout);
+    // Rows that were gone were recorded as a loss meanwhile, which has raised the server's epoch.
+    const noted = this.noted as BelievedServer | undefined;
+    return noted?.term === server.term ? noted : server;
   }
 
   private addWhatIsMissing(workers: WorkerRange, lost?: WrittenRow): Promise<void> {
-    const basis = { hasServed: this.layouts.size > 0, lost, rowsAreGone: () => this.noteLoss() };
+    const basis = { hasServed: this.guard.layouts.size > 0, lost, rowsAreGone: () => this.noteLoss() };
     return this.database.call((run) => prepareWorkerTable(run, this.table, workers, this.options, basis));
   }
 
@@ -187,11 +196,11 @@ export class WorkerTableServer {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const state = (each: Dialect): Statement => ({ sql: `SELECT ${stateColumns(each, this.name)}`, values: [] });
       const seen = readState(this.name, (await askWithTerm(this.database, state)).records);
-      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
+      const verdict = judgePrimary(this.database, this.guard, seen, looks === 0);
       if (verdict === undefined) continue;
       this.refuseSkew(seen.nowMs);
       const note = {
-        ...{ isNewFailover: true, reachMs: this.reachMs },
+        ...{ isNewFailover: true, reachMs: this.guard.reachMs },
         epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);
@@ -203,8 +212,4 @@ export class WorkerTableServer {
     }
     throw new DatabaseCallError('its state is another one at every look', '');
   }
-}
-
-function isSame(one: BelievedServer | undefined, other: BelievedServer): boolean {
-  return one?.term === other.term && one.epoch === other.epoch;
 }
