@@ -12,6 +12,8 @@ export interface BelievedServer {
    * the first record.
    */
   readonly epoch: number;
+  /** Goes up with every write to the server, and never back, where a store has such a number. */
+  readonly revision?: number;
 }
 
 /**
@@ -89,21 +91,23 @@ function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefi
   return believed.epoch === epoch || lostAtMs === 0;
 }
 
-/** One look at a store: what the server says of itself, how the guard judges it, and what was read from it. */
+/** One look at a store: what was read, what the server says of itself, and how the guard judges it. */
 export interface Look<Answer> {
+  readonly answer: Answer;
   readonly seen: StoreTerm;
   readonly verdict: ServerVerdict;
-  readonly answer: Answer;
 }
 
 /** The server behind a store, as {@link FailoverGuard.look} uses it. */
 export interface GuardedServer<Answer> {
+  /** Reads from the server that answers. */
+  read(): Promise<Answer>;
   /**
-   * Reads, and judges the server that has answered.
+   * Judges the server that has answered, at once: while a promise is awaited another call may believe another server.
    * @param isFirst false when an earlier look of the same call led to this one
    * @returns undefined where the answer is of no use, because its session was too old for example: the next look follows
    */
-  look(isFirst: boolean): Promise<Look<Answer> | undefined>;
+  judge(answer: Answer, isFirst: boolean): Look<Answer> | undefined;
   /**
    * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the verdict
    * says so, unless another process has done so meanwhile.
@@ -134,6 +138,8 @@ export class FailoverGuard {
   mayWrite = false;
   /** The server that was given all rows and layouts of this process last. */
   private fitted: BelievedServer | undefined;
+  /** The revision of the believed server went back since: its memory was restored, which has to be recorded. */
+  private wentBack = false;
   private readonly known = new Set<string>();
 
   /** @param reachMs how far the grants of this store's process reach past a failover, ms; see grantReachMs */
@@ -152,13 +158,16 @@ export class FailoverGuard {
   }
 
   /** See {@link judgeServer}. @throws FormerPrimaryError */
-  judge(seen: StoreTerm, wasRestored = false): ServerVerdict {
-    return judgeServer(seen, this.reachMs, this.believed, wasRestored);
+  judge(seen: StoreTerm): ServerVerdict {
+    const { believed, reachMs } = this;
+    this.wentBack ||= believed?.term === seen.term && (seen.revision ?? 0) < (believed.revision ?? 0);
+    return judgeServer(seen, reachMs, believed, this.wentBack);
   }
 
   /** Whether the server may lack rows and layouts. */
-  mustFit({ term, epoch }: StoreTerm, { isAnother }: ServerVerdict): boolean {
-    return isAnother && !(this.fitted?.term === term && this.fitted.epoch === epoch);
+  mustFit({ term, epoch }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
+    const isFitted = this.fitted?.term === term && this.fitted.epoch === epoch;
+    return isNewFailover || (isAnother && !isFitted);
   }
 
   /** The server has all rows and layouts of this process. */
@@ -169,20 +178,29 @@ export class FailoverGuard {
   /** Believes the server, unless something has to be written to it first. @returns whether it is believed */
   believe(seen: StoreTerm, verdict: ServerVerdict): boolean {
     if (this.mayWrite && (verdict.mustRecord || this.mustFit(seen, verdict))) return false;
-    this.believed = { term: seen.term, epoch: seen.epoch };
+    const { term, epoch, revision } = seen;
+    this.believed = { term, epoch, ...(revision !== undefined && { revision }) };
+    this.wentBack = false;
     return true;
   }
 
-  /** Looks until the server that answers is believed. @throws what the server throws */
-  async look<Answer>(server: GuardedServer<Answer>): Promise<{ readonly answer: Answer; readonly floorMs: number }> {
+  /**
+   * Looks until the server that answers is believed.
+   * @returns the look whose answer is believed; below its `floorMs` no odometer is
+   * @throws what the server throws
+   */
+  async look<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const look = await server.look(looks === 0);
+      const answer = await server.read();
+      const look = server.judge(answer, looks === 0);
       if (look === undefined) continue;
-      const { seen, verdict, answer } = look;
-      if (this.believe(seen, verdict)) return { answer, floorMs: verdict.floorMs };
+      const { seen, verdict } = look;
+      if (this.believe(seen, verdict)) return look;
       const mustFit = this.mustFit(seen, verdict);
+      const { size } = this.known;
       const settled = await server.settle(look, mustFit);
-      if (mustFit) this.hasFitted(settled);
+      // Of a layout that was noted meanwhile the server may not have been told.
+      if (mustFit && this.known.size === size) this.hasFitted(settled);
     }
     throw server.unsettled();
   }

@@ -5,15 +5,11 @@ import { type KeyValues, type Seen, update } from './key-values.js';
 import { fencesOf, FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, type WorkerKeys } from './worker-record.js';
 
 /**
- * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its revision
- * went back: it may lack what was granted since.
+ * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its
+ * revision went back: it may lack what was granted since.
  */
 export class StoreCluster {
   private readonly guard: FailoverGuard;
-  /** The revision of the last answer that was believed. */
-  private revision = 0;
-  /** The revision of the believed cluster went back since: a snapshot was restored, which has to be recorded. */
-  private wentBack = false;
   /** Undefined before `prepare`: until then nothing is recorded. */
   private range: WorkerRange | undefined;
 
@@ -42,18 +38,20 @@ export class StoreCluster {
    * @throws FormerPrimaryError; TableFormatError
    */
   async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly floorMs: number }> {
-    const { answer, floorMs } = await this.guard.look({
-      look: async () => this.judge(await read()),
+    const { answer: seen, verdict } = await this.guard.look({
+      read,
+      judge: (found) => this.judge(found),
       settle: (look, mustFit) => this.settle(look, mustFit),
       unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
     });
-    this.wentBack = false;
-    this.revision = answer.revision;
-    this.guard.noteLayouts(this.keys.layoutsIn(answer.entries));
-    return { seen: answer, floorMs };
+    this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
+    return { seen, floorMs: verdict.floorMs };
   }
 
-  /** See fencedState. Nothing where no cluster was noted yet: the rows that will be added are fenced by their own key. */
+  /**
+   * See fencedState. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
+   * key.
+   */
   async fence(nowMs: number): Promise<void> {
     const { state } = this.keys;
     const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
@@ -66,13 +64,12 @@ export class StoreCluster {
   /** @throws FormerPrimaryError; TableFormatError */
   private judge(answer: Seen): Look<Seen> {
     const { cluster, entries, revision } = answer;
-    this.wentBack ||= this.guard.believed?.term === cluster && revision < this.revision;
     const key = this.keys.state;
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
     const { epoch = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
-    const seen = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, lostAtMs, reachMs };
-    return { seen, verdict: this.guard.judge(seen, this.wentBack), answer };
+    const seen = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, revision, lostAtMs, reachMs };
+    return { answer, seen, verdict: this.guard.judge(seen) };
   }
 
   /** @returns the cluster, with the epoch that it is recorded in */

@@ -134,34 +134,36 @@ export class SegmentDatabase {
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
    */
   async primary(read: () => Promise<SqlResult>): Promise<PrimaryAnswer> {
-    const { records } = await read();
-    if (records.length === 0) return { records, epoch: 0n };
-    const { answer } = await this.guard.look({
-      look: async (isFirst) => this.judge(isFirst ? records : (await read()).records, isFirst),
+    const first = (await read()).records;
+    if (first.length === 0) return { records: first, epoch: 0n };
+    let next: SqlResult['records'] | undefined = first;
+    const { answer: records, seen } = await this.guard.look({
+      read: async () => {
+        const found = next ?? (await read()).records;
+        next = undefined;
+        return found;
+      },
+      judge: (found, isFirst) => this.judge(found, isFirst),
       settle: ({ seen, verdict }) => this.record(seen, verdict.epoch),
       unsettled: () =>
         new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
     });
-    return answer;
+    return { records, epoch: BigInt(seen.epoch) };
   }
 
-  private judge(records: SqlResult['records'], isFirst: boolean): Look<PrimaryAnswer> | undefined {
-    const [record] = records;
+  private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
+    const [record] = answer;
     if (record === undefined) throw new DatabaseCallError('the row was deleted while its server was recorded', '');
     checkFormat(this.name, record['format']);
-    if (this.database.isSessionTooOld(records, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs)) {
+    if (this.database.isSessionTooOld(answer, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs)) {
       return undefined;
     }
     const seen = serverIn(record);
     const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
     if (verdict === undefined) return undefined;
     const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
-    return {
-      seen,
-      // Another server lacks nothing but reservations, which its epoch lets every row skip.
-      verdict: { ...verdict, isAnother: false, mustRecord: verdict.mustRecord || isBehind },
-      answer: { records, epoch: BigInt(seen.epoch) },
-    };
+    // Another server lacks nothing but reservations, which its epoch lets every row skip.
+    return { answer, seen, verdict: { ...verdict, isAnother: false, mustRecord: verdict.mustRecord || isBehind } };
   }
 
   private async record(seen: StoreTerm, epoch: number): Promise<BelievedServer> {

@@ -23,20 +23,25 @@ import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {
   /**
-   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see grantReachMs.
-   * Who only looks, and never calls `prepare`, may leave it out.
+   * How far grants from before a failover reach past it, ms: see grantReachMs. A caller that only reads, and never
+   * calls `prepare`, may leave it out.
    */
   readonly reachMs?: number;
-  /** How far this host's clock and the database's may be apart where a failover is noted. No limit when left out. */
+  /**
+   * How far this host's clock and the database's may be apart when a failover is recorded, ms. No limit when left out.
+   */
   readonly maxClockSkewMs?: number;
 }
 
-/** A server that no table was ever seen on. */
+/** A server on which no table was ever seen. */
 const NO_SERVER: SeenState = {
   ...{ nowMs: 0, term: 'none', knownTerm: 'none', epoch: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
 };
 
-/** The server behind a worker table: which one answers, what it may lack, and up to when its rows are not believed. */
+/**
+ * The server behind a worker table: which server answers, what it may lack, and the floor below which no odometer
+ * counts.
+ */
 export class WorkerTableServer {
   readonly guard: FailoverGuard;
   /** The loss of all rows that this process has recorded last. */
@@ -67,26 +72,23 @@ export class WorkerTableServer {
     select: (dialect: Dialect) => Statement,
     read: (records: SqlResult['records'], floorMs: number) => T,
   ): Promise<T> {
-    const { answer: records, floorMs } = await this.guard.look({
-      look: (isFirst) => this.lookOnce(select, isFirst),
+    const { answer, verdict } = await this.guard.look({
+      read: async () => (await askWithTerm(this.database, select)).records,
+      judge: (found, isFirst) => this.judge(found, isFirst),
       settle: (look, mustFit) => this.settle(look, mustFit),
       unsettled: () => new DatabaseCallError('it is another server at every look', ''),
     });
-    return read(records, floorMs);
+    return read(answer, verdict.floorMs);
   }
 
-  private async lookOnce(
-    select: (dialect: Dialect) => Statement,
-    isFirst: boolean,
-  ): Promise<Look<SqlResult['records']> | undefined> {
+  private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
     const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
-    const { records } = await askWithTerm(this.database, select);
-    const seen = readState(this.name, records);
-    if (this.database.isSessionTooOld(records, seen.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) {
+    const seen = readState(this.name, answer);
+    if (this.database.isSessionTooOld(answer, seen.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) {
       return undefined;
     }
     const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
-    return verdict && { seen, verdict, answer: records };
+    return verdict && { answer, seen, verdict };
   }
 
   private async settle({ seen, verdict }: Look<unknown>, mustFit: boolean): Promise<BelievedServer> {
@@ -101,7 +103,7 @@ export class WorkerTableServer {
     return fitted;
   }
 
-  /** That of the server that answers. @throws ReplicaError */
+  /** The term of the server that answers. @throws ReplicaError */
   async termNow(): Promise<string> {
     const { records } = await askWithTerm(this.database, (dialect) => ({
       sql: `SELECT ${dialect.term} AS term`,
@@ -114,9 +116,9 @@ export class WorkerTableServer {
   }
 
   /**
-   * Whether the server that was believed says that the table is not there. That there is no database two new sessions must
-   * say: an address may lead to several servers.
-   * @throws ReplicaError; what says neither
+   * Whether the server that was believed says that the table is not there. That the database is missing must be the
+   * answer of two new sessions: an address may lead to several servers.
+   * @throws ReplicaError; an error that tells neither
    */
   async isGone(sessions = 2): Promise<boolean> {
     let term: string;
@@ -133,7 +135,7 @@ export class WorkerTableServer {
     });
   }
 
-  /** Makes the table ready again after a row was lost: all of it may be gone, and what was granted on it. */
+  /** Makes the table ready again after a row was lost: all rows may be gone, with all odometers. */
   async prepareAgain(lost: WrittenRow): Promise<void> {
     if (this.range !== undefined) await this.addWhatIsMissing(this.range, lost);
   }
@@ -154,7 +156,7 @@ export class WorkerTableServer {
     await this.database.call((run) => execute(run, insertLayout(this.database.dialect, this.name, fingerprint)));
   }
 
-  /** What was read, once its layouts are known here. */
+  /** Notes the layouts of what was read. */
   withLayouts<Seen extends Pick<WorkerTable, 'layouts'>>(seen: Seen): Seen {
     this.guard.noteLayouts(seen.layouts);
     return seen;
@@ -164,7 +166,10 @@ export class WorkerTableServer {
     return this.options.maxSessionAgeMs ?? Number.MAX_SAFE_INTEGER;
   }
 
-  /** The moment of a failover is noted by the database's clock, and counts for all: not by one that is refused. */
+  /**
+   * The moment of a failover is recorded by the database's clock and counts for all processes: a wrong clock is
+   * refused.
+   */
   private refuseSkew(nowMs: number): void {
     const { maxClockSkewMs = Number.MAX_SAFE_INTEGER } = this.options;
     const skewMs = wallClock.now() - nowMs;
@@ -190,7 +195,7 @@ export class WorkerTableServer {
     return { kind: WORKER_TABLE, dialect: this.database.dialect, name: this.name };
   }
 
-  /** The rows are gone, and what was granted on them: as after a failover, every start waits until all that is past. */
+  /** Records that the rows are gone, with all odometers: every start waits until all earlier grants are past. */
   private async noteLoss(): Promise<void> {
     const { dialect } = this.database;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
@@ -204,7 +209,7 @@ export class WorkerTableServer {
         epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);
-      // Nothing is written where another process was faster: it may have noted something else.
+      // Nothing is written where another process was faster. It may have recorded another state.
       if ((await this.database.call((run) => execute(run, noting))).affected === 1) {
         this.noted = { term: seen.term, epoch: note.epoch };
         return;
