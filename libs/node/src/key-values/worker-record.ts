@@ -2,18 +2,18 @@ import { fencedRow, type WorkerRow } from '@raindrop/core';
 import { FENCE_LEAP, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
-/** Every fence there was, in one value: it changes all rows at one moment. */
+/** All fences, in one value: a new fence changes all rows at one moment. */
 export interface Fences {
   readonly count: number;
-  /** When the last one was made, Unix ms. */
+  /** When the last fence was made, Unix ms. */
   readonly atMs: number;
-  /** How far the highest one reaches, Unix ms. */
+  /** Up to when the highest fence raises odometers, Unix ms. */
   readonly untilMs: number;
 }
 
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
-/** What the table knows of the cluster that keeps it. */
+/** What the table says of the cluster that keeps it. */
 interface ClusterState {
   readonly format: number;
   readonly term: string;
@@ -24,7 +24,7 @@ interface ClusterState {
 
 export const FORMAT = 1;
 
-/** A row as it is stored. @param fences how many there were when it was written */
+/** The text of a row. @param fences how many fences there were when it was written */
 export function recordOf(row: WorkerRow, fences: number): string {
   const { id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs } = row;
   return JSON.stringify({
@@ -37,7 +37,7 @@ export function fencesAtWrite(key: string, text: string): number {
   return numberOf(key, objectOf(key, text)['fences']);
 }
 
-/** The row that is stored, with the fences there were since. @throws CorruptWorkerKeyError */
+/** The stored row as the fences since have changed it. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
   const { odometers, ...read } = objectOf(key, text);
   if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptWorkerKeyError(key);
@@ -57,7 +57,7 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
-    // What a clock that was ahead has written says nothing any more.
+    // A heartbeat in the future was written by a clock that was ahead: it counts as one of the fence's moment.
     heartbeatMs: Math.min(fenced.heartbeatMs, fences.atMs),
   };
 }
@@ -109,7 +109,7 @@ export class WorkerKeys {
     return `${this.prefix}row/${id}`;
   }
 
-  /** Is there as long as the holder of that row lives, where the store knows such keys. */
+  /** The key that is there as long as the holder of that row lives, in stores that have such keys. */
   live(id: number): string {
     return `${this.prefix}live/${id}`;
   }
@@ -118,15 +118,15 @@ export class WorkerKeys {
     return `${this.prefix}layout/${fingerprint}`;
   }
 
-  /** The ids of all rows there are. `row/1/fence` is no row, but a key of a table whose prefix lies inside this one. */
+  /** The ids of all rows. `row/1/fence` is no row: it is a key of a table whose prefix lies inside this one. */
   idsIn(entries: Entries): number[] {
     return this.endsIn(entries, 'row/', /^(0|[1-9]\d{0,14})$/).map(Number);
   }
 
   /**
-   * All layouts that are noted. One that is not understood may be of a later release, so it stands in the way too. Only
-   * what is a key of a table inside (`layout/fence`, `layout/row/1`) is none: no release notes a layout that has a slash
-   * or is called so.
+   * All layouts that are remembered. A text that this release does not understand may be a layout of a later release,
+   * so it counts. Only the key of a table inside (`layout/fence`, `layout/row/1`) does not: no layout of any release
+   * has a slash or such a name.
    */
   layoutsIn(entries: Entries): string[] {
     return this.endsIn(entries, 'layout/', /^(?!(fence|state)$)[^/]+$/);
@@ -143,7 +143,7 @@ const REMEDY =
   'is nothing that Raindrop has written. Put back what was there; never delete the key of a worker, which says how far its ' +
   'IDs went.';
 
-/** A key of a worker in etcd or NATS holds what Raindrop cannot have written, or was lost; nothing is guessed. */
+/** A key of a worker in etcd or NATS was lost, or has a text that Raindrop cannot have written. Nothing is guessed. */
 export class CorruptWorkerKeyError extends PermanentError {
   readonly errorCode = 'CORRUPT_WORKER_KEY';
 
