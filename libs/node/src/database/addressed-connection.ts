@@ -7,7 +7,7 @@ import type { Dialect, SqlValue, StatementResult } from './dialect.js';
 import { REPLICA, ReplicaError } from './server-term.js';
 import type { SqlDatabase } from './sql-database.js';
 
-/** One address, and what came of it. */
+/** One address, and the outcome of asking it. */
 interface Trial {
   readonly address: SqlDatabase;
   /** Without account and password. */
@@ -26,9 +26,9 @@ type Served = Omit<Trial, 'connection' | 'failure'>;
 /**
  * One connection to the first of several addresses whose server takes writes.
  *
- * All are asked at once, and all answers are waited for, each for half of `opTimeoutMs`: one that is silent costs no more
- * than that, however many there are. Two that take writes and are not the same are refused: each would have a worker table
- * of its own, or a primary that was replaced lives on.
+ * All are asked at once, and every answer is waited for, for half of `opTimeoutMs` at most: silent addresses cost no
+ * more than that, however many there are. Two servers that take writes and are not the same are refused: each would
+ * have a worker table of its own, or one is a primary that was replaced and lives on.
  */
 export class AddressedConnection implements Connection {
   private readonly trials: readonly Trial[];
@@ -38,7 +38,7 @@ export class AddressedConnection implements Connection {
 
   /**
    * @param addresses in the order in which they are preferred; `all` in the order in which they were given
-   * @param last what has served before
+   * @param last the address that has served before
    */
   constructor(
     addresses: readonly SqlDatabase[],
@@ -155,7 +155,7 @@ export class AddressedConnection implements Connection {
     if (!others.every((each) => isThere(each) && each.startedAt === first!.startedAt)) throw this.conflict(serving);
     const { last } = this;
     if (last === undefined || serving.some(({ address }) => address === last.address)) return;
-    // Promoted in its place it would have another term, and started anew it is where it was.
+    // A server promoted in its place would have another term. The same server, started anew, has the same destination.
     if (first!.term === last.term && !isThere(last)) throw this.conflict([last, first!]);
   }
 
@@ -167,7 +167,7 @@ export class AddressedConnection implements Connection {
 
 function noneServes(trials: readonly Trial[]): RaindropError {
   const failures = trials.map(({ failure }) => failure!);
-  // Of what has nothing to do with an address one is as good as another.
+  // An error that has nothing to do with an address is thrown as it is.
   const other = failures.find((failure) => !(failure instanceof DatabaseCallError || failure instanceof ReplicaError));
   if (other !== undefined) return other;
   const codes = new Set(failures.map((failure) => (failure instanceof DatabaseCallError ? failure.driverCode : '')));

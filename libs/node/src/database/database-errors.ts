@@ -12,7 +12,9 @@ export class DatabaseCallError extends RetryableError {
 
   constructor(
     readonly reason: string,
-    /** The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none. */
+    /**
+     * The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none.
+     */
     readonly driverCode: string,
   ) {
     super(driverCode === '' ? reason : `${reason} (${driverCode})`);
@@ -38,7 +40,7 @@ export function driverCodeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** The refusal says what a database has against us: who we are, where we want to go, what we want to do. */
+/** What a database refuses: the account, the database that was named, or what the account wants to do. */
 export type DatabaseRefusal = 'account' | 'database' | 'rights';
 
 /**
@@ -54,7 +56,10 @@ export class DatabaseRefusedError extends PermanentError {
     /** `account`: user or password; `database`: it does not exist; `rights`: the account lacks them. */
     readonly refusal: DatabaseRefusal,
     readonly reason: string,
-    /** The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a word. */
+    /**
+     * The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a
+     * word.
+     */
     readonly driverCode: string,
     configuredBy: string,
   ) {

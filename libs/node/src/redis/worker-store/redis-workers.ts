@@ -16,16 +16,16 @@ export interface RedisWorkersOptions {
 
 type ResolvedRedisWorkersOptions = Readonly<Required<RedisWorkersOptions>>;
 
-/** Past the reach, for the tick to end and the next attempt to come. */
+/** Added to the reach: until the tick has ended and the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
 
 /**
  * Leases worker ids from Redis instead of the database, by the same protocol.
  *
  * Redis may forget. When it has, or shows an older memory, a process that holds a worker id goes on if its row is still
- * there; nobody else gets one until all that can have been granted before is past: the longer of lease + grace + horizon
- * and horizon + 3 x `maxClockSkewMs`, 185 s by default and at least. The first start of all is such a case; see
- * {@link initRedisWorkers}. Services that share a key need the same lease options.
+ * there. No other process gets a worker id until all that can have been granted before is past: the longer of lease +
+ * grace + horizon and horizon + 3 x `maxClockSkewMs`, 185 s by default and at least. The first start of all is such a
+ * case; see {@link initRedisWorkers}. Services that share a key need the same lease options.
  *
  * @throws ConfigurationError naming every option that is wrong
  */
@@ -33,7 +33,10 @@ export function redisWorkers(options: RedisWorkersOptions): ReservingAssigner {
   return redisWorkersOf(resolveRedisWorkersOptions(options));
 }
 
-/** @param leastReachMs for tests, whose losses must be over within seconds: all that have the key have this reach */
+/**
+ * @param leastReachMs shorter in tests, which wait for the end of a loss: every process with the key has this reach
+ * there
+ */
 export function redisWorkersOf(
   resolved: ResolvedRedisWorkersOptions,
   leastReachMs: number = LEAST_REACH_MS,
@@ -64,7 +67,7 @@ export function resolveRedisWorkersOptions(options: RedisWorkersOptions): Resolv
   return resolved;
 }
 
-/** There is something where a memory of worker ids was to begin. */
+/** The key exists already in which worker ids were to begin. */
 export class RedisWorkersInUseError extends PermanentError {
   readonly errorCode = 'REDIS_WORKERS_IN_USE';
 
