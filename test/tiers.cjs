@@ -9,27 +9,25 @@ const slow = [
   'libs/node/src/database/(addresses|retired-sessions)',
   'libs/node/src/segment-table/segment-connection',
   'libs/typeorm/src/business-number/gapless',
-  'test/chaos/',
-  'test/cli/(adopt|init-project)',
-  'test/contract/concurrent-acquirers',
-  'test/demo/(refused-pool|silent-database)',
-  'test/docs/getting-started-guide',
-  'test/examples/',
-  'test/failover/',
-  'test/figures/',
-  'test/loaded/',
-  'test/page/',
-  'test/refusals/refused-service',
-  'test/surface/',
-  'test/workers/silent-database',
+  'test/proof/chaos/',
+  'test/product/cli/(adopt|init-project)',
+  'test/proof/contract/concurrent-acquirers',
+  'test/product/demo/(refused-pool|refused-service|silent-database)',
+  'test/published/docs/getting-started-guide',
+  'test/product/examples/',
+  'test/proof/failover/',
+  'test/proof/figures/',
+  'test/product/page/',
+  'test/product/tables/silent-database',
+  'test/published/packaging/(loaded-packages|public-values)',
 ];
 
 /** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
-  'test/cluster-ids/cluster-ids.spec',
-  'test/entities/entity-paths',
-  'test/simulation/(segments|uniqueness)',
-  'libs/core/src/generator/(issued-by-code|uniqueness|workers)',
+  'test/product/cluster-ids/cluster-ids.spec',
+  'test/product/entities/entity-paths',
+  'test/proof/simulation/(segments|uniqueness)',
+  'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
@@ -39,13 +37,13 @@ const shared = [
 
 /** What takes longest begins first, or the run waits for it at its end with one core idle. */
 const longest = [
-  'test/simulation/uniqueness',
-  'test/demo/demo-processes',
-  'test/chaos/chaos.e2e',
-  'test/cluster-ids/cluster-ids.e2e',
+  'test/proof/simulation/uniqueness',
+  'test/product/demo/demo-processes',
+  'test/proof/chaos/chaos.e2e',
+  'test/product/cluster-ids/cluster-ids.e2e',
   'libs/node/src/state-file/state-file.e2e',
   'libs/typeorm/src/business-number/gapless',
-  'test/examples/two-data-centres',
+  'test/product/examples/two-data-centres',
 ];
 
 module.exports = { slow, shared, longest };

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { MUTANTS } from './mutants/mutants.js';
+import { MUTANTS } from './proof/mutants/mutants.js';
 import { longest, shared, slow } from './tiers.cjs';
 
 const ROOT = resolve(__dirname, '..');

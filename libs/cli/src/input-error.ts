@@ -1,19 +1,19 @@
 import { RaindropError } from '@raindrop/core';
 
-/** What was asked of the command cannot be done as it was asked. Exit code 2. */
+/** A flag, an option, a file or an ID is wrong. Exit code 2. */
 export class InputError extends RaindropError {
   readonly errorCode = 'CLI_INPUT';
 
   constructor(
     message: string,
-    /** Everything that is wrong, a line each; empty when the message says it all. */
+    /** All problems, a line each; empty when the message says it all. */
     readonly problems: readonly string[] = [],
   ) {
     super([message, ...problems.map((each) => `  - ${each}`)].join('\n'), { retryable: false });
   }
 }
 
-/** The work cannot be done, and no other flag would help. Exit code 1. */
+/** The work failed, and other flags would not help. Exit code 1. */
 export class CommandFailedError extends RaindropError {
   readonly errorCode = 'CLI_COMMAND_FAILED';
 
@@ -22,17 +22,18 @@ export class CommandFailedError extends RaindropError {
   }
 }
 
-/** Says how the command ends. */
+/** The exit codes of the command. */
 export const EXIT_CODES = {
   done: 0,
-  /** The work failed, or `doctor` found something that will fail. */
+  /** The work failed, or `doctor` found something that fails. */
   failed: 1,
-  /** What was asked for cannot be done as it was asked: a wrong flag, option, file or ID. */
+  /** A flag, an option, a file or an ID is wrong. */
   input: 2,
-  /** `doctor` found something to look at, and nothing that fails. */
+  /** `doctor` found something to look at, but nothing that fails. */
   warnings: 3,
-  /** Ended by SIGINT or SIGTERM, with everything given back. */
+  /** SIGINT ended the command; a worker id that it held was given back. */
   interrupted: 130,
+  /** SIGTERM ended it, likewise. */
   terminated: 143,
 } as const;
 

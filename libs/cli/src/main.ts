@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
 
-/** For what a file of options has left open, and for connections that a signal caught on their way. */
+/**
+ * So long a file of options, or a connection that a signal has interrupted, may keep the process alive at its end, ms.
+ */
 const LAST_MS = 500;
 
 void runCli(process.argv.slice(2), process).then((code) => {
   process.exitCode = code;
-  // Everything has been written and given back; this ends only what would wait for something else.
+  // All results are written and the worker id is given back: this ends only what still keeps the process alive.
   setTimeout(() => process.exit(), LAST_MS).unref();
 });

@@ -5,14 +5,32 @@ import type { CliOutput } from './io/cli-output.js';
 import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
 import type { FlagValues } from './options/module-options.js';
 
-/** What a command does; an exit code when it is not the usual one. */
+/** Carries out a command; answers with an exit code where that is not 0. */
 type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => Promise<ExitCode | void>;
 
 const { version: VERSION } = createRequire(__filename)('../package.json') as { version: string };
 
+/** The heading of a command's own flags in its help. Flags that several commands share have other headings. */
+const OWN = 'Options:';
+
+/** Makes the help of a command begin with its own flags. */
+const OWN_FLAGS_FIRST: Partial<Help> = {
+  groupItems<T extends Command | Option>(
+    this: Help,
+    all: T[],
+    visible: T[],
+    groupOf: (item: T) => string,
+  ): Map<string, T[]> {
+    const groups = Help.prototype.groupItems.call(this, all, visible, groupOf as never) as Map<string, T[]>;
+    const own = groups.get(OWN);
+    return own === undefined ? groups : new Map([[OWN, own], ...groups]);
+  },
+};
+
 /**
- * All commands with their flags. Each loads its work when it is called: `decode` needs no database, and no Nest.
- * @param run is told what to do
+ * Declares all commands with their flags. The code of a command is loaded when it is called: `decode` loads no
+ * database.
+ * @param run called with the command, its arguments and its flags
  */
 export function program(run: (work: Work, args: readonly string[], flags: FlagValues) => Promise<void>): Command {
   const root = new Command('raindrop')
@@ -137,24 +155,7 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
   return withExamples(root);
 }
 
-/** Under this heading stand the flags that are a command's own; the others have headings of theirs. */
-const OWN = 'Options:';
-
-/** The help of a command begins with its own flags. */
-const OWN_FLAGS_FIRST: Partial<Help> = {
-  groupItems<T extends Command | Option>(
-    this: Help,
-    all: T[],
-    visible: T[],
-    groupOf: (item: T) => string,
-  ): Map<string, T[]> {
-    const groups = Help.prototype.groupItems.call(this, all, visible, groupOf as never) as Map<string, T[]>;
-    const own = groups.get(OWN);
-    return own === undefined ? groups : new Map([[OWN, own], ...groups]);
-  },
-};
-
-/** What people type most often, for each command. */
+/** The examples at the end of the help, by command. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   raindrop: [
     'raindrop decode 175928847299117063',

@@ -5,8 +5,15 @@ import { CliOutput, type CliStreams, InterruptedError, Interruption } from './io
 import { flagOf } from './options/option-flags.js';
 import { program } from './program.js';
 
+/** User and password of a URL, up to the last @ of the line: a password may hold spaces, slashes and an @. */
+const CREDENTIALS = /:\/\/[^\n]*@/g;
+
+/** The parameters of a URL that hold a password: some drivers read `?password=...`. */
+const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
+
 /**
- * Runs the command and answers with its exit code. Signals end it early; what it holds is given back first.
+ * Runs the command and answers with its exit code. SIGINT and SIGTERM end it early; a worker id that it holds is given
+ * back before.
  * @param args without the program's name
  */
 export async function runCli(args: readonly string[], streams: CliStreams): Promise<ExitCode> {
@@ -19,13 +26,13 @@ export async function runCli(args: readonly string[], streams: CliStreams): Prom
   });
   const help: string[] = [];
   try {
-    // Who names no command asks what there is.
+    // Without a command the help is printed.
     await quiet(root, help).parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError && error.exitCode === 0))
       return report(reasonOf(error, interruption), output);
-    // Help and version that were asked for are results.
+    // A help or a version that was asked for is a result, and goes to stdout.
     return await output.write(help.join('')).then(
       () => EXIT_CODES.done,
       (failure: unknown) => report(failure, output),
@@ -35,7 +42,7 @@ export async function runCli(args: readonly string[], streams: CliStreams): Prom
   }
 }
 
-/** Errors are thrown and reported here, help is kept. */
+/** Makes commander throw its errors and keep its help, in place of printing both. */
 function quiet(root: Command, help: string[]): Command {
   for (const each of [root, ...root.commands]) {
     each.exitOverride().configureOutput({ writeOut: (text) => void help.push(text), writeErr: () => undefined });
@@ -43,7 +50,7 @@ function quiet(root: Command, help: string[]): Command {
   return root;
 }
 
-/** An interruption makes other things fail. */
+/** The interruption, when there was one: the error may be a consequence of it. */
 function reasonOf(error: unknown, { signal }: Interruption): unknown {
   return signal.aborted ? signal.reason : error;
 }
@@ -77,12 +84,12 @@ function plainly({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 
-/** By the names of the flags, where there are flags. */
+/** The problems of options, by the names of their flags where they have one. */
 function problemsOf({ problems }: ConfigurationError): string[] {
   return problems.map(({ option, given, message }) => {
     const flag = flagOf(option);
     const name = flag === undefined ? option : `${flag} (${option})`;
-    // On a command line everything is text.
+    // Every value on a command line is a text.
     return `${name} = ${given}: ${message.replace(', not a string: use Number(...)', '')}`;
   });
 }
@@ -91,13 +98,7 @@ function tell(output: CliOutput, code: string, message: string, problems: readon
   output.error(code, withoutSecrets(message), problems.map(withoutSecrets));
 }
 
-/** Of a URL, up to the last @ of the line: a password may hold spaces, slashes and @ of its own. */
-const CREDENTIALS = /:\/\/[^\n]*@/g;
-
-/** `?password=...`, as some drivers take it. */
-const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
-
-/** A URL that was mistyped may be quoted in a message, with the password in it. */
+/** Hides passwords: a message may quote a mistyped URL. */
 function withoutSecrets(text: string): string {
   return text.replace(CREDENTIALS, '://***@').replace(PARAMETERS, '$1***');
 }

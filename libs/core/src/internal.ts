@@ -5,11 +5,32 @@
  */
 
 export { OptionReader } from './config/option-reader.js';
+export { AUDIENCES, type Audience, type Origin } from './config/audiences.js';
+export {
+  boolean,
+  handler,
+  integer,
+  type Numbers,
+  oneOf,
+  option,
+  type OptionFacts,
+  type OptionGroup,
+  type OptionRule,
+  type OptionsOf,
+  type ReadOptions,
+  readOptions,
+  resolveOptions,
+  share,
+  switchable,
+  text,
+} from './config/option-rules.js';
 export { wallClock } from './ports.js';
 export { PermanentError, RetryableError, UnavailableError } from './raindrop-error.js';
 export { backoffMs, Deadline, pause, withDeadline } from './async.js';
 export {
   BIT_OPTIONS,
+  layoutOptions,
+  readyLayoutOptions,
   namesNoLayout,
   readAnyLayout,
   DEFAULT_LAYOUT,
@@ -19,13 +40,13 @@ export {
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
-export { readGeneratorOptions } from './generator/generator-options.js';
+export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
-export { readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
+export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
   grantReachMs,
   sessionAgesOf,
@@ -56,6 +77,7 @@ export {
   StoreUnavailableError,
 } from './lease/lease-errors.js';
 export { StoreSession } from './lease/store-session.js';
+export type { Worker } from './lease/worker-keeper.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
 export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
@@ -67,7 +89,7 @@ export {
   MemorySegmentTable,
 } from './segment/memory-segment-store.js';
 export { boundsOfCode, boundsOfShard, type SegmentBounds } from './segment/segment-store.js';
-export { readSegmentOptions } from './segment/segment-options.js';
+export { segmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,
   SegmentNotReadyError,
@@ -87,7 +109,7 @@ export {
 } from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
 export { TooManyCodesError } from './prefetch/buffered-generator.js';
-export { readPrefetchOptions, resolvePrefetchOptions } from './prefetch/prefetch-options.js';
+export { prefetchOptions } from './prefetch/prefetch-options.js';
 export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { atomicChanges } from './ring/ring-memory.js';

@@ -10,8 +10,9 @@ import { MAX_ID, OptionReader } from '@raindrop/core/internal';
 import { idText, type IdTextOptions } from './http/id-text.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
+/** The options of {@link IsSnowflake}. */
 export interface IsSnowflakeOptions extends IdTextOptions {
-  /** What the property holds. `bigint` goes without prefix and codec. Default `text`. */
+  /** The type of the property. With `bigint` leave prefix and codec out. Default `text`. */
   as?: 'text' | 'bigint';
 }
 
@@ -21,9 +22,10 @@ export interface IsSnowflakeOptions extends IdTextOptions {
  *     @IsSnowflake() readonly customer!: string;
  *     @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
  *
- * Only the canonical text is accepted. A JSON number is refused: above 2^53 it has already lost digits. So class-transformer
- * leaves the property as it was sent, with `enableImplicitConversion` and with `@Type(() => String)` too. The key in
- * `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what is legal.
+ * Only the one text that the codec writes is accepted. A JSON number is refused: above 2^53 it has already lost digits.
+ * For that, class-transformer is kept from converting the property, also with `enableImplicitConversion` and with
+ * `@Type(() => String)`. The key in `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what
+ * is legal.
  *
  * @throws ConfigurationError when an option is not legal
  */
@@ -42,7 +44,7 @@ export function IsSnowflake(
   );
   return (target, property) => {
     check(target, property);
-    // No conversion makes a bigint: a number stays one, and is refused.
+    // class-transformer makes no bigint of a number: the number is refused.
     if (!isBigInt) keepAsSent(target, property);
   };
 }
@@ -74,20 +76,20 @@ function isTextOf(codec: IdCodec, value: unknown): boolean {
 }
 
 /**
- * Has class-transformer, where it is installed, leave a property as it was sent. Its conversion, implicit or by
- * `@Type(() => String)`, makes a text of a number that has lost digits already: nobody could tell it from an ID.
+ * Makes class-transformer, where it is installed, leave a property as it was sent. Its conversion, implicit or by
+ * `@Type(() => String)`, makes a text of a number that has lost digits already, and the text would pass for an ID.
  */
 function keepAsSent(target: object, property: string | symbol): void {
   const { Type, Transform } = loadClassTransformer() ?? {};
-  // A property that has a type of its own is not converted implicitly. This one has none.
+  // A property that has a @Type() is not converted implicitly. This one names no type.
   Type?.(() => undefined)(target, property);
-  // Against the type of a decorator above.
+  // A @Type() in a decorator above is undone.
   Transform?.(({ value, key, obj }) => undoConversion(value, (obj as Record<string, unknown>)[key]), {
     toClassOnly: true,
   })(target, property);
 }
 
-/** What was sent, when `value` is nothing but its text. */
+/** Returns what was sent when `value` is only its text, else `value`. */
 function undoConversion(value: unknown, sent: unknown): unknown {
   if (Array.isArray(sent) && isIterable(value)) {
     const values = [...value];
@@ -97,7 +99,7 @@ function undoConversion(value: unknown, sent: unknown): unknown {
 }
 
 function isConvertedFrom(value: unknown, sent: unknown): boolean {
-  // The same conversion as class-transformer's, whatever becomes of objects.
+  // The same conversion as in class-transformer, for objects as well.
   // eslint-disable-next-line @typescript-eslint/no-base-to-string
   return typeof sent !== 'string' && sent !== undefined && value === String(sent);
 }

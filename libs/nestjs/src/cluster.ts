@@ -1,5 +1,5 @@
 /**
- * IDs for the processes of a cluster, from one worker id that the primary holds. What stands here is `@raindrop/node/cluster`.
+ * IDs for the processes of a cluster, from one worker id that the primary holds. The same as `@raindrop/node/cluster`.
  *
  * @module @raindrop/nestjs/cluster
  */

@@ -1,5 +1,5 @@
 /**
- * Worker ids kept in etcd. What stands here is `@raindrop/node/etcd`.
+ * Worker ids kept in etcd. The same as `@raindrop/node/etcd`.
  *
  * @module @raindrop/nestjs/etcd
  */

@@ -9,25 +9,26 @@ import { InvalidIdError } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
 import { idText, type IdText, type IdTextOptions } from './http/id-text.js';
 
+/** The forms in which resolvers can get an ID. */
 const FORMS = ['decimal', 'bigint', 'text'] as const;
 
-/** What a scalar is called, and which texts are its IDs. */
+/** The name of a scalar, and the form of its IDs. */
 export interface SnowflakeScalarOptions extends IdTextOptions {
   /** The scalar's name in the schema. Default `Snowflake`. */
   name?: string;
-  /** What the schema says of it. Default: what is accepted. */
+  /** The description in the schema. Default: which texts are accepted. */
   description?: string;
   /**
-   * What resolvers get: decimal digits, as entities hold them; a bigint; or the text as it came, checked. Default
-   * `decimal`; with a prefix `text`, as typed columns hold it.
+   * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
+   * client sent, after a check. Default `decimal`; with a prefix `text`, as typed columns hold it.
    */
   as?: (typeof FORMS)[number];
 }
 
 /**
- * Makes a scalar for IDs, which are texts on the wire. From clients it takes the one text that the codec writes, and a
- * whole number that stands in the query itself, where every digit is kept. A number in JSON variables is refused: it may
- * have lost digits. From resolvers it takes bigints and texts, and no numbers.
+ * Makes a scalar for IDs, which are texts on the wire. A client may send the one text that the codec writes, or a whole
+ * number in the query itself, where every digit is kept. A number in JSON variables is refused: it may have lost
+ * digits. A resolver may return bigints and texts, and no numbers.
  *
  * @throws ConfigurationError when an option is not legal
  */
@@ -51,7 +52,7 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
       return parse(node.value, node);
     },
     serialize: (given) => {
-      // As the resolver holds it: digits, or the text of the codec.
+      // A resolver holds an ID as digits, or as the text of the codec.
       const digits = typeof given === 'string' && as !== 'text' && /^(0|[1-9]\d{0,18})$/.test(given);
       const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : decoded(given, text);
       if (id === undefined) throw new GraphQLError(`${name} cannot be made of a ${typeof given} that is no ID`);

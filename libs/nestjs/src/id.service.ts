@@ -10,11 +10,11 @@ import {
 } from './orm/typeorm-bridge.js';
 
 /**
- * Issues IDs, from the moment it can be injected until the application has shut down.
+ * Issues IDs, from its injection until the application has shut down.
  *
  * The plain calls never wait: they answer at once or throw a typed error, whose `retryable` says whether the same call
- * can succeed later. The `...Async` calls wait where waiting helps. Every call takes an optional `code`, a business kind
- * with a sequence of its own: the same ID may appear under two codes.
+ * can succeed later. The `...Async` calls wait where waiting helps. Every call takes an optional `code`, a business
+ * kind with a sequence of its own: the same ID may appear under two codes.
  */
 @Injectable()
 export class IdService extends IssuingService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,8 +29,9 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
   }
 
   /**
-   * Looks for entities that name a service nobody has imported; Nest calls it when every module is up.
-   * @throws EntityLintError, with the worker ids given back: Nest calls no hooks of an application that does not start
+   * Called by Nest when every module is up: looks for entities that name a service that is not imported.
+   * @throws EntityLintError; the worker ids are given back before, because Nest calls no hooks of an application that
+   * does not start
    */
   async onApplicationBootstrap(): Promise<void> {
     try {
@@ -41,7 +42,7 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
     }
   }
 
-  /** Gives the worker id back; Nest calls it when the server has closed. After that every call throws `ClosedError`. */
+  /** Called by Nest when the server has closed: gives the worker id back. Then every call throws `ClosedError`. */
   async onApplicationShutdown(): Promise<void> {
     await this.close();
   }
@@ -52,10 +53,10 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
   }
 
   /**
-   * Lets this service fill the `@GeneratedSnowflake()` columns of a DataSource made outside Nest: seeds, the TypeORM CLI,
-   * tenants. The module does it for the application's own.
-   * @param dataSource initialised; after `destroy()` and `initialize()` attach again
-   * @returns detaches, also what the module itself has attached; shutting down does so too
+   * Lets this service fill the `@GeneratedSnowflake()` columns of a DataSource made outside Nest: in seeds, in the
+   * TypeORM CLI, for tenants. The module attaches the DataSources of the application itself.
+   * @param dataSource an initialised one; after `destroy()` and `initialize()` attach it again
+   * @returns a function that detaches it, also when the module has attached it; a shutdown detaches it as well
    * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
    */
   attach(dataSource: AppDataSource): () => void {
@@ -63,11 +64,11 @@ export class IdService extends IssuingService implements OnApplicationBootstrap,
   }
 
   /**
-   * Gives an entity, or each of an array, the IDs it lacks, before it is saved: for ways of inserting that call no
-   * subscribers, or to know the ID early. Its own columns only, not those of its relations; an ID that is set stays.
-   * @param target whose columns they are: for a plain object, its entity
+   * Gives an entity, or each of an array, the IDs it lacks, before it is saved: to know the ID early, or for inserts
+   * that call no subscribers. It fills the entity's own columns, not those of its relations; an ID that is set stays.
+   * @param target the entity's class, schema or name, for a plain object
    * @returns the entity
-   * @throws UnknownEntityError when no attached DataSource has the entity, or it has no column of this service
+   * @throws UnknownEntityError when no attached DataSource has the entity, or the entity has no column of this service
    */
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
     return this.columns().assign(entity, target as EntityTarget | undefined);

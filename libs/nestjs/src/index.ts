@@ -1,8 +1,8 @@
 /**
- * The module and `IdService` for Nest, with its pipe, interceptor and exception filter; the errors of the service and the codecs of IDs.
+ * The module and `IdService` for Nest, with its pipe, interceptor and exception filter; the errors of the service and
+ * the codecs of IDs.
  *
- * What stands in `@raindrop/core` and `@raindrop/node` and belongs into application code is here as well, so that one
- * installed package is enough.
+ * All exports of `@raindrop/core` and `@raindrop/node` are here as well, so that one installed package is enough.
  *
  * @module @raindrop/nestjs
  */

@@ -1,5 +1,5 @@
 /**
- * Worker ids kept in a NATS KV bucket. What stands here is `@raindrop/node/nats`.
+ * Worker ids kept in a NATS KV bucket. The same as `@raindrop/node/nats`.
  *
  * @module @raindrop/nestjs/nats
  */

@@ -5,9 +5,9 @@ import { DataSource } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
 import { getIdServiceToken, IdService, RaindropModule } from '@raindrop/nestjs';
 import { RAINDROP_METRICS_OPTIONS, RaindropMetrics } from '@raindrop/nestjs/opentelemetry';
-import { CollectedMetrics } from '../../../test/module/collected-metrics.js';
-import { OPTIONS, startApp, typeorm, useDatabase } from '../../../test/module/module-fixture.js';
-import { leaseStatus } from '../../../test/module/lease-status.js';
+import { CollectedMetrics } from '../../../test/support/module/collected-metrics.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from '../../../test/support/module/module-fixture.js';
+import { leaseStatus } from '../../../test/support/module/lease-status.js';
 
 const STATIC = { ...OPTIONS, workerIdAssigner: 'static' as const, workerId: 3 };
 

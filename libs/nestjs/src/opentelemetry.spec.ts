@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { ConfigurationError, createLayout, type GeneratorOptions } from '@raindrop/core';
 import { MemorySegmentStore, MemorySegmentTable, SegmentGenerator, SnowflakeGenerator } from '@raindrop/core/internal';
 import { SegmentEngine, SnowflakeEngine, systemPorts } from '@raindrop/node/internal';
-import { CollectedMetrics } from '../../../test/module/collected-metrics.js';
-import { leaseStatus } from '../../../test/module/lease-status.js';
+import { CollectedMetrics } from '../../../test/support/module/collected-metrics.js';
+import { leaseStatus } from '../../../test/support/module/lease-status.js';
 import { IdService } from './id.service.js';
 import { type IdServiceMetricsOptions, observeIdService } from './opentelemetry.js';
-import { SteeredWorker } from './testing/steered-worker.js';
+import { FakeWorker } from './testing/fake-worker.js';
 
 const root = join(__dirname, '../../..');
 const START = Date.parse('2026-06-01');
@@ -22,14 +22,14 @@ class ServiceBench {
 
   constructor(options: GeneratorOptions = {}, name = 'default') {
     const layout = createLayout({ startTimeStamp: '2026-01-01', timeStampLength: 41, workIdLength: 10 }, START);
-    const worker = new SteeredWorker(7, 0);
+    const worker = new FakeWorker(7, 0);
     const ports = {
       ...systemPorts('exact'),
       clock: { now: () => this.wall, refresh: () => this.wall },
       monotonic: { now: () => this.monotonic },
     };
-    const generator = new SnowflakeGenerator({ layout, tenure: worker.tenure, options }, ports);
-    this.ids = new IdService(name, new SnowflakeEngine(generator, worker));
+    const generator = new SnowflakeGenerator({ layout, tenure: worker, options }, ports);
+    this.ids = new IdService(name, new SnowflakeEngine(generator, worker, { assigner: 'test', guarantee: 'reserved' }));
   }
 }
 

@@ -9,7 +9,6 @@ import {
   diag,
   type Histogram,
   type Meter,
-  type MetricOptions,
   metrics,
   type Observable,
   ValueType,
@@ -20,127 +19,13 @@ import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/
 import { hostTimers } from '@raindrop/node/internal';
 import { IdService } from './id.service.js';
 
-/** The events that are counted; renewals and failures the lease counts itself. */
+/** The version in package.json, as a test checks. The file itself is not read: a bundler would leave it behind. */
+const VERSION = '0.1.0';
+
+/** The events that are counted; the lease itself counts renewals and failures. */
 const COUNTED = ['lease-lost', 'lease-regained', 'lease-suspect', 'clock-back', 'database-regression'] as const;
 
-/** Counts a service's events. They are read, not reported: so every series begins at 0, before the first event. */
-class LeaseEventCounts {
-  readonly counts = new Map<(typeof COUNTED)[number], number>(COUNTED.map((type) => [type, 0]));
-  private readonly listener = ({ type }: IdServiceEvents[(typeof COUNTED)[number]][0]): void => {
-    this.counts.set(type, this.counts.get(type)! + 1);
-  };
-
-  constructor(private readonly events: IdService['events']) {
-    for (const type of COUNTED) events.on(type, this.listener);
-  }
-
-  stop(): void {
-    for (const type of COUNTED) this.events.off(type, this.listener);
-  }
-}
-
-/** From a local socket to the longest `opTimeoutMs` that makes sense, s. */
-const RENEWAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** The instruments of a meter. Asking a meter for the same ones again yields the same series. */
-class IdServiceInstruments {
-  readonly issued: Observable;
-  readonly exhausted: Observable;
-  readonly codes: Observable;
-  readonly flips: Observable;
-  readonly holds: Observable;
-  readonly clockOffset: Observable;
-  readonly workerId: Observable;
-  readonly state: Observable;
-  readonly leaseLeft: Observable;
-  readonly renewals: Observable;
-  readonly events: Observable;
-  readonly daysLeft: Observable;
-  readonly numbersLeft: Observable;
-  readonly reservations: Observable;
-  readonly starved: Observable;
-  readonly renewalDuration: Histogram;
-
-  constructor(meter: Meter) {
-    const whole = (unit: string, description: string): MetricOptions => ({
-      unit,
-      description,
-      valueType: ValueType.INT,
-    });
-    this.issued = meter.createObservableCounter(
-      'raindrop.ids.issued',
-      whole('{id}', 'IDs issued. raindrop.code is absent for those without a code'),
-    );
-    this.exhausted = meter.createObservableCounter(
-      'raindrop.ids.exhausted',
-      whole('{attempt}', 'Attempts that found their tick used up and could not borrow'),
-    );
-    this.codes = meter.createObservableUpDownCounter('raindrop.codes', whole('{code}', 'Codes that are kept'));
-    this.flips = meter.createObservableCounter(
-      'raindrop.clock.flips',
-      whole('{flip}', 'Codes that went over to their other lane because the clock went back'),
-    );
-    this.holds = meter.createObservableCounter(
-      'raindrop.clock.holds',
-      whole('{attempt}', 'Attempts that found the clock behind their lane and stayed on it'),
-    );
-    this.clockOffset = meter.createObservableGauge('raindrop.clock.offset', {
-      unit: 's',
-      description: "The host's clock minus the database's at the last contact",
-    });
-    this.workerId = meter.createObservableGauge(
-      'raindrop.worker.id',
-      whole('', 'The worker id that is held; -1 while none is'),
-    );
-    this.state = meter.createObservableUpDownCounter(
-      'raindrop.lease.state',
-      whole('{worker}', '1 for the state that the lease is in, 0 for the others'),
-    );
-    this.leaseLeft = meter.createObservableGauge('raindrop.lease.remaining', {
-      unit: 's',
-      description: 'How long IDs are issued without another renewal; 0 while none are',
-    });
-    this.renewals = meter.createObservableCounter(
-      'raindrop.lease.renewals',
-      whole('{attempt}', 'Attempts to keep the lease or to replace it, by outcome'),
-    );
-    this.events = meter.createObservableCounter(
-      'raindrop.lease.events',
-      whole('{event}', 'What happened to the lease, by event'),
-    );
-    this.daysLeft = meter.createObservableGauge(
-      'raindrop.layout.remaining',
-      whole('d', 'Whole days until the timestamps of the layout run out'),
-    );
-    this.numbersLeft = meter.createObservableGauge(
-      'raindrop.segment.remaining',
-      whole('{id}', 'Numbers at hand, by code'),
-    );
-    this.reservations = meter.createObservableCounter(
-      'raindrop.segment.reservations',
-      whole('{attempt}', 'Attempts to reserve a segment, by outcome'),
-    );
-    this.starved = meter.createObservableCounter(
-      'raindrop.segment.starved',
-      whole('{call}', 'Calls that found too few numbers at hand'),
-    );
-    this.renewalDuration = meter.createHistogram('raindrop.lease.renewal.duration', {
-      unit: 's',
-      description: 'How long a renewal took that succeeded',
-      advice: { explicitBucketBoundaries: RENEWAL_SECONDS },
-    });
-  }
-
-  /** Those that are read when somebody collects. */
-  get observables(): Observable[] {
-    return Object.values(this).filter((each: Observable | Histogram): each is Observable => 'addCallback' in each);
-  }
-}
-
-/** The label of all codes that have none of their own, as the semantic conventions write it. */
-const OTHER = '_OTHER';
-
-/** All states that a lease can be in, so that each has a series from the beginning. */
+/** All states that a lease can be in: each has a series from the beginning. */
 const STATES: Record<SnowflakeServiceStatus['state'], true> = {
   starting: true,
   held: true,
@@ -149,12 +34,149 @@ const STATES: Record<SnowflakeServiceStatus['state'], true> = {
   closed: true,
 };
 
+/** The label of all codes that have none of their own, as the semantic conventions write it. */
+const OTHER_CODES = '_OTHER';
+
+/** Upper bounds of the renewal histogram, s: from a local socket to the longest `opTimeoutMs` that makes sense. */
+const RENEWAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What a service says of itself at one collection. */
+interface Reading {
+  readonly status: IdServiceStatus;
+  readonly issued: IssuedCounts;
+  readonly events: ReadonlyMap<string, number>;
+}
+
+/** The value of each series, by the value of the label that tells them apart; undefined: the series without a label. */
+type SeriesValues = Iterable<readonly [label: string | undefined, value: number]>;
+
+/** An instrument that is read when the SDK collects. */
+interface ObservedInstrument {
+  readonly kind: 'Counter' | 'UpDownCounter' | 'Gauge';
+  readonly name: string;
+  /** `s` has fractions; all other units are counted in whole numbers. */
+  readonly unit: string;
+  readonly description: string;
+  /** The label that tells the instrument's series apart; left out where it has one series. */
+  readonly label?: string;
+  /** @returns undefined where this service has no such value now */
+  readonly read: (reading: Reading) => number | undefined | SeriesValues;
+}
+
+const INSTRUMENTS: readonly ObservedInstrument[] = [
+  {
+    ...{ kind: 'Counter', name: 'raindrop.ids.issued', unit: '{id}', label: 'raindrop.code' },
+    description: 'IDs issued. raindrop.code is absent for those without a code',
+    read: ({ issued }) => countsByLabel(issued),
+  },
+  {
+    ...{ kind: 'UpDownCounter', name: 'raindrop.codes', unit: '{code}' },
+    description: 'Codes that are kept',
+    read: ({ status }) => status.counters.codes,
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.ids.exhausted', unit: '{attempt}' },
+    description: 'Attempts that found their tick used up and could not borrow',
+    read: ofLease(({ counters }) => counters.exhausted),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.clock.flips', unit: '{flip}' },
+    description: 'Codes that went over to their other lane because the clock went back',
+    read: ofLease(({ counters }) => counters.flips),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.clock.holds', unit: '{attempt}' },
+    description: 'Attempts that found the clock behind their lane and stayed on it',
+    read: ofLease(({ counters }) => counters.holds),
+  },
+  {
+    ...{ kind: 'Gauge', name: 'raindrop.clock.offset', unit: 's' },
+    description: "The host's clock minus the database's at the last contact",
+    read: ofLease(({ clockOffsetMs }) => (clockOffsetMs === undefined ? undefined : clockOffsetMs / 1_000)),
+  },
+  {
+    ...{ kind: 'Gauge', name: 'raindrop.worker.id', unit: '' },
+    description: 'The worker id that is held; -1 while none is',
+    read: ofLease(({ workerId }) => workerId ?? -1),
+  },
+  {
+    ...{ kind: 'UpDownCounter', name: 'raindrop.lease.state', unit: '{worker}', label: 'raindrop.lease.state' },
+    description: '1 for the state that the lease is in, 0 for the others',
+    read: ofLease(({ state }) => Object.keys(STATES).map((each) => [each, each === state ? 1 : 0] as const)),
+  },
+  {
+    ...{ kind: 'Gauge', name: 'raindrop.lease.remaining', unit: 's' },
+    description: 'How long IDs are issued without another renewal; 0 while none are',
+    read: ofLease(({ leaseLeftMs }) => (Number.isFinite(leaseLeftMs) ? leaseLeftMs / 1_000 : undefined)),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.lease.renewals', unit: '{attempt}', label: 'raindrop.lease.outcome' },
+    description: 'Attempts to keep the lease or to replace it, by outcome',
+    read: ofLease(({ renewals, failures }) => byOutcome(renewals, failures)),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.lease.events', unit: '{event}', label: 'raindrop.lease.event' },
+    description: 'What happened to the lease, by event',
+    read: ofLease((_, { events }) => events),
+  },
+  {
+    ...{ kind: 'Gauge', name: 'raindrop.layout.remaining', unit: 'd' },
+    description: 'Whole days until the timestamps of the layout run out',
+    read: ofLease(({ daysLeft }) => daysLeft ?? undefined),
+  },
+  {
+    ...{ kind: 'Gauge', name: 'raindrop.segment.remaining', unit: '{id}', label: 'raindrop.code' },
+    description: 'Numbers at hand, by code',
+    read: ofSegments(({ codes }, { issued }) =>
+      codes.filter(({ code }) => issued.byCode.has(code)).map(({ code, left }) => [code, left] as const),
+    ),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.segment.reservations', unit: '{attempt}', label: 'raindrop.segment.outcome' },
+    description: 'Attempts to reserve a segment, by outcome',
+    read: ofSegments(({ counters }) => byOutcome(counters.reservations, counters.failures)),
+  },
+  {
+    ...{ kind: 'Counter', name: 'raindrop.segment.starved', unit: '{call}' },
+    description: 'Calls that found too few numbers at hand',
+    read: ofSegments(({ counters }) => counters.starved),
+  },
+];
+
+/** Reads a value that only services of snowflakes have. */
+function ofLease(
+  read: (status: SnowflakeServiceStatus, reading: Reading) => number | undefined | SeriesValues,
+): ObservedInstrument['read'] {
+  return (reading) => (reading.status.idMode === 'snowflake' ? read(reading.status, reading) : undefined);
+}
+
+/** Reads a value that only services of numbers from segments have. */
+function ofSegments(
+  read: (status: SegmentServiceStatus, reading: Reading) => number | undefined | SeriesValues,
+): ObservedInstrument['read'] {
+  return (reading) => (reading.status.idMode === 'numberSection' ? read(reading.status, reading) : undefined);
+}
+
+function byOutcome(success: number, failure: number): SeriesValues {
+  return Object.entries({ success, failure });
+}
+
+/** The counts by label; a code that is really called `_OTHER` is one of the others. */
+function countsByLabel({ plain, byCode, others }: IssuedCounts): SeriesValues {
+  const counts = new Map<string | undefined, number>(byCode);
+  counts.set(OTHER_CODES, others + (byCode.get(OTHER_CODES) ?? 0));
+  return counts.set(undefined, plain);
+}
+
 /** One service, read whenever a meter's SDK collects. */
 class IdServiceObservation {
   private readonly attributes: { readonly 'raindrop.service': string };
   private readonly issued: IssuedByCode;
-  private readonly instruments: IdServiceInstruments;
-  private readonly events: LeaseEventCounts;
+  /** They are read, not reported: every series begins at 0, before the first event. */
+  private readonly events = new Map<(typeof COUNTED)[number], number>(COUNTED.map((type) => [type, 0]));
+  /** A meter that is asked for the same instrument again answers with the same series. */
+  private readonly observables: ReadonlyMap<Observable, ObservedInstrument>;
+  private readonly renewalDuration: Histogram;
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
@@ -164,21 +186,30 @@ class IdServiceObservation {
   ) {
     this.attributes = { 'raindrop.service': ids.name };
     this.issued = ids.issuedByCode(options);
-    this.instruments = new IdServiceInstruments(meter);
-    this.events = new LeaseEventCounts(ids.events);
+    this.observables = new Map(INSTRUMENTS.map((each) => [createObservable(meter, each), each]));
+    this.renewalDuration = meter.createHistogram('raindrop.lease.renewal.duration', {
+      unit: 's',
+      description: 'How long a renewal took that succeeded',
+      advice: { explicitBucketBoundaries: RENEWAL_SECONDS },
+    });
+    for (const type of COUNTED) ids.events.on(type, this.onCounted);
     ids.events.on('lease-renewed', this.onRenewal);
-    meter.addBatchObservableCallback(this.onCollect, this.instruments.observables);
+    meter.addBatchObservableCallback(this.onCollect, [...this.observables.keys()]);
   }
 
   stop(): void {
-    this.meter.removeBatchObservableCallback(this.onCollect, this.instruments.observables);
+    this.meter.removeBatchObservableCallback(this.onCollect, [...this.observables.keys()]);
     this.ids.events.off('lease-renewed', this.onRenewal);
-    this.events.stop();
+    for (const type of COUNTED) this.ids.events.off(type, this.onCounted);
   }
+
+  private readonly onCounted = ({ type }: IdServiceEvents[(typeof COUNTED)[number]][0]): void => {
+    this.events.set(type, this.events.get(type)! + 1);
+  };
 
   private readonly onRenewal = ({ tookMs }: { readonly tookMs: number }): void => {
     try {
-      this.instruments.renewalDuration.record(tookMs / 1_000, this.attributes);
+      this.renewalDuration.record(tookMs / 1_000, this.attributes);
     } catch (error) {
       diag.error(`Raindrop: a renewal of '${this.ids.name}' could not be recorded`, error);
     }
@@ -186,89 +217,49 @@ class IdServiceObservation {
 
   private readonly onCollect = async (result: BatchObservableResult): Promise<void> => {
     try {
-      // With very many codes one look at all of them would stop the event loop for too long.
+      // One read of very many codes would stop the event loop for too long: `reads` says in how many to read them.
       for (let { reads } = this.issued; reads > 1; reads--) {
         this.issued.read();
         await hostTimers.turn();
       }
-      this.observe(result, this.ids.status(), this.issued.read());
+      this.observe(result, { status: this.ids.status(), issued: this.issued.read(), events: this.events });
     } catch (error) {
       diag.error(`Raindrop: the metrics of '${this.ids.name}' could not be read`, error);
     }
   };
 
-  private observe(result: BatchObservableResult, status: IdServiceStatus, issued: IssuedCounts): void {
-    const { attributes, instruments } = this;
-    for (const [code, count] of seriesOf(issued)) {
-      result.observe(instruments.issued, count, code === undefined ? attributes : this.with('raindrop.code', code));
+  private observe(result: BatchObservableResult, reading: Reading): void {
+    for (const [observable, { label = '', read }] of this.observables) {
+      const values = read(reading) ?? [];
+      for (const [of, value] of typeof values === 'number' ? [[undefined, values] as const] : values) {
+        result.observe(observable, value, of === undefined ? this.attributes : { ...this.attributes, [label]: of });
+      }
     }
-    result.observe(instruments.codes, status.counters.codes, attributes);
-    if (status.idMode === 'snowflake') this.observeLease(result, status);
-    else this.observeSegments(result, status, issued);
-  }
-
-  private observeLease(result: BatchObservableResult, status: SnowflakeServiceStatus): void {
-    const { attributes, instruments } = this;
-    result.observe(instruments.exhausted, status.counters.exhausted, attributes);
-    result.observe(instruments.flips, status.counters.flips, attributes);
-    result.observe(instruments.holds, status.counters.holds, attributes);
-    if (status.clockOffsetMs !== undefined) {
-      result.observe(instruments.clockOffset, status.clockOffsetMs / 1_000, attributes);
-    }
-    result.observe(instruments.workerId, status.workerId ?? -1, attributes);
-    for (const state of Object.keys(STATES)) {
-      result.observe(instruments.state, state === status.state ? 1 : 0, this.with('raindrop.lease.state', state));
-    }
-    if (Number.isFinite(status.leaseLeftMs)) {
-      result.observe(instruments.leaseLeft, status.leaseLeftMs / 1_000, attributes);
-    }
-    result.observe(instruments.renewals, status.renewals, this.with('raindrop.lease.outcome', 'success'));
-    result.observe(instruments.renewals, status.failures, this.with('raindrop.lease.outcome', 'failure'));
-    for (const [event, count] of this.events.counts) {
-      result.observe(instruments.events, count, this.with('raindrop.lease.event', event));
-    }
-    if (status.daysLeft !== null) result.observe(instruments.daysLeft, status.daysLeft, attributes);
-  }
-
-  private observeSegments(result: BatchObservableResult, status: SegmentServiceStatus, issued: IssuedCounts): void {
-    const { attributes, instruments } = this;
-    const { reservations, failures, starved } = status.counters;
-    result.observe(instruments.reservations, reservations, this.with('raindrop.segment.outcome', 'success'));
-    result.observe(instruments.reservations, failures, this.with('raindrop.segment.outcome', 'failure'));
-    result.observe(instruments.starved, starved, attributes);
-    for (const { code, left } of status.codes) {
-      if (issued.byCode.has(code)) result.observe(instruments.numbersLeft, left, this.with('raindrop.code', code));
-    }
-  }
-
-  private with(name: string, value: string): Record<string, string> {
-    return { ...this.attributes, [name]: value };
   }
 }
 
-/** The counts by label; a code that is really called `_OTHER` is one of the others. */
-function seriesOf({ plain, byCode, others }: IssuedCounts): Map<string | undefined, number> {
-  const series = new Map<string | undefined, number>(byCode);
-  series.set(OTHER, others + (byCode.get(OTHER) ?? 0));
-  return series.set(undefined, plain);
+function createObservable(meter: Meter, { kind, name, unit, description }: ObservedInstrument): Observable {
+  const valueType = unit === 's' ? ValueType.DOUBLE : ValueType.INT;
+  return meter[`createObservable${kind}`](name, { unit, description, valueType });
 }
 
-/** The options say where a service's metrics go, and which codes have a label of their own. */
+/** Where a service's metrics go, and which codes have a label of their own. */
 export interface IdServiceMetricsOptions extends IssuedByCodeOptions {
-  /** Default: the meter `@raindrop/nestjs` of the SDK that is registered at the moment. */
+  /** Default: the meter `@raindrop/nestjs` of the SDK that is registered at the call. */
   readonly meter?: Meter;
 }
 
-/** What is observed already, and by how many. */
+/** The observations under way, and how many callers asked for each. */
 const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServiceObservation; users: number }>>();
 
 /**
  * Registers a service's metrics with OpenTelemetry: its counters are read when the SDK collects, and issuing IDs pays
  * nothing for it. `docs/operations.md` lists the instruments.
  *
- * Without an SDK nothing happens, also not when one is registered later: register it first. A service that is observed
- * already by the same meter is not observed twice; the options of the first call hold.
- * @returns ends it, once everybody who asked for it has ended it; the SDK may go on to export the last values
+ * Register the SDK first: without one nothing happens, also not when one is registered later. A service that the same
+ * meter observes already is not observed twice, and the options of the first call hold.
+ * @returns a function that ends the observation. It goes on until every caller has called its function. The SDK may go
+ * on exporting the last values
  * @throws ConfigurationError naming every option that is wrong
  */
 export function observeIdService(ids: IdService, options: IdServiceMetricsOptions = {}): () => void {
@@ -287,20 +278,17 @@ export function observeIdService(ids: IdService, options: IdServiceMetricsOption
   };
 }
 
-/** That of package.json, as a test makes sure: a bundler would leave the file behind. */
-const VERSION = '0.1.0';
-
-/** Raindrop's meter of the SDK that is registered now; one that does nothing while none is. */
+/** Raindrop's meter of the SDK that is registered now; a meter that does nothing while none is. */
 function defaultMeter(): Meter {
   return metrics.getMeter('@raindrop/nestjs', VERSION);
 }
 
-/** Provide {@link IdServiceMetricsOptions} under this token to have {@link RaindropMetrics} use them. */
+/** The token of {@link IdServiceMetricsOptions} for {@link RaindropMetrics}. */
 export const RAINDROP_METRICS_OPTIONS = Symbol('RAINDROP_METRICS_OPTIONS');
 
 /**
- * Gives OpenTelemetry the metrics of ID services: list it as a provider, and the service without a name is observed
- * from the start of its module until the application has shut down. Call {@link observe} for named services.
+ * Gives OpenTelemetry the metrics of ID services. List it as a provider: the service without a name is observed from
+ * the start of its module until the application has shut down. Call {@link observe} for named services.
  *
  * The OpenTelemetry SDK must be registered before the application starts; without one nothing happens.
  */
@@ -320,8 +308,8 @@ export class RaindropMetrics implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Observes a service, like {@link observeIdService}, until the application has shut down.
-   * @param options default those of {@link RAINDROP_METRICS_OPTIONS}
-   * @returns ends it earlier
+   * @param options by default those of {@link RAINDROP_METRICS_OPTIONS}
+   * @returns a function that ends it earlier
    * @throws ConfigurationError naming every option that is wrong
    */
   observe(service: IdService, options = this.options): () => void {

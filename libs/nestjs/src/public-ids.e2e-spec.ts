@@ -8,8 +8,8 @@ import * as typeorm from 'typeorm';
 import * as core from '@raindrop/core';
 import * as raindrop from '@raindrop/nestjs';
 import * as raindropTypeorm from '@raindrop/nestjs/typeorm';
-import { readDocument, runBlock, typescriptBlocks } from '../../../test/docs/typescript-blocks.js';
-import { OPTIONS, typeorm as database, useDatabase } from '../../../test/module/module-fixture.js';
+import { readDocument, runBlock, typescriptBlocks } from '../../../test/published/docs/typescript-blocks.js';
+import { OPTIONS, typeorm as database, useDatabase } from '../../../test/support/module/module-fixture.js';
 import * as published from './public-ids.js';
 
 /** What the guide makes, given what its first block makes. */

@@ -13,25 +13,25 @@ export * from '@raindrop/node/public-ids';
 type Json = (this: object, key: string) => unknown;
 
 /**
- * Shows an ID of an entity as the codec's text in JSON, and nowhere else: in code the property stays what it is, decimal
- * text, a bigint or a number.
+ * Shows an ID of an entity as the codec's text in JSON. In code the property stays what it is: decimal text, a bigint
+ * or a number.
  *
  *     @GeneratedSnowflake() @PublicId(orderIds) id!: string;
  *
- * The class gets a `toJSON`, around the one it has, and a `@Transform()` where class-transformer is installed, so that
- * `ClassSerializerInterceptor` shows the text as well. Other bigints become decimal text, because `BigIntInterceptor`
- * leaves alone what has a `toJSON`. Null and undefined stay. Anything else that is no ID, a typed ID among them, makes
- * `JSON.stringify` throw a ConfigurationError: nothing raw is shown in its place.
+ * The class gets a `toJSON`, which calls the one it has, and a `@Transform()` where class-transformer is installed, so
+ * that `ClassSerializerInterceptor` shows the text as well. Its other bigints become decimal text, because
+ * `BigIntInterceptor` does not change an object with a `toJSON`. Null and undefined stay. Any other value that is no
+ * ID, such as a typed ID, makes `JSON.stringify` throw a ConfigurationError, and the raw value is not shown.
  *
- * A copy without the class (`{ ...order }`), `getRawMany()` and GraphQL resolvers know nothing of it.
+ * A copy without the class (`{ ...order }`), `getRawMany()` and GraphQL resolvers show the raw ID.
  *
- * @throws ConfigurationError when `codec` is none, such as undefined in a circle of imports
+ * @throws ConfigurationError when `codec` is no codec, for example undefined because files import one another
  */
 export function PublicId(codec: IdCodec): PropertyDecorator {
   return (target, property) => {
     const place = `${target.constructor.name}.${String(property)}`;
     requireCodec(codec, place);
-    // Read from the object itself: what is inherited or of the class's own may have shown the ID already.
+    // Read from the object itself: an inherited or own `toJSON` may have replaced the ID already.
     const show = (object: object): unknown => showId((object as Record<string | symbol, unknown>)[property]);
     const showId = (value: unknown): unknown =>
       value === undefined || value === null ? value : codec.encode(requireId(value, place));
@@ -49,8 +49,9 @@ export function PublicId(codec: IdCodec): PropertyDecorator {
 }
 
 /**
- * Answers with the copy of before while nothing in it has changed: in a cycle `JSON.stringify` then meets the same object
- * again and says so at once, where ever new ones would end in a full stack, a quarter of a second later.
+ * Keeps the last copy of each object, and returns it again while nothing in it has changed. In a cycle `JSON.stringify`
+ * then meets the same copy again, and says so at once. With a new copy each time it would run until the stack is full,
+ * a quarter of a second later.
  */
 class LastCopies {
   private readonly byObject = new WeakMap<object, Record<string, unknown>>();
@@ -87,8 +88,8 @@ function requireId(value: unknown, place: string): bigint {
 }
 
 /**
- * Has class-transformer, where it is installed, write `show(object)` for a property. `ClassSerializerInterceptor` makes
- * a plain object before there is JSON, and asks no `toJSON`.
+ * Makes class-transformer, where it is installed, write `show(object)` for a property. `ClassSerializerInterceptor`
+ * makes a plain object before there is JSON, and does not call `toJSON`.
  */
 function transformToPlain(target: object, property: string | symbol, show: (object: object) => unknown): void {
   const { Transform } = loadClassTransformer() ?? {};

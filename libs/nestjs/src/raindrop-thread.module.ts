@@ -5,16 +5,16 @@ import { openSharedIds, type ThreadIdsOptions } from '@raindrop/node/threads';
 
 /** The options of `RaindropThreadModule.forRoot`. */
 export interface RaindropThreadOptions extends ThreadIdsOptions {
-  /** Of the ring in the thread that leased the worker; from `workerData`. */
+  /** The `handle` of the ring, from `workerData`: the thread that holds the worker id made the ring. */
   handle: SharedIdRingHandle;
   /** Makes `SharedIds` injectable everywhere. Default true. */
   isGlobal?: boolean;
 }
 
-/** Serves an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
+/** Gives IDs to an application inside a worker thread: import it once, inject `SharedIds`. It needs no database. */
 @Module({})
 export class RaindropThreadModule {
-  /** @throws ConfigurationError for what is no handle, and naming every option that is wrong */
+  /** @throws ConfigurationError when `handle` is not that of a ring, and naming every option that is wrong */
   static forRoot(given: RaindropThreadOptions): DynamicModule {
     const reader = new OptionReader(given);
     const isGlobal = reader.boolean('isGlobal', true);

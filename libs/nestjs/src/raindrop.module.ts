@@ -12,20 +12,20 @@ import { RAINDROP_OPTIONS, refuseBareImport } from './module/raindrop.tokens.js'
 import { forOtherCopies } from './module/services-of-copies.js';
 import type { RaindropModuleOptions } from './raindrop.options.js';
 
-// Before any DataSource of the application is opened.
+// This must run before the application opens a DataSource.
 guardSqliteDriver(process);
 
-/** Makes the options: a provider that `forRootAsync({ useClass | useExisting })` names. */
+/** Makes the options of the module: the class that `forRootAsync({ useClass })` or `({ useExisting })` names. */
 export interface RaindropOptionsFactory {
-  /** The options; called once, when the module is made. */
+  /** Returns the options; called once, when the module is made. */
   createRaindropOptions(): RaindropModuleOptions | Promise<RaindropModuleOptions>;
 }
 
 /**
  * Brings distributed IDs into an application: import it once, inject `IdService`.
  *
- * The worker id is acquired while the module is made, so the service works in other providers' `onModuleInit`; when that
- * fails, the application does not start. It is given back when the application has shut down.
+ * The worker id is acquired while the module is made, so the service works in `onModuleInit` of other providers. When
+ * the acquire fails, the application does not start. The worker id is given back when the application has shut down.
  */
 @Module({})
 export class RaindropModule extends ConfigurableModuleClass {
@@ -36,8 +36,9 @@ export class RaindropModule extends ConfigurableModuleClass {
   }
 
   /**
-   * Registers a service with these options. Without any, it takes its worker ids from the application's DataSource, and
-   * the layout that the worker table remembers; `undefined` is refused, for it was meant to be something else.
+   * Registers a service with these options. Called without any, it takes its worker ids from the application's
+   * DataSource, and the layout that the worker table remembers. An argument `undefined` is refused, because options
+   * were meant to be passed.
    * @throws ConfigurationError (when the application starts) naming every option that is wrong
    */
   static override forRoot(...given: [options?: typeof OPTIONS_TYPE]): DynamicModule {
@@ -48,7 +49,7 @@ export class RaindropModule extends ConfigurableModuleClass {
 
   /**
    * As {@link forRoot}, with options from `useFactory` (and `inject`), `useClass` or `useExisting`.
-   * @throws OptionsFactoryError (when the application starts) when that throws
+   * @throws OptionsFactoryError (when the application starts) when the factory throws
    */
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
     const way = wayOf(options);

@@ -1,5 +1,5 @@
 /**
- * Worker ids and number ranges kept in Redis; needs ioredis. What stands here is `@raindrop/node/redis`.
+ * Worker ids and number ranges kept in Redis; needs ioredis. The same as `@raindrop/node/redis`.
  *
  * @module @raindrop/nestjs/redis
  */

@@ -7,12 +7,15 @@
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
 import { idText, type IdTextOptions } from './http/id-text.js';
 
-/** `ApiProperty`'s own options, which win over what is filled in here, and which texts are IDs. */
+/** The example ID; below 2^53, because every codec can write such an ID. */
+const EXAMPLE = 4_094_321_512_251_394n;
+
+/** The options of `ApiProperty`, which win over what is filled in here, and the form of the IDs. */
 export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
 
 /**
  * Describes an ID, as `@ApiProperty()` does: type `string`, format `int64`, pattern, example and description. With a
- * prefix or another codec the text is no integer, and there is no format. `isArray: true` describes a list of IDs.
+ * prefix or another codec the text is no integer, and has no format. `isArray: true` describes a list of IDs.
  *
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
@@ -26,11 +29,12 @@ export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorat
 
 type ParameterOptions = Omit<Extract<ApiParamOptions, { schema: unknown }>, 'name' | 'schema'>;
 
-/** `ApiParam`'s own options, which win over what is filled in here, and which texts are IDs. */
+/** The options of `ApiParam`, which win over what is filled in here, and the form of the IDs. */
 export type ApiSnowflakeParameterOptions = ParameterOptions & IdTextOptions;
 
 /**
- * Describes an ID in the path, as `@ApiParam()` does; it is what `ParseIdPipe` with the same prefix and codec accepts.
+ * Describes an ID in the path, as `@ApiParam()` does: the texts that `ParseIdPipe` with the same prefix and codec
+ * accepts.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeParam(
@@ -41,7 +45,7 @@ export function ApiSnowflakeParam(
 }
 
 /**
- * Describes an ID in the query, as `@ApiQuery()` does; say `required: false` where it may be left out.
+ * Describes an ID in the query, as `@ApiQuery()` does. Pass `required: false` where it may be left out.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeQuery(
@@ -59,18 +63,15 @@ function parameter(
   return { name, description: snowflakeDescription(text), schema: { ...snowflakeSchema(text) }, ...rest };
 }
 
-/** What OpenAPI says about the text of an ID. */
+/** The OpenAPI schema of an ID's text. */
 interface SnowflakeSchema {
   readonly type: 'string';
-  /** Of decimal texts only: where an `int64` is meant that JavaScript would round as a number. */
+  /** For decimal texts only: an integer that JavaScript would round as a number. */
   readonly format?: 'int64';
   readonly pattern?: string;
   readonly maxLength: number;
   readonly example: string;
 }
-
-/** Below 2^53, so that every codec has it. */
-const EXAMPLE = 4_094_321_512_251_394n;
 
 /** @throws ConfigurationError when the prefix or the codec is not legal */
 function snowflakeSchema(options: IdTextOptions): SnowflakeSchema {

@@ -11,48 +11,13 @@ import { IdsNotReadyError, wallClock } from '@raindrop/core/internal';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import { IdService } from './id.service.js';
 
-/** What health says about a service of numbers from segments. */
-type SegmentHealthDetails = {
-  readonly service: string;
-  readonly state: string;
-  /** How many codes are in use. */
-  readonly codes: number;
-  /** Numbers at hand of the code that has the fewest; null when none is in use. */
-  readonly numbersLeft: number | null;
-  readonly issued: number;
-  /** The `errorCode` of the last reservation of some code; null when all succeeded. */
-  readonly lastError: string | null;
-};
-
-/**
- * Down when a code that the options name is out of numbers and cannot get any; degraded while others are, or while numbers
- * are left and reservations fail.
- */
-function judgeSegments({ service, state, codes, startCodes, counters, lastError }: SegmentServiceStatus): {
-  details: SegmentHealthDetails;
-  refusal: string | undefined;
-  concern: string | undefined;
-} {
-  const out = codes.find((each) => startCodes.includes(each.code) && each.left === 0 && each.lastError !== undefined);
-  const numbersLeft = codes.length === 0 ? null : Math.min(...codes.map(({ left }) => left));
-  const details = {
-    ...{ service, state, codes: codes.length, numbersLeft, issued: counters.issued },
-    lastError: lastError?.errorCode ?? null,
-  };
-  return {
-    details,
-    refusal: state === 'closed' ? 'CLOSED' : out?.lastError?.errorCode,
-    concern: lastError && `reservations fail: ${lastError.errorCode}`,
-  };
-}
-
 /** Days of life left below which health is degraded. */
 const DEGRADED_BELOW_DAYS = 365;
 
-/** A used-up tick that ends within this time is not worth a report, ms. */
+/** A used-up tick that ends within this time is not reported, ms. */
 const BRIEF_MS = 1_000;
 
-/** The details are what health says about a service; null where there is nothing to say. */
+/** What health says about a service; null where a value is unknown. */
 export type RaindropHealthDetails = {
   readonly service: string;
   readonly state: string;
@@ -60,25 +25,38 @@ export type RaindropHealthDetails = {
   readonly lane: number;
   /** How long IDs are issued without another renewal; null for a worker id given by hand. */
   readonly leaseLeftMs: number | null;
-  /** This host's clock minus the database's. */
+  /** This host's clock minus that of the database, ms. */
   readonly clockOffsetMs: number | null;
-  /** Until the layout expires. */
+  /** Whole days until the layout expires. */
   readonly daysLeft: number | null;
-  /** Share of one code's capacity between the last two renewals, to three decimals. */
+  /** The share of one code's capacity that was used between the last two renewals, to three decimals. */
   readonly saturation: number | null;
   readonly issued: number;
   /** The `errorCode` of the last attempt to keep or to replace the lease; null when it succeeded. */
   readonly lastError: string | null;
 };
 
+/** What health says about a service of numbers from segments. */
+type SegmentHealthDetails = {
+  readonly service: string;
+  readonly state: string;
+  /** How many codes are in use. */
+  readonly codes: number;
+  /** The numbers left of the code that has the fewest; null when no code is in use. */
+  readonly numbersLeft: number | null;
+  readonly issued: number;
+  /** The `errorCode` of a code whose last reservation failed; null when every code's last one succeeded. */
+  readonly lastError: string | null;
+};
+
 /**
  * Tells the health of an ID service to `@nestjs/terminus` 11 and 12.
  *
- * Down while no IDs can be issued; `reason` is the `errorCode` of the refusal: the lease is lost or in doubt (`lastError`
- * says what keeps it from coming back), the clock is off, an hour is used up, the layout has expired. Degraded (where
- * terminus knows it; up elsewhere) while renewals fail and in the last year of a layout. For numbers from segments: down
- * when a code has none left and no more come, degraded while reservations fail. It tells whether the process is ready,
- * not whether it is alive: a restart helps against none of this.
+ * A service is down while it can issue no IDs; `reason` is the `errorCode` of the refusal. The lease may be lost or in
+ * doubt (`lastError` says why it does not come back), the clock wrong, an hour's sequence used up, or the layout
+ * expired. It is degraded while renewals fail, and in the last year of a layout; terminus 11 knows no `degraded` and
+ * shows it as up. A service of numbers from segments is down when a code has none left and its reservations fail,
+ * degraded while reservations fail. Use it as a readiness probe, not as a liveness probe: a restart cures none of this.
  */
 @Injectable()
 export class RaindropHealthIndicator {
@@ -88,8 +66,8 @@ export class RaindropHealthIndicator {
   ) {}
 
   /**
-   * Tells terminus how a service is; issues nothing.
-   * @param service a named one; by default the one without a name
+   * Tells terminus the health of a service; issues no ID.
+   * @param service a named one; by default the service without a name
    */
   isHealthy<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
     const session = this.health.check(key) as unknown as Session<Key>;
@@ -102,14 +80,14 @@ export class RaindropHealthIndicator {
   }
 }
 
-/** What is used of a session; terminus 11 knows no `degraded`. */
+/** The part of a session of terminus that is used; terminus 11 knows no `degraded`. */
 interface Session<Key extends string> {
   up(details: object): HealthIndicatorResult<Key>;
   down(details: object): HealthIndicatorResult<Key>;
   degraded?(details: object): HealthIndicatorResult<Key>;
 }
 
-/** What is told of a service, why it is down, and what is to be looked after. */
+/** The details of a service, why it is down, and why it is degraded. */
 interface Judgement {
   readonly details: RaindropHealthDetails | SegmentHealthDetails;
   readonly refusal: string | undefined;
@@ -140,13 +118,13 @@ function detailsOf(status: SnowflakeServiceStatus): RaindropHealthDetails {
 }
 
 /**
- * Why no ID is to be had, neither now nor in a moment: a tick that is used up for less than a second, or a block that is
- * just being extended, is no reason.
+ * Why no ID can be issued. Undefined also when one can be issued in a moment: when a used-up tick ends within a second,
+ * or a reservation is being extended.
  */
 function refusalOf(service: IdService): string | undefined {
   const refusal = service.refusal();
   if (refusal instanceof ReservationExhaustedError) return undefined;
-  // A batch is on its way.
+  // The next batch has been requested.
   if (refusal instanceof IdsNotReadyError && refusal.cause === undefined) return undefined;
   const isBrief =
     refusal instanceof SequenceExhaustedError && refusal.availableAt.getTime() - wallClock.now() <= BRIEF_MS;
@@ -157,4 +135,26 @@ function concernOf({ daysLeft, lastError }: RaindropHealthDetails): string | und
   if (lastError !== null) return `renewals fail: ${lastError}`;
   if (daysLeft !== null && daysLeft < DEGRADED_BELOW_DAYS) return `the layout expires in ${daysLeft} days`;
   return undefined;
+}
+
+/**
+ * Judges a service of numbers from segments. It is down when a code that the options name has no numbers left and its
+ * reservation fails. It is degraded when another code is in that state, or when numbers are left and reservations fail.
+ */
+function judgeSegments({ service, state, codes, startCodes, counters, lastError }: SegmentServiceStatus): {
+  details: SegmentHealthDetails;
+  refusal: string | undefined;
+  concern: string | undefined;
+} {
+  const out = codes.find((each) => startCodes.includes(each.code) && each.left === 0 && each.lastError !== undefined);
+  const numbersLeft = codes.length === 0 ? null : Math.min(...codes.map(({ left }) => left));
+  const details = {
+    ...{ service, state, codes: codes.length, numbersLeft, issued: counters.issued },
+    lastError: lastError?.errorCode ?? null,
+  };
+  return {
+    details,
+    refusal: state === 'closed' ? 'CLOSED' : out?.lastError?.errorCode,
+    concern: lastError && `reservations fail: ${lastError.errorCode}`,
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * IDs for worker threads. It loads no Nest. What stands here is `@raindrop/node/threads`.
+ * IDs for worker threads. It loads no Nest. The same as `@raindrop/node/threads`.
  *
  * @module @raindrop/nestjs/threads
  */

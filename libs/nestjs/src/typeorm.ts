@@ -1,5 +1,5 @@
 /**
- * Entities with IDs: `@GeneratedSnowflake()`, business numbers and migrations for TypeORM. What stands here is
+ * Entities with IDs: `@GeneratedSnowflake()`, business numbers and migrations for TypeORM. The same as
  * `@raindrop/typeorm`.
  *
  * @module @raindrop/nestjs/typeorm

@@ -12,16 +12,16 @@ import {
 } from './ports/id-engine.js';
 
 /**
- * Issues IDs, from the moment it is there until it is closed.
+ * Issues IDs until it is closed.
  *
  * The plain calls never wait: they answer at once or throw a typed error, whose `retryable` says whether the same call
- * can succeed later. The `...Async` calls wait where waiting helps. Every call takes an optional `code`, a business kind
- * with a sequence of its own: the same ID may appear under two codes.
+ * can succeed later. The `...Async` calls wait where waiting helps. Every call takes an optional `code`, a business
+ * kind with a sequence of its own: the same ID may appear under two codes.
  */
 export class IdService extends IssuingCalls {
   /**
-   * Events of the lease, from the moment the service is there; what happens during the start is in the log. A
-   * listener that throws or rejects is reported as a process warning; the others are told all the same.
+   * The events of the lease once the service is open; those of its start are in the log. A listener that throws or
+   * rejects becomes a process warning, and the other listeners are called all the same.
    */
   readonly events = new EventEmitter<IdServiceEvents>();
 
@@ -31,12 +31,12 @@ export class IdService extends IssuingCalls {
     protected readonly engine: IdEngine,
   ) {
     super(engine.calls);
-    engine.tell(this.events);
+    engine.emitTo(this.events);
   }
 
   /**
-   * Returns the worker id of now; undefined while none is held, and for numbers from segments. It changes when a lost
-   * one is replaced.
+   * Returns the worker id; undefined while none is held, and for numbers from segments. It changes when a lost worker
+   * id is replaced.
    */
   get workerId(): number | undefined {
     const status = this.status();
@@ -51,22 +51,24 @@ export class IdService extends IssuingCalls {
   }
 
   /**
-   * Returns a number for the public, whose steps are blurred: it is sharded by who asks. Needs `sharded`.
+   * Returns a number for the public that does not show how many were issued: every user draws from one of many shards.
+   * Needs the option `sharded`.
    * @param request the app, 0-255, and a user name, a phone number or the like
-   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when none is at hand, see {@link nextShardedAsync}
+   * @throws NoShardedIdsError; UnknownAppError; NoShardedIdLeftError when the shard has none left now, see {@link
+   * nextShardedAsync}
    */
   nextSharded(request: ShardedIdRequest): bigint {
     return this.sharded().nextSharded(request);
   }
 
-  /** Returns a number for the public; waits for numbers to come. */
+  /** As {@link nextSharded}, but waits until the shard has a number. */
   async nextShardedAsync(request: ShardedIdRequest, wait?: WaitOptions): Promise<bigint> {
     return this.sharded().nextShardedAsync(request, wait);
   }
 
   /**
-   * Makes an app known for {@link nextSharded}: here at once, in other processes within two minutes. Its numbers go on
-   * when it was known before.
+   * Registers an app for {@link nextSharded}: in this process at once, in others within two minutes. An app that was
+   * registered before keeps its numbers.
    * @param app 0-255
    * @throws NoShardedIdsError; InvalidAppError; SegmentStoreUnavailableError
    */
@@ -75,31 +77,31 @@ export class IdService extends IssuingCalls {
   }
 
   /**
-   * Tells what an ID of this layout says, whoever issued it.
+   * Reads time, worker and sequence out of an ID of this layout, whichever process issued it.
    * @throws InvalidIdError; TimestampOverflowError; NoLayoutError
    */
   parse(id: bigint | string | number): ParsedId {
     return parseId(this.layout, id);
   }
 
-  /** Tells what the service issues with, its health and its counters. */
+  /** Returns the worker id and its lease, the health and the counters of the service. */
   status(): IdServiceStatus {
     return this.engine.status(this.name);
   }
 
   /**
-   * Returns what a log shows of the service: its status, and nothing of the databases behind it and their passwords.
+   * Returns the status, for logs that write objects as JSON: the databases behind it and their passwords are left out.
    */
   toJSON(): IdServiceStatus {
     return this.status();
   }
 
-  /** Returns what `console.log` shows of the service. */
+  /** Returns the status, for `console.log`. */
   [inspect.custom](): IdServiceStatus {
     return this.status();
   }
 
-  /** Call it when this process's memory was restored from a snapshot: nothing granted before is used any more. */
+  /** Call it when this process's memory was restored from a snapshot: no ID granted before is issued any more. */
   afterRestore(): void {
     this.engine.afterRestore();
   }

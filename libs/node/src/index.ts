@@ -8,8 +8,8 @@
 export { openIdService, type OpenIdServiceOptions } from './open-id-service.js';
 export { IdService } from './id-service.js';
 export type { ServiceOptions } from './options/service-options.js';
-export type { SnowflakeModuleOptions } from './options/snowflake-options.js';
-export type { SegmentModuleOptions, ShardedOptions } from './options/segment-mode-options.js';
+export type { SnowflakeModuleOptions } from './options/service-options.js';
+export type { SegmentModuleOptions, ShardedOptions } from './options/service-options.js';
 export type { CommonModuleOptions, DatabaseAddress } from './options/common-options.js';
 export {
   type AssignerOptions,

@@ -1,7 +1,7 @@
 import { ClosedError, ConfigurationError, type WorkerIdAssigner } from '@raindrop/core';
-import { OPTIONS } from '../../../test/module/module-fixture.js';
-import { overBothPorts, sqlDatabase } from '../../../test/ports/sql-database.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/servers/test-databases.js';
+import { OPTIONS } from '../../../test/support/module/module-fixture.js';
+import { overBothPorts, sqlDatabase } from '../../../test/support/stores/sql-database.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
 import { openIdService } from './open-id-service.js';
 import { readWorkers } from './workers/read-workers.js';
 

@@ -4,7 +4,8 @@ import { openEngine } from './engines/open-engine.js';
 import { IdService } from './id-service.js';
 import type { AssignerClass } from './options/assigner-options.js';
 import { guardedLogger } from './options/common-options.js';
-import { resolveServiceOptions, type ServiceOptions } from './options/service-options.js';
+import { resolveServiceOptions } from './options/resolve-options.js';
+import type { ServiceOptions } from './options/service-options.js';
 import { consoleLogger, DEFAULT_SERVICE } from './ports/logger.js';
 
 /** The options of {@link openIdService}: the options of a service, and its name. */
@@ -20,11 +21,12 @@ export type OpenIdServiceOptions = ServiceOptions & {
 /**
  * Opens a service that issues IDs, without a framework: for scripts, seeds, migrations and servers of any kind.
  *
- * It settles when the service has a worker id, or its first numbers, and IDs can be issued at once. Call `close()` when
- * the process ends: the worker id is then free for others at once, and otherwise when its lease has run out.
+ * It settles when the service has a worker id, or its first numbers, and can issue IDs at once. Call `close()` when the
+ * process ends: then other processes can have the worker id at once. Without it they wait until the lease has run out.
  *
  * @example const ids = await openIdService({ dbConfig: 'postgres://app@localhost/app', ...layout });
- * @throws ConfigurationError naming every option that is wrong; what keeps the service from getting a worker id, such as
+ * @throws ConfigurationError naming every option that is wrong; the error that keeps the service from getting a worker
+ * id:
  *   NoFreeWorkerError, DatabaseCallError and DatabaseRefusedError
  */
 export async function openIdService(options: OpenIdServiceOptions): Promise<IdService> {

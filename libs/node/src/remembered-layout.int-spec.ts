@@ -1,10 +1,10 @@
 import { UnclearLayoutError } from '../../core/src/lease/layout-choice.js';
-import { SILENT } from '../../../test/module/start-app.js';
-import { overPortsOfTier, sqlDatabase } from '../../../test/ports/sql-database.js';
-import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/releases/open-release.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/servers/test-databases.js';
+import { SILENT } from '../../../test/support/module/start-app.js';
+import { overPortsOfTier, sqlDatabase } from '../../../test/support/stores/sql-database.js';
+import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/product/rolling-start/open-release.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
 import { openIdService } from './open-id-service.js';
-import type { SnowflakeModuleOptions } from './options/snowflake-options.js';
+import type { SnowflakeModuleOptions } from './options/service-options.js';
 
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 const DEFAULT = '1000@1767225600:t33.w10.b1.s18.e1=0';

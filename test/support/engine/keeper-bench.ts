@@ -133,10 +133,9 @@ export class KeeperBench {
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),
       ports: { clock, monotonic, timers, randomness, processId: () => this.processId },
     };
-    this.keeper = new StoreWorkerKeeper(context, (event) => {
-      this.events.push(event);
-      return options.onEvent?.(event);
-    });
+    this.keeper = new StoreWorkerKeeper(context);
+    this.keeper.onEvent((event) => this.events.push(event));
+    if (options.onEvent !== undefined) this.keeper.onEvent(options.onEvent);
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };
     this.generator = new SnowflakeGenerator(setup, { clock, monotonic, timers, randomness });
     if (options.reports ?? true) this.keeper.setHighestIssued((lane) => this.generator.highest(this.keeper, lane));

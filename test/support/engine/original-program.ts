@@ -89,6 +89,6 @@ export interface Vector {
   readonly ids: readonly string[];
 }
 
-const file = process.env['RAINDROP_VECTORS'] ?? join(__dirname, '../../fixtures/go-raindrop-vectors.json');
+const file = process.env['RAINDROP_VECTORS'] ?? join(__dirname, 'go-raindrop-vectors.json');
 /** The file that RAINDROP_VECTORS names, or the repository's copy. */
 export const vectors = JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[];

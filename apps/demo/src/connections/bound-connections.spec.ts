@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { boundConnections } from './bound-connections.js';
-import { until } from '../../../../test/waiting/until.js';
+import { until } from '../../../../test/support/until.js';
 
 it('drops the connections of an address that has many, until others of it are gone', async () => {
   const server = createServer((socket) => void socket.on('error', () => undefined).resume());

@@ -3,9 +3,9 @@ import type { MigrationStep, OldKey, OldKeys } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
 
 /**
- * The text of a TypeORM migration that makes the keys and what refers to them bigint, and ends the database's own keys.
- * It looks once more whether the old keys are still smaller than every new ID.
- * @param timestamp its place among the others, Unix ms
+ * Writes the text of a TypeORM migration. It makes the keys, and the columns that refer to them, bigint, and the
+ * database no longer makes keys. It checks once more that all old keys are smaller than every new ID.
+ * @param timestamp the place of the migration among the others, Unix ms
  */
 export function adoptionMigration(old: OldKeys, { options, floor }: Proposal, timestamp: number): string {
   const name = nameOf(old.keys, timestamp);
@@ -19,8 +19,8 @@ export function adoptionMigration(old: OldKeys, { options, floor }: Proposal, ti
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * From here on the keys of ${comment(old.keys.map(placeOf).join(', '))} come from Raindrop, and no longer from the database. Stop every program that
- * inserts without Raindrop before it runs. Its layout:
+ * From here on the keys of ${comment(old.keys.map(placeOf).join(', '))} come from Raindrop, and no longer from the
+ * database. Stop every program that inserts without Raindrop before it runs. Its layout:
  * ${comment(JSON.stringify(options))}
 ${remarks.map((each) => ` * ${comment(each)}\n`).join('')} */
 export class ${name} implements MigrationInterface {
@@ -41,7 +41,7 @@ ${old.steps.up.length > 0 ? listed('OBSTACLES', old.guards) + listed('CONTENTS',
 
 const NOTHING_TO_DO = '    // All columns are bigint already, and the database makes no keys.';
 
-/** A change after which the tables have to have all that they had before. */
+/** The steps of a change, after which the tables must have everything that they had before. */
 function changed({ steps: { again } }: OldKeys, steps: readonly MigrationStep[]): string {
   const lines = linesOf(steps);
   const work =
@@ -81,7 +81,7 @@ function placeOf({ table, column }: OldKey): string {
 function stillBelow(key: OldKey, floor: bigint): string {
   const message = `${placeOf(key)} has keys of ${floor} and above by now: run raindrop adopt again`;
   return `    {
-      // Raindrop's IDs begin here; the old keys must still be below.
+      // The new IDs begin here: the old keys must still be smaller.
       const sql = ${template(key.highestSql)};
       const [row] = (await runner.query(sql)) as { highest: string | null }[];
       if (BigInt(row?.highest ?? 0) >= ${floor}n) {
@@ -99,7 +99,7 @@ function linesOf(steps: readonly MigrationStep[]): string {
   return lines.join('\n');
 }
 
-/** What a migration brings along: the obstacles of the moment at which it runs, and what its tables have. */
+/** Functions in the text of a migration: they find the obstacles at that moment, and what its tables have. */
 const COMPARED = `
 async function asked(runner: QueryRunner, statements: string[]): Promise<string[]> {
   const found: string[] = [];
@@ -125,9 +125,9 @@ function compare(before: string[], after: string[]): void {
 }
 `;
 
-/** The same for databases that do not take back what was done before an error. */
+/** A function in the text of a migration for databases that do not roll back table changes after an error. */
 const RESTORED = `
-/** Makes again what was dropped, as far as that goes. @throws the error, which names what is missing now */
+/** Creates again what was dropped, where that is possible. @throws the error, with what is still missing */
 async function restore(runner: QueryRunner, before: string[], { message }: Error): Promise<never> {
   for (const sql of AGAIN) await (runner.query(sql) as Promise<unknown>).catch(() => undefined);
   const after = await asked(runner, CONTENTS);
@@ -138,28 +138,30 @@ async function restore(runner: QueryRunner, before: string[], { message }: Error
 }
 `;
 
-/** What a migration for SQLite brings along: a table is built anew by its own words, in which only a type is another. */
+/**
+ * Functions in the text of a migration for SQLite: they rebuild a table by its own CREATE TABLE, with one type changed.
+ */
 const REBUILD = `
 /** Texts, names in quotes and comments are one token each. */
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\`(?:[^\`]|\`\`)*\`|\\[[^\\]]*\\]|--[^\\n]*|\\/\\*.*?\\*\\/|\\w+|\\s+|./gsu;
 
-/** With these the type of a column ends. */
+/** These words follow the type of a column. */
 const AFTER_TYPE = /^(?:CONSTRAINT|PRIMARY|NOT|NULL|UNIQUE|CHECK|DEFAULT|COLLATE|REFERENCES|GENERATED|AS)$/i;
 
 interface Rebuilt {
-  /** Whether the database is to make the values again. */
+  /** Whether the database makes the values afterwards. */
   isGenerated: boolean;
-  /** Whether it is never to make one twice, not even after a DELETE. */
+  /** Whether it then makes no value twice, not even after a DELETE (AUTOINCREMENT). */
   isCounted: boolean;
 }
 
-/** SQLite changes the type of a column by building its table anew. */
+/** Changes the type of a column: SQLite needs the whole table rebuilt for that. */
 async function rebuild(runner: QueryRunner, name: string, column: string, options: Rebuilt): Promise<void> {
   const rows = async (sql: string, values: string[] = []): Promise<Record<string, unknown>[]> =>
     (await runner.query(sql, values)) as Record<string, unknown>[];
   const [pragma] = await rows('PRAGMA foreign_keys');
   if (Number(pragma?.['foreign_keys']) !== 0) {
-    // TypeORM turns it off before an up, and inside a transaction, where that is too late, before a down.
+    // TypeORM turns it off before an up. Before a down it does so inside a transaction, where SQLite ignores it.
     throw new Error(
       'PRAGMA foreign_keys is ON: dropping the old table would delete what refers to it. ' +
         'Revert with: typeorm migration:revert --transaction none',
@@ -181,7 +183,7 @@ async function rebuild(runner: QueryRunner, name: string, column: string, option
   const fresh = quoted(\`raindrop_\${name}\`);
   await runner.query(\`CREATE TABLE \${fresh} \${definition}\`);
   await runner.query(\`INSERT INTO \${fresh} (\${list}) SELECT \${list} FROM \${quoted(name)}\`);
-  // Views, triggers and foreign keys elsewhere name the table, which is not there for a moment.
+  // Views, triggers and foreign keys of other tables name this table, which does not exist for a moment.
   await runner.query('PRAGMA legacy_alter_table = ON');
   try {
     await runner.query(\`DROP TABLE \${quoted(name)}\`);
@@ -192,7 +194,7 @@ async function rebuild(runner: QueryRunner, name: string, column: string, option
   }
 }
 
-/** What follows the name in CREATE TABLE, with another type for one column. */
+/** The part of CREATE TABLE after the name, with another type for one column. */
 function redefined(sql: string, column: string, isPrimary: boolean, { isGenerated, isCounted }: Rebuilt): string {
   const tokens: string[] = sql.match(TOKEN) ?? [];
   const begin = tokens.indexOf('(');
@@ -220,7 +222,7 @@ function redefined(sql: string, column: string, isPrimary: boolean, { isGenerate
     nested += token === '(' ? 1 : token === ')' ? -1 : 0;
   }
   let said = part.slice(rest).join('');
-  // An INTEGER PRIMARY KEY is the row's own number, and need not be said to be there; INT is none.
+  // An INTEGER PRIMARY KEY is the row's own number, and is never NULL. An INT PRIMARY KEY is a column like others.
   const type = isGenerated ? 'integer' : isStrict ? 'INT' : 'bigint';
   if (!isGenerated) said = part.slice(rest).filter((token) => !/^AUTOINCREMENT$/i.test(token)).join('');
   if (isGenerated && isCounted && !/\\bAUTOINCREMENT\\b/i.test(said)) {

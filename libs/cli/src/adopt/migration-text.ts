@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { InputError } from '../input-error.js';
 
-/** In backticks, whatever quotes are in it. */
+/** Writes SQL as a template literal: it may hold quotes of all kinds. */
 export function template(sql: string): string {
   return `\`${sql.replace(/[\\`]|\$\{/g, '\\$&')}\``;
 }
@@ -10,12 +10,12 @@ export function literal(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 }
 
-/** A name must not end the comment that it stands in. */
+/** Writes a name into a comment, so that it cannot end the comment. */
 export function comment(text: string): string {
   return text.replaceAll('*/', '* /').replace(/\s+/g, ' ');
 }
 
-/** The tables of a migration, for its name: all of four at most, else the first one and how many more. */
+/** The tables of a migration, for its name: all, when they are at most four; else the first, and how many more. */
 export function pascalOf([first, ...others]: readonly string[]): string {
   const more = others.length > 3 ? `${others.length}More` : others.map(pascal).join('');
   return `${pascal(first ?? '')}${more}`;
@@ -28,7 +28,7 @@ export function pascal(name: string): string {
     .join('');
 }
 
-/** Writes a file that is not there yet. @throws InputError when it is, or cannot be written */
+/** Writes a new file. @throws InputError when the file exists already, or cannot be written */
 export async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });

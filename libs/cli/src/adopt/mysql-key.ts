@@ -28,21 +28,22 @@ import {
   sameTable,
 } from './mysql-names.js';
 
-/** MariaDB's, for a statement on a system-versioned table. */
+/** MariaDB needs this before a statement on a system-versioned table. */
 const WITH_HISTORY = 'SET STATEMENT system_versioning_alter_history = KEEP FOR';
 
 const INTEGER = /^(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?( zerofill)?$/;
 
 /**
- * On MySQL and MariaDB a column that foreign keys use keeps its type: they are dropped, and made anew when all columns
- * are bigint. AUTO_INCREMENT has to go: after the first new ID it would count on from there, into IDs to come.
+ * MySQL and MariaDB do not change the type of a column that a foreign key uses: the foreign keys are dropped, and
+ * created again when all columns are bigint. AUTO_INCREMENT is removed: after the first new ID it would count on from
+ * that ID.
  */
 export async function readMysqlKeys(
   query: Query,
   paths: readonly KeyPath[],
   database: 'mysql' | 'mariadb',
 ): Promise<OldKeys> {
-  // So that names and texts are quoted in the way in which they are read.
+  // Names and texts are then quoted as this code reads them.
   await query("SET SESSION sql_mode = '', sql_quote_show_create = 1");
   const home = String((await query('SELECT DATABASE() AS home'))[0]?.['home']);
   const keys: Column[] = [];
@@ -56,7 +57,7 @@ export async function readMysqlKeys(
     if (definition.computedFrom !== undefined) throw computedColumn(table, name, definition.computedFrom);
   }
   const versioned = columns.filter(({ isVersioned }) => isVersioned);
-  // What a table was like earlier is widened with it; the server wants to be told so in each statement.
+  // The history of a versioned table is widened with it; the server demands that in each statement.
   const alter = (place: PlacedTable, sql: string): { readonly sql: string } => ({
     sql: versioned.some((each) => sameTable(each, place)) ? `${WITH_HISTORY} ${sql}` : sql,
   });
@@ -100,7 +101,7 @@ async function readKey(query: Query, { schema, name, column }: KeyPath, home: st
   return key;
 }
 
-/** The columns themselves, those that refer to them, those that refer to these, and so on; and the foreign keys. */
+/** The keys, the columns that refer to them, those that refer to these, and so on; and their foreign keys. */
 async function referringTo(
   query: Query,
   keys: readonly Column[],
@@ -133,7 +134,7 @@ function obstaclesOf({ table, column, narrow }: Column): string[] {
   );
 }
 
-/** What refers to a key that stays as it is has that key's type. */
+/** Refuses a key that itself refers to a key which stays: the two must keep one type. */
 function refuseUpwards(key: Column, columns: readonly Column[], all: readonly ForeignKey[]): void {
   for (const each of all) {
     const index = sameTable(each, key) ? each.columns.indexOf(key.column) : -1;
@@ -144,7 +145,7 @@ function refuseUpwards(key: Column, columns: readonly Column[], all: readonly Fo
   }
 }
 
-/** Its type would no longer be that of the other key. */
+/** Refuses a column that also refers to a key which stays: its type would no longer be that of this key. */
 function refuseSecondParent(child: Column, columns: readonly Column[], all: readonly ForeignKey[]): void {
   for (const { target, ...each } of all) {
     const index = sameTable(each, child) ? each.columns.indexOf(child.column) : -1;
@@ -158,12 +159,12 @@ function isAmong(columns: readonly Column[], table: PlacedTable, column: string)
   return columns.some((one) => sameTable(one, table) && one.column === column);
 }
 
-/** @param rest everything that is said of the column beside its type */
+/** @param rest the definition of the column after its type */
 function modify(column: Column, rest: string, home: string): string {
   return `ALTER TABLE ${pathSql(column, home)} MODIFY ${quoted(column.column)} bigint${rest}`;
 }
 
-/** Every column of the databases in which the keys stand, and the names of all tables there. */
+/** Reads every column of the databases with the keys, and the names of all tables there. */
 async function readCandidates(
   query: Query,
   keys: readonly PlacedTable[],
@@ -184,16 +185,16 @@ async function readCandidates(
   return { candidates, tables: [...new Set(candidates.map(({ table }) => table))] };
 }
 
-/** A column of a table, and what its table says of it. */
+/** A column, with what is known of its table. */
 interface Column extends PlacedTable {
   readonly column: string;
   readonly type: string;
   readonly definition: DefinedColumn;
   /** All columns of its table. */
   readonly siblings: readonly string[];
-  /** The table's columns that are computed from this one, and too narrow for what it will hold. */
+  /** The columns that are computed from this one, and too narrow for new IDs. */
   readonly narrow: readonly DefinedColumn[];
-  /** Part of the primary key, or unique by itself. */
+  /** Whether it is part of the primary key, or unique by itself. */
   readonly isKey: boolean;
   /** Whether its table keeps the rows of earlier times. */
   readonly isVersioned: boolean;
@@ -202,7 +203,7 @@ interface Column extends PlacedTable {
 /** The type that new IDs need. */
 const WIDE = /^bigint(\(\d+\))?$/;
 
-/** @returns undefined for a view, and for what is not there */
+/** @returns undefined for a view, and when the column does not exist */
 async function readColumn(query: Query, schema: string, table: string, column: string): Promise<Column | undefined> {
   const [found] = (await query(
     'SELECT c.TABLE_NAME AS name, c.COLUMN_NAME AS col, c.COLUMN_TYPE AS type, c.COLUMN_KEY AS keyed, t.TABLE_TYPE AS kind ' +
@@ -212,7 +213,7 @@ async function readColumn(query: Query, schema: string, table: string, column: s
     [schema, table, column],
   )) as readonly Record<'name' | 'col' | 'type' | 'keyed' | 'kind', string>[];
   if (found === undefined) return undefined;
-  // As they are written: names may be given in another case.
+  // The names as the table has them: the flags may give them in another case.
   const { name, col, type, keyed, kind } = found;
   const [shown] = await query(`SHOW CREATE TABLE ${quoted(schema)}.${quoted(name)}`);
   const defined = definedColumns(String(shown?.['Create Table']));
@@ -228,7 +229,9 @@ async function readColumn(query: Query, schema: string, table: string, column: s
   };
 }
 
-/** SQL that finds rows whose parent is not there: such a foreign key is dropped, and cannot be made again. */
+/**
+ * SQL that finds rows whose parent row is missing: their foreign key would be dropped, and could not be created again.
+ */
 function mysqlOrphans({ name, columns, target, ...place }: ForeignKey, home: string): string {
   const pairs = columns.map((each, at) => [quoted(each), quoted(target.columns[at]!)] as const);
   const on = pairs.map(([child, parent]) => `p.${parent} = c.${child}`);
@@ -241,13 +244,13 @@ function mysqlOrphans({ name, columns, target, ...place }: ForeignKey, home: str
   );
 }
 
-/** SQL that finds something when another database is the connection's own one than that which was looked at. */
+/** SQL that finds a record when the connection uses another database than the one that was read. */
 function mysqlElsewhere(home: string): string {
   const says = `tables of other databases refer to those of ${home}: the migration has to run there`;
   return `SELECT ${literal(says)} AS what FROM DUAL WHERE DATABASE() <> ${literal(home)}`;
 }
 
-/** SQL that finds something when a table keeps its old rows by now: its history would not be changed with it. */
+/** SQL that finds a record when a table has become system-versioned: its history would not be changed with it. */
 function mysqlVersionedSince({ schema, table }: PlacedTable, home: string): string {
   return (
     `SELECT ${literal(`${table} is system-versioned by now: run raindrop adopt again`)} AS what FROM information_schema.TABLES ` +
@@ -256,9 +259,9 @@ function mysqlVersionedSince({ schema, table }: PlacedTable, home: string): stri
 }
 
 /**
- * SQL for all that a table has, an object each (`what`): the same has to be there after its columns have become bigint.
- * Of an index that is not unique the name may change: the server makes that of a foreign key anew, by the key's name.
- * @param isVersioned whether its old rows are counted as well
+ * SQL for everything that a table has, one object a record (`what`). After the change the same must be there. The name
+ * of an index that is not unique may differ: the server creates the index of a foreign key anew, under the key's name.
+ * @param isVersioned whether the rows of its history are counted as well
  */
 function mysqlContents({ schema, table }: PlacedTable, home: string, isVersioned: boolean): string {
   const [at, name] = [schemaSql(schema, home), literal(table)];

@@ -1,17 +1,17 @@
 import type { Query } from './old-key.js';
 
-/** A table with the database that it stands in. */
+/** A table, and its database. */
 export interface PlacedTable {
   readonly schema: string;
   readonly table: string;
 }
 
-/** @returns true where both are the same table */
+/** @returns true when both are the same table */
 export function sameTable(a: PlacedTable, b: PlacedTable): boolean {
   return a.schema === b.schema && a.table === b.table;
 }
 
-/** Without the name of the connection's own database: the migration runs in others as well. */
+/** Leaves out the name of the connection's own database: the migration also runs in databases of other names. */
 export function pathSql({ schema, table }: PlacedTable, home: string): string {
   return schema === home ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
 }
@@ -23,35 +23,35 @@ export function quoted(name: string): string {
 /** A column as SHOW CREATE TABLE writes it. */
 export interface DefinedColumn {
   readonly name: string;
-  /** Its type when that is an integer: `int(10) unsigned`. */
+  /** The type, when it is an integer: `int(10) unsigned`. */
   readonly type: string | undefined;
-  /** All that follows the type, with the blank in front: `MODIFY` drops what is not said again. */
+  /** Everything after the type, with the blank before it: `MODIFY` drops what is not repeated. */
   readonly rest: string;
-  /** The same, without the word by which the database makes the values. */
+  /** The same without AUTO_INCREMENT. */
   readonly restOfOurs: string;
   /** Whether the database makes the values. */
   readonly isGenerated: boolean;
   /** The expression from which the column is computed. */
   readonly computedFrom: string | undefined;
-  /** Whether its default is an expression, which may make values as well. */
+  /** Whether its default is an expression: that may make keys as well. */
   readonly hasComputedDefault: boolean;
 }
 
 const TEXT = String.raw`'(?:[^'\\]|\\.|'')*'`;
 
-/** Texts, names and comments are one token each, whatever is in them. */
+/** A text, a quoted name or a comment is one token, whatever it holds. */
 const TOKEN = new RegExp(`${TEXT}|"(?:[^"\\\\]|\\\\.|"")*"|\`(?:[^\`]|\`\`)*\`|/\\*.*?\\*/|\\w+|\\s+|.`, 'gsu');
 
 const INTEGER = /^(?:tiny|small|medium|big)?int(?:\(\d+\))?(?: unsigned)?(?: zerofill)?/i;
 
 const CONSTANT = new RegExp(`^\\s*(?:${TEXT}|-?[\\d.]+|NULL)(?=\\s|$)`, 'is');
 
-/** The columns of a table, from what SHOW CREATE TABLE says while `sql_mode` is empty. */
+/** Reads the columns of a table out of its SHOW CREATE TABLE, which was read while `sql_mode` was empty. */
 export function definedColumns(createTable: string): DefinedColumn[] {
   const body = outerTokens(createTable).find((token) => token.startsWith('(')) ?? '()';
   return partsOf(body.slice(1, -1)).flatMap((part): DefinedColumn[] => {
     const [name = '', ...definition] = part;
-    // Keys and constraints begin with a word.
+    // A column begins with a quoted name; keys and constraints begin with a word.
     if (!name.startsWith('`')) return [];
     const text = definition.join('').trimStart();
     const type = INTEGER.exec(text)?.[0];
@@ -64,7 +64,7 @@ export function definedColumns(createTable: string): DefinedColumn[] {
     return [
       {
         ...{ name: name.slice(1, -1).replaceAll('``', '`'), type: type?.toLowerCase(), rest },
-        // Without the blank in front of it, too.
+        // The blank before it goes as well.
         restOfOurs: counting === -1 ? rest : tokens.filter((_, at) => at !== counting && at !== counting - 1).join(''),
         isGenerated: counting !== -1,
         computedFrom: after('AS')?.find((token) => token.startsWith('(')),
@@ -74,7 +74,7 @@ export function definedColumns(createTable: string): DefinedColumn[] {
   });
 }
 
-/** Divided at the commas, each as tokens that begin with no blank. */
+/** Divides a body at its commas, into tokens. The first token of a part is no blank. */
 function partsOf(body: string): string[][] {
   const parts: string[][] = [[]];
   for (const token of outerTokens(body)) {
@@ -84,7 +84,7 @@ function partsOf(body: string): string[][] {
   return parts;
 }
 
-/** The tokens of a text; what stands in parentheses is one. */
+/** The tokens of a text; a pair of parentheses and its content is one token. */
 function outerTokens(text: string): string[] {
   const found: string[] = [];
   let depth = 0;
@@ -97,7 +97,7 @@ function outerTokens(text: string): string[] {
   return found;
 }
 
-/** A foreign key as it is made again. */
+/** A foreign key, with all that is needed to create it again. */
 export interface ForeignKey extends PlacedTable {
   readonly name: string;
   readonly columns: readonly string[];
@@ -106,7 +106,7 @@ export interface ForeignKey extends PlacedTable {
   readonly rules: string;
 }
 
-/** Every foreign key of the server that the account may see. */
+/** Reads every foreign key of the server that the account may see. */
 export async function foreignKeys(query: Query): Promise<ForeignKey[]> {
   const records = (await query(
     'SELECT k.TABLE_SCHEMA AS s, k.TABLE_NAME AS t, k.CONSTRAINT_NAME AS n, k.COLUMN_NAME AS c, ' +
@@ -131,7 +131,7 @@ export async function foreignKeys(query: Query): Promise<ForeignKey[]> {
 
 export function addForeignKey({ name, columns, target, rules, ...place }: ForeignKey, home: string): string {
   const list = (names: readonly string[]): string => names.map(quoted).join(', ');
-  // Without a name of its own the other table is looked for in the database of the one that refers.
+  // Without a database the server looks for the other table in the database of this one.
   const parent = place.schema === home ? pathSql(target, home) : `${quoted(target.schema)}.${quoted(target.table)}`;
   const refers = `FOREIGN KEY (${list(columns)}) REFERENCES ${parent} (${list(target.columns)})`;
   return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;

@@ -1,7 +1,7 @@
 import type { SupportedDatabase } from '@raindrop/node';
 import { CommandFailedError, InputError } from '../input-error.js';
 
-/** A column, and the type that the database says it has. */
+/** A column, and its type in the words of the database. */
 export interface TypedColumn {
   readonly table: string;
   readonly column: string;
@@ -10,7 +10,7 @@ export interface TypedColumn {
 
 /** A column that may hold keys, although no foreign key says so. */
 interface LooseColumn extends TypedColumn {
-  /** The key that its name speaks of, `users.id`; null when the name is that of no table. */
+  /** The key that its name suggests, such as `users.id`; null when no table fits the name. */
   readonly perhaps: string | null;
 }
 
@@ -24,56 +24,59 @@ export interface OldKey extends TypedColumn {
   readonly highestSql: string;
 }
 
-/** Keys that are to be Raindrop's, what refers to them, and what has to be done. */
+/** The keys that go over to Raindrop, the columns that refer to them, and the work. */
 export interface OldKeys {
   readonly database: SupportedDatabase;
   readonly keys: readonly OldKey[];
   /** The columns that refer to them, those that refer to these, and so on. */
   readonly references: readonly TypedColumn[];
-  /** Columns that no foreign key names, and whose names say that they hold keys. Nothing is done to them. */
+  /**
+   * Columns whose names suggest that they hold keys, and that have no foreign key. The migration leaves them as they
+   * are.
+   */
   readonly loose: readonly LooseColumn[];
-  /** What has to be cleared away first, a sentence each: the migration would fail on it, or lose it. */
+  /** What must be removed first, a sentence each: the migration would fail on it, or lose it. */
   readonly obstacles: readonly string[];
-  /** SQL that must find nothing (`what`, in words) when the migration begins: the obstacles of that moment. */
+  /** SQL that finds the obstacles (`what`, in words) when the migration begins: it must find none. */
   readonly guards: readonly string[];
-  /** SQL for all that the tables have (`what`, an object each). It has to be there after the change as well. */
+  /** SQL for everything that the tables have (`what`, one object a record). After the change the same must be there. */
   readonly contents: readonly string[];
   readonly steps: MigrationSteps;
 }
 
-/** What is to be done with an obstacle. */
+/** The advice about an obstacle. */
 export const CLEAR_AWAY = 'drop it before the migration, and create it again after';
 
-/** The work of a migration, there and back. */
+/** The steps of a migration: up and down. */
 interface MigrationSteps {
   readonly up: readonly MigrationStep[];
   readonly down: readonly MigrationStep[];
-  /** What is made again when a step has failed, on databases that do not take the steps before back. */
+  /** Statements that create again what was dropped, after an error on databases that do not roll table changes back. */
   readonly again: readonly string[];
 }
 
-/** A statement, or a column of SQLite, where a table is built anew. */
+/** A statement; or a column whose table SQLite rebuilds. */
 export type MigrationStep = { readonly sql: string } | RebuiltColumn;
 
 interface RebuiltColumn {
   readonly table: string;
   readonly column: string;
-  /** Whether the database is to make the values again. */
+  /** Whether the database makes the values afterwards. */
   readonly isGenerated: boolean;
-  /** Whether it is never to make one twice, not even after a DELETE. */
+  /** Whether it then makes no value twice, not even after a DELETE (AUTOINCREMENT). */
   readonly isCounted: boolean;
 }
 
 /** Runs a statement and answers with its records. */
 export type Query = (sql: string, values?: readonly string[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** `schema.table` or `table`, as it was given. */
+/** `schema.table` or `table`, as the flag gives it. */
 interface TablePath {
   readonly schema: string | undefined;
   readonly name: string;
 }
 
-/** A key as it was asked for. */
+/** A key, as the flags give it. */
 export interface KeyPath extends TablePath {
   readonly column: string;
 }
@@ -92,8 +95,8 @@ export function keyPathsOf(tables: string, columns: string): KeyPath[] {
 }
 
 /**
- * A column for each of the tables, of an option that names one for all, or one for each with commas between them.
- * @throws InputError for another number of names
+ * Reads an option that names one column for all tables, or one for each, with commas between them.
+ * @throws InputError for any other number of names
  */
 export function columnsFor(option: string, columns: string, tables: number): string[] {
   const names = tables === 1 ? [columns] : columns.split(',').map((each) => each.trim());
@@ -124,7 +127,7 @@ function unquoted(part: string): string {
   return quote === '"' || quote === '`' ? part.slice(1, -1).replaceAll(quote + quote, quote) : part.trimEnd();
 }
 
-/** The number that a database gives as text; 0 for an empty table. */
+/** Reads the highest key, which the database gives as text; 0 for an empty table. */
 export function numberIn(found: Readonly<Record<string, unknown>> | undefined): bigint {
   return BigInt((found?.['highest'] as string | null | undefined) ?? 0);
 }
@@ -141,10 +144,10 @@ export function notAnInteger(table: string, column: string, type: string): Comma
   );
 }
 
-/** Columns that no table but the worker table has together, in each of its ages. */
+/** Only the worker table has these columns together, in all its versions. */
 const OF_WORKER_TABLES = ['code', 'time_unit', 'heartbeat_time', 'version', 'del_flag'];
 
-/** Its ids are no keys: they are part of every ID. */
+/** Refuses the worker table: its ids are no keys, but a part of every ID. */
 export function refuseWorkerTable(table: string, columns: readonly string[]): void {
   const names = columns.map((name) => name.toLowerCase());
   if (!OF_WORKER_TABLES.every((each) => names.includes(each))) return;
@@ -153,7 +156,7 @@ export function refuseWorkerTable(table: string, columns: readonly string[]): vo
   );
 }
 
-/** Nothing would keep the same ID from being there twice. */
+/** The error for a column that is not unique: the same ID could be in it twice. */
 export function notAKey(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} is no key: it is not part of the primary key, and not unique by itself. Make it one first, or ` +
@@ -161,19 +164,19 @@ export function notAKey(table: string, column: string): CommandFailedError {
   );
 }
 
-/** What refers to another key is widened with that key. */
+/** The error for a key that refers to another key: it is widened with that one. */
 export function refersElsewhere(table: string, column: string, to: string): CommandFailedError {
   return new CommandFailedError(`${table}.${column} refers to ${to}: adopt that key, and this one is widened with it`);
 }
 
-/** A column that refers to two keys cannot have two types. */
+/** The error for a column that refers to two keys: it cannot have two types. */
 export function refersTwice(table: string, column: string, to: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} would become bigint, and refers to ${to} as well: make that key bigint first`,
   );
 }
 
-/** Its values would go on being made by the database. */
+/** The error for a column whose values the database would go on making. */
 export function makesKeys(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} has the default of an expression, by which the database makes keys: drop the default first ` +
@@ -181,7 +184,7 @@ export function makesKeys(table: string, column: string): CommandFailedError {
   );
 }
 
-/** A computed column: its author would have to widen the columns that it is computed from. */
+/** The error for a computed column: the user must widen the columns from which it is computed. */
 export function computedColumn(table: string, column: string, expression: string): CommandFailedError {
   return new CommandFailedError(
     `${table}.${column} is computed from ${expression}, and would have to hold new IDs: make it, and what it is ` +
@@ -189,7 +192,7 @@ export function computedColumn(table: string, column: string, expression: string
   );
 }
 
-/** A column of the database, as far as that is of interest here. */
+/** A column of the database that may be a reference. */
 export interface Candidate extends TypedColumn {
   /** Whether a foreign key names it. */
   readonly isLinked: boolean;
@@ -200,9 +203,9 @@ const NAME = /^(.+?)(?:_id|_ID|Id|ID)$/;
 const INTEGER = /int/i;
 
 /**
- * The columns that are named like a reference, hold integers and have no foreign key. Left out are those whose name is
- * that of their own table, or of a table whose key stays as it is.
- * @param keys those that change
+ * Finds the columns that are named like a reference, hold integers and have no foreign key. A column named after its
+ * own table, or after a table whose key stays, is left out.
+ * @param keys the keys that change
  * @param tables the names of all tables
  */
 export function looseColumns(
@@ -220,7 +223,7 @@ export function looseColumns(
   });
 }
 
-/** Whether `orderLine` or `order_line` speaks of a table `order_lines`. */
+/** Whether a name such as `orderLine` or `order_line` means the table `order_lines`. */
 export function isNameOf(stem: string, table: string): boolean {
   const [one, many] = [stem, table].map((name) => name.replace(/[^A-Za-z0-9]/g, '').toLowerCase());
   return [one!, `${one!}s`, `${one!}es`, one!.replace(/y$/, 'ies')].includes(many!);

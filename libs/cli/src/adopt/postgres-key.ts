@@ -16,7 +16,7 @@ import {
 import { literal, postgresContents, postgresCounters, postgresDependents, quoted } from './postgres-names.js';
 
 interface Column {
-  /** Quoted where that is needed, with its schema where the search path does not lead there. */
+  /** The table as SQL names it: quoted where needed, with its schema where the search path does not contain it. */
   readonly path: string;
   readonly table: string;
   readonly column: string;
@@ -24,7 +24,7 @@ interface Column {
 }
 
 interface Key extends Column {
-  /** `a` or `d` of an identity, else empty. */
+  /** `a` (always) or `d` (by default) for an identity column, else empty. */
   readonly identity: string;
   readonly fallback: string | null | undefined;
   readonly sequence: string | null | undefined;
@@ -32,19 +32,19 @@ interface Key extends Column {
 
 const INTEGER = ['smallint', 'integer', 'bigint'];
 
-/** The sequence of a serial column, or that of a default that nobody owns. */
+/** The sequence of a serial column, or of a default with a sequence that no column owns. */
 const SEQUENCE =
   'COALESCE(pg_get_serial_sequence($1, $2), (SELECT e.refobjid::regclass::text FROM pg_depend e JOIN pg_class s ' +
   "ON s.oid = e.refobjid AND s.relkind = 'S' WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid LIMIT 1))";
 
-/** Whether the column is part of the primary key, or unique by itself. */
+/** SQL: whether the column is part of the primary key, or unique by itself. */
 const IS_KEY =
   'EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND (i.indisprimary AND a.attnum = ANY (i.indkey) ' +
   'OR i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum))';
 
 /**
- * PostgreSQL takes foreign keys along when a type changes; identity or default go, so that nobody else makes keys. The
- * sequence behind a serial column stays: `down` needs it.
+ * PostgreSQL changes foreign keys along with a type. Identity or default are removed, so that the database makes no
+ * more keys. The sequence of a serial column stays: `down` needs it.
  */
 export async function readPostgresKeys(query: Query, paths: readonly KeyPath[]): Promise<OldKeys> {
   const keys: Key[] = [];
@@ -115,7 +115,7 @@ function isAmong(columns: readonly Column[], { path, column }: Pick<Column, 'pat
   return columns.some((each) => each.path === path && each.column === column);
 }
 
-/** What a column refers to. */
+/** Reads the columns to which a column refers. */
 async function referredBy(query: Query, { path, column }: Column): Promise<Pick<Column, 'path' | 'column'>[]> {
   const records = await query(
     'SELECT k.confrelid::regclass::text AS path, p.attname AS parent ' +
@@ -128,7 +128,7 @@ async function referredBy(query: Query, { path, column }: Column): Promise<Pick<
   return records.map((each) => ({ path: String(each['path']), column: String(each['parent']) }));
 }
 
-/** The columns of all tables but the server's own. */
+/** Reads the columns of all tables except the server's own. */
 async function readCandidates(query: Query): Promise<{ candidates: Candidate[]; tables: string[] }> {
   const records = await query(
     'SELECT c.relname AS name, a.attname AS col, format_type(a.atttypid, a.atttypmod) AS type, EXISTS (SELECT FROM ' +
@@ -164,7 +164,7 @@ function widen({ path, column }: Column): MigrationStep {
   return { sql: `ALTER TABLE ${path} ALTER COLUMN ${quoted(column)} TYPE bigint` };
 }
 
-/** Ends the database's own keys. */
+/** The steps after which the database makes no more keys. */
 function endOf({ identity, fallback, ...key }: Key): MigrationStep[] {
   return [
     ...(identity !== '' ? [{ sql: `${alterOf(key)} DROP IDENTITY` }] : []),

@@ -14,14 +14,14 @@ interface Place {
   readonly column: string;
 }
 
-/** What PostgreSQL makes anew by itself when a column's type changes. */
+/** The catalogues of objects that PostgreSQL itself creates anew when a column's type changes. */
 const KEPT_CLASSES = "'pg_constraint'::regclass, 'pg_statistic_ext'::regclass";
 
 /**
- * SQL for everything that the catalogue says depends on a column, in words (`what`), and what is to be done with it; but for what PostgreSQL keeps by
- * itself when the type changes: constraints, indexes, statistics, the column's own default and sequence. A kind of
- * object that a later version brings is named as well, for nothing is looked for by its kind. Tables that inherit the
- * column, partitions among them, change with it, and so count.
+ * SQL for everything that depends on a column by the catalogue, in words (`what`), with what to do about it. Left out
+ * is what PostgreSQL keeps when the type changes: constraints, indexes, statistics, the column's own default and
+ * sequence. The kinds of objects are not listed here, so those of later versions are found as well. Tables that inherit
+ * the column, such as partitions, change with it: what depends on their columns counts too.
  */
 export function postgresDependents({ path, column }: Place): string {
   return `WITH RECURSIVE rel(oid) AS (
@@ -65,7 +65,10 @@ SELECT DISTINCT found.what || ': ' || found.cure AS what FROM (
 ) found ORDER BY 1`;
 }
 
-/** SQL for the defaults of other columns that count with the sequence of an identity, which goes with it. */
+/**
+ * SQL for the defaults of other columns that use the sequence of an identity column: the sequence goes with the
+ * identity.
+ */
 export function postgresCounters({ path, column }: Place): string {
   return `SELECT 'the default of ' || f.adrelid::regclass::text || '.' || quote_ident(b.attname) || ' counts with the sequence of '
   || a.attrelid::regclass::text || '.' || quote_ident(a.attname) || ', which goes: drop that default first' AS what
@@ -77,9 +80,9 @@ WHERE a.attrelid = ${literal(path)}::regclass AND a.attname = ${literal(column)}
 }
 
 /**
- * SQL for all that a table has, an object each (`what`): the same has to be there after its columns have become bigint.
- * Casts and brackets are left out of expressions, for PostgreSQL writes them for another type in another way.
- * @param columns those whose defaults go
+ * SQL for everything that a table has, one object a record (`what`). After the change the same must be there. Casts and
+ * brackets are left out of expressions: PostgreSQL writes them differently for another type.
+ * @param columns the columns whose defaults are removed
  */
 export function postgresContents(path: string, columns: readonly string[]): string {
   const table = `${literal(path)}::regclass`;

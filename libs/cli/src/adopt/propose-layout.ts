@@ -2,25 +2,25 @@ import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type Read
 import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { layoutOfAnyLife } from '../options/module-options.js';
 
-/** Options of a layout, by its bits or by `layout: 'number'`. */
+/** The options of a layout: its bits, or `layout: 'number'`. */
 export type ProposedOptions = LayoutOptions | (Omit<ReadyLayoutOptions, 'layout'> & { readonly layout: 'number' });
 
 /** A layout whose IDs are all larger than the old keys. */
 export interface Proposal {
   readonly options: ProposedOptions;
   readonly plan: LayoutPlan;
-  /** No ID that is issued from now on is smaller, whichever clock of a service it has. */
+  /** All IDs that are issued from now on are at least this, also on a host whose clock is up to 60 s behind. */
   readonly floor: bigint;
 }
 
-/** A proposal before it is known whether it will do. */
+/** A proposal that is not judged yet. */
 type Draft = Omit<Proposal, 'plan'> & { readonly layout: Layout };
 
 const BITS = ['timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength'] as const;
 
 type Bits = Partial<Pick<LayoutOptions, (typeof BITS)[number]>>;
 
-/** Options of a shape, and the bits that they stand for. */
+/** The options of a layout without its epoch, and the bits for which they stand. */
 interface Shape {
   readonly options: Partial<ProposedOptions>;
   readonly bits: Bits;
@@ -29,7 +29,7 @@ interface Shape {
 const DEFAULT_BITS = { timeStampLength: 33, workIdLength: 10, endBitsLength: 1 } as const;
 const MILLISECOND_BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 } as const;
 
-/** Exact JavaScript numbers for decades, then the default's high rate. */
+/** The shapes in the order of preference: exact JavaScript numbers for decades, then the high rate of the default. */
 const SHAPES: readonly Shape[] = [
   {
     options: { layout: 'number' },
@@ -38,32 +38,32 @@ const SHAPES: readonly Shape[] = [
   { options: DEFAULT_BITS, bits: { timeUnit: 'second', ...DEFAULT_BITS } },
 ];
 
-/** Where neither lasts: it starts at the largest IDs of all. */
+/** The shape where those do not last: of all shapes, its IDs start at the largest values. */
 const LAST_SHAPE: Shape = { options: MILLISECOND_BITS, bits: MILLISECOND_BITS };
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
-/** A layout that ends sooner is not worth a migration. */
+/** A layout must last for this time, ms: one that ends sooner is not worth a migration. */
 const LEAST_LIFE_MS = 20 * YEAR_MS;
 
-/** By how much the clock of a service may be behind the one that counts here: twice `maxClockSkewMs`. */
+/** The clock of a service may be this far behind the clock of this host, ms: twice `maxClockSkewMs`. */
 const SKEW_MS = 60_000;
 
-/** So much earlier than needed is the epoch, so that no clock's IDs reach down to the old keys. */
+/** The epoch is this much earlier than needed, ms, so that no clock's IDs are as small as an old key. */
 const MARGIN_MS = 3_600_000;
 
 /** Earlier dates have no ISO form of four digits. */
 const EARLIEST_MS = Date.parse('0001-01-01');
 
 /**
- * The layout for a table whose largest key is `highest`; undefined when none lasts 20 years: IDs have 63 bits, and what
- * the old keys have used up of them is lost as time.
+ * Proposes the layout for a table whose largest key is `highest`. Undefined when no layout lasts 20 years: IDs have 63
+ * bits, and the part below the old keys is lost as time.
  *
- * The epoch is the default's where its IDs are larger than the old keys. Else it is the latest midnight from which the
- * present's are, with an hour to spare: the older the epoch, the larger the IDs.
- * @param wish options that are to be as they are given
- * @throws ConfigurationError when the wishes are no layout
+ * The epoch is that of the default, when its present IDs are larger than the old keys. Else it is the latest midnight
+ * that makes them so, with an hour to spare: the older the epoch, the larger the IDs.
+ * @param wish options that the layout must have
+ * @throws ConfigurationError when no layout can have them
  */
 export function proposeLayout(highest: bigint, wish: Partial<LayoutOptions>, nowMs: number): Proposal | undefined {
   const drafts = (shapes: readonly Shape[]): Draft[] => shapes.flatMap((shape) => draft(shape, wish, highest, nowMs));
@@ -73,7 +73,7 @@ export function proposeLayout(highest: bigint, wish: Partial<LayoutOptions>, now
   return best(lasting.length > 0 ? lasting : drafts(asked), nowMs);
 }
 
-/** The first that meets the needs; where none does, the one with the highest rate. */
+/** The first draft that meets the needs; when none does, the one with the highest rate. */
 function best(drafts: readonly Draft[], nowMs: number): Proposal | undefined {
   const planned = drafts.map(({ options, floor, layout }) => ({
     lowBits: layout.lowBits,
@@ -85,12 +85,12 @@ function best(drafts: readonly Draft[], nowMs: number): Proposal | undefined {
   return (fitting ?? [...planned].sort((a, b) => b.lowBits - a.lowBits)[0])?.proposal;
 }
 
-/** Whether a shape has what is wished of it. */
+/** Whether a shape has the wished bits. */
 function isShape({ bits }: Shape, wish: Partial<LayoutOptions>): boolean {
   return BITS.every((name) => wish[name] === undefined || wish[name] === bits[name]);
 }
 
-/** The shape with the first epoch that will do; none when no epoch does. */
+/** The shape with the first epoch whose IDs are larger than the old keys and which lasts; none when no epoch is. */
 function draft(shape: Shape, wish: Partial<LayoutOptions>, highest: bigint, nowMs: number): Draft[] {
   const isNumber = 'layout' in shape.options;
   const wishes = isNumber ? Object.fromEntries(Object.entries(wish).filter(([name]) => !isBit(name))) : wish;
@@ -107,9 +107,9 @@ function draft(shape: Shape, wish: Partial<LayoutOptions>, highest: bigint, nowM
   return [];
 }
 
-/** The default's epoch, and the one that the old keys demand. */
+/** The epochs to try: that of the default, and the one that the old keys demand. */
 function epochsFor(at: (epoch: string) => ProposedOptions, highest: bigint, nowMs: number): string[] {
-  // Refuses what is wrong with the wishes, before anything is reckoned with them.
+  // This refuses wrong wishes, before anything is computed with them.
   const { unitMs, lowBits } = layoutOfAnyLife(at(dayOf(nowMs)), nowMs);
   const used = highest > 0n ? Number(highest >> BigInt(lowBits)) + 1 : 1;
   const demandedMs = nowMs - used * unitMs - MARGIN_MS;
@@ -117,7 +117,7 @@ function epochsFor(at: (epoch: string) => ProposedOptions, highest: bigint, nowM
   return demandedMs >= EARLIEST_MS ? [...usual, dayOf(demandedMs)] : usual;
 }
 
-/** What was asked of the layout is no part of it. */
+/** Leaves out the needs, which are no part of a layout. */
 function withoutNeeds(options: ProposedOptions): ProposedOptions {
   const kept = { ...options };
   delete kept.expectedNodes;

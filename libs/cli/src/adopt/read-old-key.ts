@@ -6,11 +6,19 @@ import { keyPathsOf, type OldKeys, type Query } from './old-key.js';
 import { readPostgresKeys } from './postgres-key.js';
 import { readSqliteKeys } from './sqlite-key.js';
 
+const CONNECT_MS = 10_000;
+
 /**
- * Looks at the keys of tables and at what refers to them; changes nothing.
- * @param table as `--table` has it, `column` as `--column`
- * @throws InputError for a table or column that is not there; CommandFailedError for one that cannot hold IDs;
- * DatabaseCallError when the database is out of reach, or refuses
+ * The time limit of a statement, ms: without an index the highest key of a large table is found by reading all of it.
+ */
+const ANSWER_MS = 600_000;
+
+/**
+ * Reads the keys of tables and the columns that refer to them; changes nothing.
+ * @param table the value of `--table`
+ * @param column the value of `--column`
+ * @throws InputError for a missing table or column; CommandFailedError for a column that cannot hold IDs;
+ * DatabaseCallError when the database cannot be reached, or refuses
  */
 export async function readOldKeys(url: unknown, table: string, column: string): Promise<OldKeys> {
   const paths = keyPathsOf(table, column);
@@ -21,7 +29,7 @@ export async function readOldKeys(url: unknown, table: string, column: string): 
   });
 }
 
-/** Asks a database over a connection of its own. @throws InputError for a URL that names none */
+/** Asks a database over a connection of its own. @throws InputError when the URL names no database */
 export async function withOldDatabase<T>(
   url: unknown,
   work: (query: Query, type: SupportedDatabase) => Promise<T>,
@@ -29,7 +37,7 @@ export async function withOldDatabase<T>(
   const addresses = databaseAddressesOf(url);
   if (addresses === undefined) throw new InputError('--url must begin with mysql:, mariadb:, postgres: or sqlite:');
   const { type } = addresses[0]!;
-  // Nothing is made of a name that was mistyped.
+  // SQLite must not create a file of a mistyped name.
   const existing = addresses.map((each) =>
     type === 'better-sqlite3' ? { ...each, extra: { fileMustExist: true } } : each,
   );
@@ -46,8 +54,3 @@ export async function withOldDatabase<T>(
     await database.close();
   }
 }
-
-const CONNECT_MS = 10_000;
-
-/** The highest key of a large table without an index is found by reading it. */
-const ANSWER_MS = 600_000;

@@ -16,8 +16,8 @@ import {
 } from './old-key.js';
 
 /**
- * SQLite's integers have 64 bits already. The tables are built anew all the same: an INTEGER PRIMARY KEY makes keys of
- * its own when an insert brings none, and TypeORM would find types that differ from the entities'.
+ * SQLite's integers have 64 bits already. The tables are rebuilt all the same: an INTEGER PRIMARY KEY makes a key
+ * itself when an insert has none, and TypeORM would find types that differ from those of the entities.
  */
 export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): Promise<OldKeys> {
   const tables = await readSqliteTables(query);
@@ -81,13 +81,13 @@ async function readKey(
   const [other] = await query(`${wrong} LIMIT 1`);
   if (other !== undefined) throw notAnInteger(table.name, found.column, `${String(other['type'])} in some rows`);
   const highestSql = `SELECT CAST(MAX(${quoted(found.column)}) AS TEXT) AS highest ${place}`;
-  // A lone integer key is the row's own number, which SQLite fills in.
+  // A single integer key is the row's own number, which SQLite fills in.
   const isGenerated = type === 'integer' && table.primary.length === 1 && same(table.primary[0]!, found.column);
   const highest = numberIn((await query(highestSql))[0]);
   return { table: table.name, column: found.column, type, isGenerated, highestSql, highest };
 }
 
-/** The columns, those that refer to them, those that refer to these, and so on. */
+/** The keys, the columns that refer to them, those that refer to these, and so on. */
 function referringTo(keys: readonly TypedColumn[], links: readonly SqliteLink[]): TypedColumn[] {
   const columns = [...keys];
   for (const target of columns) {
@@ -106,13 +106,13 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A foreign key's column, and what it refers to. */
+/** A column of a foreign key, and the column to which it refers. */
 interface SqliteLink {
   readonly from: TypedColumn;
   readonly to: { readonly table: string; readonly column: string };
 }
 
-/** A table as it is; names are compared without regard to case. */
+/** A table. SQLite compares its names without regard to case. */
 interface SqliteTable {
   readonly name: string;
   readonly columns: readonly TypedColumn[];
@@ -121,7 +121,7 @@ interface SqliteTable {
   /** Columns that are unique by themselves. */
   readonly unique: readonly string[];
   readonly links: readonly SqliteLink[];
-  /** Whether SQLite counts its keys, and makes none twice after a DELETE. */
+  /** Whether it is AUTOINCREMENT: SQLite makes no key twice, not even after a DELETE. */
   readonly isCounted: boolean;
 }
 
@@ -168,20 +168,20 @@ async function linksOf(
     'SELECT "table" AS target, seq, "from" AS child, "to" AS parent FROM pragma_foreign_key_list(?) ORDER BY id, seq';
   return (await query(sql, [name])).flatMap(({ target, seq, child, parent }): SqliteLink[] => {
     const from = columns.find((each) => same(each.column, String(child)));
-    // Without a column it is the primary key of the other table.
+    // A foreign key that names no column refers to the primary key of the other table.
     const keys = tables.find((each) => same(each.name, String(target)))?.primary ?? [];
     const column = (parent as string | null) ?? keys[Number(seq)];
     return from === undefined || column === undefined ? [] : [{ from, to: { table: String(target), column } }];
   });
 }
 
-/** By these names a row's own number is read, unless a column has one of them. */
+/** These names read a row's own number, unless a column has that name. */
 const OWN_NUMBER = ['rowid', 'oid', '_rowid_'];
 
 /**
- * SQL for what reads a row's own number (`what`): it was the key's, and is another one as soon as the key is Raindrop's.
- * SQLite keeps no list of what depends on what, only texts: any trigger or view is meant that names the table and one of
- * the words; and full-text tables over the table's rows that do not name the key.
+ * SQL for everything that reads a row's own number (`what`): until now that number is the key, and after the change it
+ * is another one. SQLite has only the texts of triggers and views, so each one counts that names the table and one of
+ * the words. Full-text tables over the table's rows count when they do not name the key.
  * @param columns the names of all columns of the database
  */
 function sqliteRowNumbers({ table, column }: TypedColumn, columns: readonly string[]): string {
@@ -199,7 +199,7 @@ UNION ALL SELECT 'the full-text table ' || name || ' finds rows of ' || ${litera
   WHERE type = 'table' AND lower(sql) LIKE 'create virtual%' AND ${has('content', name)} AND NOT (instr(${plain}, 'usingfts5(') > 0 AND ${has('content_rowid', key)})`;
 }
 
-/** SQL for all that a table has, an object each (`what`): the same has to be there after it has been built anew. */
+/** SQL for everything that a table has, one object a record (`what`). After the rebuild the same must be there. */
 function sqliteContents(table: string): string {
   const name = literal(table);
   const link = `COALESCE(f."to", '') || ' ' || f.on_update || ' ' || f.on_delete`;

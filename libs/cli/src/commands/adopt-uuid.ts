@@ -15,7 +15,7 @@ import type { CliOutput } from '../io/cli-output.js';
 import { showNumber } from '../io/text.js';
 import type { FlagValues } from '../options/module-options.js';
 
-/** So many rows may come before the migration runs, beside as many as there are. */
+/** Numbers are reserved for twice the rows of now, and for this many rows that come before the migration runs. */
 const SPARE = 1_000_000n;
 
 /** `raindrop adopt --from uuid`: two migrations that give the rows of tables numbers in place of their UUIDs. */
@@ -38,7 +38,7 @@ export async function adoptUuid(
   if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, namesOf(keys, keptName));
   const code = opened && uuidCode(opened);
   const largest = keys.reduce((a, b) => (b.numbers.reserve > a.numbers.reserve ? b : a));
-  // Rows may come while it runs: as many again have room.
+  // Twice the reserved numbers lie below the new IDs: rows may also come while the migration runs.
   const proposal = proposeLayout(2n * largest.numbers.reserve, wish, now);
   if (proposal === undefined) throw noRoom(largest, Object.keys(wish));
   const phases = uuids.phases(
@@ -62,7 +62,7 @@ export async function adoptUuid(
   await output.result(result, () => files.map(({ file, migration }) => file ?? migration.trimEnd()));
 }
 
-/** A key, the order in which its rows were made, and their numbers. */
+/** A key, the order in which its rows were created, and their numbers. */
 interface OrderedKey extends UuidKey {
   readonly rows: bigint;
   /** The order, for people. */
@@ -117,7 +117,7 @@ function keyRemarks({ key, following, rows, first, about }: OrderedKey): string[
   ];
 }
 
-/** Without what else is known of a column. */
+/** Table, name and type of a column, for the result. */
 function typed({ table, column, type }: TypedColumn): TypedColumn {
   return { table, column, type };
 }
@@ -126,7 +126,7 @@ function placeOf({ table, column }: TypedColumn): string {
   return `${table}.${column}`;
 }
 
-/** What is said of each key, once where it is the same of several. */
+/** A name for each key; one that several keys share is listed once. */
 function namesOf(keys: readonly OrderedKey[], name: (key: TypedColumn) => string): string {
   return [...new Set(keys.map(({ key }) => name(key)))].join(', ');
 }

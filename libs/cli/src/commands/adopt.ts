@@ -15,7 +15,13 @@ import { numberOf } from '../options/option-flags.js';
 import { showNumber } from '../io/text.js';
 import { adoptUuid } from './adopt-uuid.js';
 
-/** `raindrop adopt`: how the keys of tables go over to Raindrop. It reads; the migration that it prints is run by you. */
+/** Keys may stay JavaScript numbers when new IDs are exact numbers for this time, ms. */
+const LASTING_MS = 20 * 365 * 86_400_000;
+
+/**
+ * `raindrop adopt`: plans how the keys of tables go over to Raindrop. It only reads; the user runs the printed
+ * migration.
+ */
 export async function adopt(flags: FlagValues, output: CliOutput): Promise<void> {
   const options = moduleOptions(flags);
   if (options.layout !== undefined)
@@ -81,22 +87,19 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
   );
 }
 
-/** As long as that, and keys that are numbers may stay numbers. */
-const LASTING_MS = 20 * 365 * 86_400_000;
-
-/** Whether the new IDs are exact JavaScript numbers for decades, so that an application may keep them as numbers. */
+/** Whether the new IDs are exact JavaScript numbers for 20 years, so that an application may keep keys as numbers. */
 export function keepsNumbers({ plan: { safeUntil } }: Proposal, nowMs: number): boolean {
   return safeUntil === null || Date.parse(safeUntil) - nowMs >= LASTING_MS;
 }
 
-/** `table.column` of each column that is not bigint yet. */
+/** The columns that are not bigint yet, as `table.column`. */
 export function columnsToWiden({ keys, references }: OldKeys): string[] {
   const isWide = (each: string): boolean => /^bigint(\(\d+\))?$/.test(each);
   const columns = [...keys, ...references].filter((each) => !isWide(each.type));
   return columns.map((each) => `${each.table}.${each.column}`);
 }
 
-/** What people are told beside the migration, a sentence each. */
+/** The remarks beside the migration, a sentence each. */
 export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number): string[] {
   const { options, plan, floor } = proposal;
   const widen = columnsToWiden(old);
@@ -115,7 +118,7 @@ export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number)
   ];
 }
 
-/** What the application's code has against texts; nothing when it was not read. */
+/** The places in the application's code that break when keys become texts; none when the code was not read. */
 export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
   if (found === null) return [];
   if (found.length === 0) return ['in the project nothing was found that breaks when keys become texts'];
@@ -125,7 +128,7 @@ export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
   ];
 }
 
-/** What an insert would fail without, whatever keys are. */
+/** The DataSources in which an insert would fail, because Raindrop is not imported. */
 export function dataSourceRemarks(found: readonly LoneDataSource[] | null): string[] {
   return (found ?? []).map(
     ({ file, line }) =>

@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
+import { generatorOptions, layoutOptions } from '@raindrop/core/internal';
 import type { IdService, SnowflakeModuleOptions } from '@raindrop/node';
-import { LAYOUT_OPTIONS } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
@@ -8,7 +8,7 @@ import { showDuration, showNumber, textTable } from '../io/text.js';
 import { moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 import { withIdService } from '../service/with-id-service.js';
 
-/** A layout that holds more than any machine can issue: what is measured is the machine. */
+/** The default layout of the measurement. It has room for more IDs than any machine can issue. */
 const WIDE = {
   timeUnit: 'second',
   startTimeStamp: '2026-01-01',
@@ -17,9 +17,10 @@ const WIDE = {
   endBitsLength: 1,
 } as const;
 
+/** The IDs of a batch. */
 const BATCH = 1_000;
 
-/** So many single calls between two looks at the clock. */
+/** The single calls between two reads of the clock. */
 const SLICE = 256;
 
 interface Measured {
@@ -29,9 +30,12 @@ interface Measured {
   readonly idsPerSecond: number;
 }
 
+/** The options on which a measurement depends: the bits, and how IDs are issued. */
+const MEASURED = [...Object.keys(layoutOptions), 'layout', ...Object.keys(generatorOptions), 'clock'];
+
 /**
- * `raindrop bench`: IDs a second on this machine, in this process. The rows live in memory, whatever database the options
- * name: on the table of a service its layout would count as one of that table from then on.
+ * `raindrop bench`: measures IDs a second in this process. The worker rows are in memory, whatever database the options
+ * name: on the table of a service the measured layout would count as a layout of that table from then on.
  */
 export async function bench(flags: FlagValues, output: CliOutput): Promise<void> {
   const seconds = Number(flags['seconds']);
@@ -60,25 +64,11 @@ export async function bench(flags: FlagValues, output: CliOutput): Promise<void>
   ]);
 }
 
-/** What a measurement depends on: the bits, and how IDs are issued. */
-const MEASURED = [
-  ...LAYOUT_OPTIONS,
-  ...([
-    'layout',
-    'onClockBack',
-    'onExhausted',
-    'maxHoldMs',
-    'maxAheadMs',
-    'sequenceStart',
-    'maxBatch',
-    'clock',
-  ] as const),
-];
-
 function benchOptions(given: SnowflakeModuleOptions): SnowflakeModuleOptions {
   refuseUnknown(given);
-  const names = MEASURED.filter((name) => given[name] !== undefined);
-  const measured = Object.fromEntries(names.map((name) => [name, given[name]])) as SnowflakeModuleOptions;
+  const measured: SnowflakeModuleOptions = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => MEASURED.includes(name) && value !== undefined),
+  );
   const options = namesLayout(given) ? measured : { ...measured, ...WIDE };
   return { ...options, dbConfig: 'sqlite::memory:', allowVolatile: true };
 }
@@ -92,7 +82,7 @@ async function measure(
   const show = (share: number, how: string): void =>
     progress.show(share, () => `${how}, ${showDuration(Math.ceil(((1 - share) * 2 * ms) / 1_000) * 1_000)} left`);
   const { signal } = output.interruption;
-  // Kept, so that no compiler finds out that nobody reads them.
+  // The last ID is stored, so that the compiler cannot leave the calls out.
   const last = { id: 0n };
   const single = async (): Promise<number> => {
     for (let done = 0; done < SLICE; done++) {
@@ -130,16 +120,16 @@ async function run(
   const began = performance.now();
   const until = began + ms;
   let ids = 0;
-  let breath = began;
+  let yieldedAt = began;
   for (;;) {
     ids += await slice();
     const now = performance.now();
     if (now >= until) return { what, ids, ms: now - began, idsPerSecond: (ids * 1_000) / (now - began) };
-    if (now - breath < 1) continue;
-    // Timers, renewals and signals have their turn every millisecond.
+    if (now - yieldedAt < 1) continue;
+    // Timers, renewals and signals get a turn every millisecond.
     await new Promise((resolve) => setImmediate(resolve));
     output.interruption.check();
     show((now - began) / ms);
-    breath = performance.now();
+    yieldedAt = performance.now();
   }
 }

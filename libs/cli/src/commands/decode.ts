@@ -6,15 +6,15 @@ import { toJson, type CliOutput } from '../io/cli-output.js';
 import { linesOf } from '../io/text.js';
 import { layoutToRead, moduleOptions, namesLayout, refuseUnknown, type FlagValues } from '../options/module-options.js';
 
-/** So many are read, written and forgotten at a time. */
+/** So many IDs are read and written at a time. */
 const SLICE = 1_000;
 
-/** So many wrong ones are named. */
+/** So many wrong texts are named. */
 const MOST_NAMED = 100;
 
 /**
- * `raindrop decode`: what IDs say, whoever issued them. Without a layout it recognises the system, without `--format` the
- * form. Wrong ones are reported together, and the others shown.
+ * `raindrop decode`: takes IDs of any system apart. Without a layout it recognises the system, without `--format` the
+ * form. Wrong texts are reported together at the end; the others are shown.
  */
 export async function decode(texts: readonly string[], flags: FlagValues, output: CliOutput): Promise<void> {
   const read = readerOf(flags);
@@ -34,7 +34,7 @@ export async function decode(texts: readonly string[], flags: FlagValues, output
       shown += decoded.length;
     }
   } finally {
-    // Also what was ended early is one document.
+    // A result that ends early is one JSON document as well.
     if (output.isJson && shown > 0) output.finish('\n]\n');
   }
   if (problems.length > 0) throw new InputError('not every ID can be read:', shortened(problems));

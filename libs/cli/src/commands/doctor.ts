@@ -8,7 +8,7 @@ import { onExistingFile, requireRows, resolveWorkers, withWorkers } from '../ser
 
 const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
-/** `raindrop doctor`: what would keep a service from working, or may. */
+/** `raindrop doctor`: finds what keeps a service from working, or may do so. */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
   const given = onExistingFile(moduleOptions(flags));
   const options = resolveWorkers(given, lastDayOf(given));
@@ -19,7 +19,10 @@ export async function doctor(flags: FlagValues, output: CliOutput): Promise<Exit
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;
 }
 
-/** A layout that has expired is a finding like others, and no wrong input. */
+/**
+ * The moment for which the options are checked. An expired layout is a finding, not a wrong option: then it is its last
+ * ms.
+ */
 function lastDayOf(options: SnowflakeModuleOptions): number {
   const now = Date.now();
   const end = namesLayout(options) ? layoutToRead(options).expiresAt : null;

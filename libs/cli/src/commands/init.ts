@@ -16,12 +16,12 @@ interface Prepared {
   readonly rows: number;
 }
 
-/** The tables alone. */
+/** An empty range: only the tables are created. */
 const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
 
 /**
- * `raindrop init`: with `--project` an application's files; else the worker table with the rows of this service's range,
- * or the SQL for them.
+ * `raindrop init`: creates the worker table with the rows of the service's range, or prints the SQL for it. With
+ * `--project` it writes an application's files.
  */
 export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
   if (flags['project'] !== undefined) return initProject(flags, output);
@@ -42,14 +42,14 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
     const table = await store.readTable();
     return { workers: range, rows: table.rows.filter(({ id }) => id >= range.min && id <= range.max).length };
   };
-  // As a lease keeper does: creating and filling takes its time.
+  // Creating and filling a table takes several statements: it gets the time of ten, as at the start of a service.
   const found = await withWorkers(options, prepared, 10 * options.lease.opTimeoutMs);
   await output.result({ table: tableName, ...found }, () => [
     `${tableName} is ready: ${found.rows} rows for workers ${found.workers.min} to ${found.workers.max}`,
   ]);
 }
 
-/** Of options that name no layout, that of the one which the table remembers. */
+/** The worker ids of the service. Where the options name no layout, the table says which one is in use. */
 async function rangeOf(
   { withLayout, layout, lease }: ResolvedSnowflakeOptions,
   store: WorkerStore,
@@ -59,7 +59,7 @@ async function rangeOf(
   return withLayout(chooseLayout(await store.readTable(), DEFAULT_LAYOUT, lease).layout).layout.workers;
 }
 
-/** `raindrop init --project`: module, one entity and migration, written into a Nest application. All of it or nothing. */
+/** `raindrop init --project`: writes module, entity and migration into a Nest application, all of them or none. */
 export async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
   const project = nestProject(flags['project'] === true ? '.' : (flags['project'] as string));
   const type = databaseAddressesOf(flags['url'])?.[0]?.type;
@@ -80,7 +80,7 @@ async function write(folder: string, { files, module }: InitPlan): Promise<void>
       await writeFile(path, text, { flag: 'wx' });
       written.push(path);
     }
-    // The last step, and one that is done or not.
+    // The last step is a rename, which happens entirely or not at all.
     const path = join(folder, module.file);
     const beside = `${path}.raindrop`;
     await writeFile(beside, module.text, { flag: 'wx' });

@@ -11,9 +11,10 @@ import { mayRepeat, refuseUnreserved, requireReachable, resolveWorkers } from '.
 import { withIdService } from '../service/with-id-service.js';
 import { unknownFormat } from '../decoding/readers.js';
 
+/** The most IDs of one call. */
 const MOST = 1_000_000_000;
 
-/** So many are made, written and forgotten at a time: no slice holds the event loop for long. */
+/** So many IDs are issued and written at a time: no slice holds the event loop for long. */
 const SLICE = 1_000;
 
 interface Wish {
@@ -22,14 +23,14 @@ interface Wish {
   readonly code: string | undefined;
 }
 
-/** `raindrop next`: leases a worker id, issues, gives it back. */
+/** `raindrop next`: leases a worker id, issues IDs, gives the worker id back. */
 export async function next(flags: FlagValues, output: CliOutput): Promise<void> {
   const wish: Wish = {
     count: countOf(flags['count'] as string),
     format: formatOf((flags['format'] as string | undefined) ?? 'decimal'),
     code: codeOf(flags['code'] as string | undefined),
   };
-  // What lives in memory ends with the command, and the next one would begin again.
+  // A database in memory ends with the command: the next command would issue the same IDs.
   const options: SnowflakeModuleOptions = { ...moduleOptions(flags) };
   delete options.allowVolatile;
   const resolved = resolveWorkers(options);
@@ -58,19 +59,19 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
       const head = done === 0 ? `{"workerId":${ids.workerId},"format":"${format}","ids":[` : ',';
       done += slice.length;
       await output.write(isJson ? `${head}${texts.map((text) => `"${text}"`).join(',')}` : `${texts.join('\n')}\n`);
-      // On one terminal, IDs that run past are progress enough.
+      // On a terminal that shows the IDs themselves, no progress is drawn between them.
       if (!output.showsResults) progress.count(done, count);
-      // Timers and signals have their turn.
+      // Timers and signals get a turn.
       await new Promise((resolve) => setImmediate(resolve));
     }
   } finally {
     progress.end();
-    // Also what was ended early is one document.
+    // A result that ends early is one JSON document as well.
     if (isJson && done > 0) output.finish(']}\n');
   }
 }
 
-/** SQLite makes a file of every name that is mistyped, and rows that know nothing of other IDs. */
+/** SQLite creates a file of a mistyped name, and the rows in it know nothing of IDs that were issued before. */
 function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
   const { type, database: file = '' } = databaseSettingsOf(options.dbConfig) ?? {};
   if (type !== 'better-sqlite3' || /^file:|:memory:/.test(file) || existsSync(file)) return;

@@ -20,9 +20,15 @@ import { numberOf } from '../options/option-flags.js';
 import { bitPicture } from '../decoding/decoded-id.js';
 import { InputError } from '../input-error.js';
 
+/** The flags of the needs, and the value of one that is not given. */
+const NEEDS = {
+  processes: { need: 'processes', usual: 10 },
+  rate: { need: 'idsPerSecond', usual: 1_000 },
+  years: { need: 'years', usual: 30 },
+} as const;
+
 /**
- * `raindrop plan`: what a layout comes to, before anything is issued with it (without one, the default); or which one to
- * take.
+ * `raindrop plan`: shows what a layout comes to, by default the default layout; or advises one.
  */
 export async function plan(flags: FlagValues, output: CliOutput): Promise<void> {
   if (asksForAdvice(flags)) return advise(flags, output);
@@ -64,19 +70,15 @@ function until(moment: string | null): string {
   return moment === null ? 'beyond the year 275760' : `until ${moment}`;
 }
 
-/** The flags of the needs, and what stands in for one that is not given. */
-const NEEDS = {
-  processes: { need: 'processes', usual: 10 },
-  rate: { need: 'idsPerSecond', usual: 1_000 },
-  years: { need: 'years', usual: 30 },
-} as const;
-
-/** Whether `raindrop plan` is asked which layout to take, not what one comes to. */
+/** Whether `raindrop plan` is asked for advice. */
 export function asksForAdvice(flags: FlagValues): boolean {
   return [...Object.keys(NEEDS), 'numbers'].some((name) => flags[name] !== undefined);
 }
 
-/** `raindrop plan --processes ...`: the layouts that bear what is asked, the best one first; one that is set is not looked at. */
+/**
+ * `raindrop plan --processes ...`: advises layouts that meet the needs, the best one first. Flags of a layout are
+ * ignored.
+ */
 export async function advise(flags: FlagValues, output: CliOutput): Promise<void> {
   const needs = Object.entries(NEEDS).map(([flag, { need, usual }]) => {
     const given = flags[flag] as string | undefined;
@@ -88,7 +90,7 @@ export async function advise(flags: FlagValues, output: CliOutput): Promise<void
   );
 }
 
-/** The problems name the flags. */
+/** Advises layouts; problems name the flags, not the options. */
 function adviceOn(needs: LayoutNeeds): readonly LayoutAdvice[] {
   try {
     return adviseLayout(needs);

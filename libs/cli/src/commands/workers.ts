@@ -12,12 +12,15 @@ const COLOURS: Readonly<Record<WorkerState, Style>> = {
 
 const WATCH_SECONDS = { usual: 2, least: 1, most: 3_600 };
 
-/** `raindrop workers`: who holds what; with `--watch` again and again, until a signal ends it. */
+/**
+ * `raindrop workers`: shows which process holds which worker id; with `--watch` again and again, until a signal ends
+ * it.
+ */
 export async function workers(flags: FlagValues, output: CliOutput): Promise<void> {
   const everyMs = watchMsOf(flags['watch']);
   await show(flags, output);
   while (everyMs !== undefined) {
-    // The signal ends the waiting; nothing is held that would have to be given back.
+    // The signal ends the wait at once: there is no worker id to give back.
     await setTimeout(everyMs, undefined, { signal: output.interruption.signal });
     await output.clear();
     await show(flags, output);
@@ -48,7 +51,7 @@ function linesOf(rows: readonly WorkerView[], output: CliOutput): string[] {
       holder,
     ]),
   ]);
-  // Coloured when aligned: escape codes have no width.
+  // A line is aligned before it is coloured: escape codes have no width.
   return lines.map((line, index) => {
     if (index === 0) return output.styled('bold', line);
     const { state } = rows[index - 1]!;
@@ -70,14 +73,14 @@ function summaryOf(counts: Readonly<Record<WorkerState, number>>, hidden: number
   return hidden > 0 ? `${text} (${hidden} never used, not shown: --all)` : text;
 }
 
-/** How many rows there are in each state. */
+/** Counts the rows in each state. */
 export function countsOf(workers: readonly WorkerView[]): Record<WorkerState, number> {
   const counts = { held: 0, free: 0, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 };
   for (const { state } of workers) counts[state]++;
   return counts;
 }
 
-/** `raindrop fence`: makes a table safe that was restored from a backup. Refuses without `--yes`. */
+/** `raindrop fence`: makes a table safe that was restored from a backup. Without `--yes` it says what it would do. */
 export async function fence(flags: FlagValues, output: CliOutput): Promise<void> {
   const given = moduleOptions(flags);
   const options = resolveWorkers(given);
@@ -97,7 +100,7 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
   ]);
 }
 
-/** What no fence reaches. */
+/** The warning about rows that a fence does not stop. */
 function othersOf(foreign: number | null): string {
   if (foreign === 0) return '';
   const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;

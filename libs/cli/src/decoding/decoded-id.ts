@@ -9,7 +9,12 @@ interface DecodedField extends PlannedField {
 
 type Guess = Pick<IdReading, 'system' | 'title' | 'plausibility' | 'reason'> & { readonly time: string };
 
-/** What an ID holds, as `decode --json` writes it. */
+const COLOURS: readonly Style[] = ['cyan', 'yellow', 'magenta', 'green', 'blue'];
+
+/** The most other systems that are named for people. */
+const MOST_OTHERS = 3;
+
+/** The parts of an ID, as `decode --json` writes them. */
 export interface DecodedId {
   readonly id: string;
   readonly time: string;
@@ -18,17 +23,14 @@ export interface DecodedId {
   readonly clockBack: number;
   readonly sequence: number;
   readonly endBits: number;
-  /** How it is written; undefined where that was given. */
+  /** The form of the text, such as `base62`; undefined where a flag names it. */
   readonly form: string | undefined;
-  /** Who may have issued it, from the most plausible down; undefined where a layout was given. */
+  /** The systems that may have issued it, the most plausible first; undefined where a layout was given. */
   readonly readings: readonly Guess[] | undefined;
   readonly fields: readonly DecodedField[];
 }
 
-/** So many other systems are named. */
-const MOST_OTHERS = 3;
-
-/** Takes an ID apart that was read. */
+/** Takes an ID apart. */
 export function describeId({ parsed, layout, form, readings }: ReadId): DecodedId {
   const { id, time, ...parts } = parsed;
   const { fields } = planLayout({ layout });
@@ -47,7 +49,7 @@ export function describeId({ parsed, layout, form, readings }: ReadId): DecodedI
   };
 }
 
-/** The lines for people. */
+/** The lines about an ID for people. */
 export function linesOfId(decoded: DecodedId, output: CliOutput): string[] {
   const { id, time, workerId, fields, form = 'decimal' } = decoded;
   const bits = fields.reduce((sum, field) => sum + field.bits, 0);
@@ -73,20 +75,18 @@ function guessesOf({ readings }: DecodedId, output: CliOutput): string[] {
 
 /** How the picture is drawn. */
 interface BitPictureOptions {
-  /** What a field holds, for an ID that is taken apart. */
+  /** The value of a field, for an ID that is taken apart. */
   readonly shown?: (field: PlannedField) => string;
-  /** Where it is shown: there, each field has a colour where there are colours. */
+  /** Each field has a colour, where this output has colours. */
   readonly output: CliOutput;
 }
 
-const COLOURS: readonly Style[] = ['cyan', 'yellow', 'magenta', 'green', 'blue'];
-
-/** What belongs to a field, in its colour; `index` counts from the top, without the sign. */
+/** Colours a text of a field; `index` counts the fields from the top, without the sign. */
 function coloured(output: CliOutput, index: number, text: string): string {
   return output.styled(index < 0 ? 'dim' : COLOURS[index % COLOURS.length]!, text);
 }
 
-/** The fields side by side, from the top: names, widths and, where given, values under them. */
+/** Draws the fields side by side, the highest bits first: their names, widths and, where given, values. */
 export function bitPicture(
   fields: readonly PlannedField[],
   bits: number,
@@ -102,7 +102,7 @@ export function bitPicture(
     ]),
   ];
   const widths = columns.map((column) => Math.max(...column.map((cell) => cell.length)));
-  // Coloured when aligned: escape codes have no width.
+  // A cell is padded before it is coloured: escape codes have no width.
   const cell = (column: readonly string[], index: number, line: number): string =>
     coloured(output, signed ? index - 1 : index, column[line]!.padEnd(widths[index]!));
   const row = (line: number): string => `| ${columns.map((each, index) => cell(each, index, line)).join(' | ')} |`;

@@ -13,29 +13,29 @@ import {
 import { isCodecName } from '@raindrop/core/internal';
 import { InputError } from '../input-error.js';
 
-/** An ID that was read, and how. */
+/** An ID that was read. */
 export interface ReadId {
   readonly parsed: ParsedId;
   readonly layout: Layout;
-  /** How it is written; undefined where that was given. */
+  /** The form of the text; undefined where a flag names it. */
   readonly form?: string;
-  /** Who may have issued it, from the most plausible down; undefined where a layout was given. */
+  /** The systems that may have issued it, the most plausible first; undefined where a layout was given. */
   readonly readings?: readonly IdReading[];
 }
 
-/** What a text says, or why it says nothing. */
+/** Reads a text; answers with the ID, or with the reason why the text is none. */
 export type Reader = (text: string) => ReadId | string;
 
-/** How the IDs of a given layout are written. */
+/** The form of the IDs of a given layout. */
 interface ReaderOptions {
   readonly format: string | undefined;
-  /** Whether the IDs are of KeyWorker's own epoch. */
+  /** Whether the IDs count from KeyWorker's own epoch, in the year 2378. */
   readonly isOriginal: boolean;
 }
 
 /**
- * Reads IDs of one layout, in the form that is named or in any.
- * @throws InputError for a format that is none
+ * Makes a reader of IDs of one layout, in the named form or in any.
+ * @throws InputError for an unknown format
  */
 export function layoutReader(layout: Layout, { format, isOriginal }: ReaderOptions): Reader {
   const parse = isOriginal ? readingKeyWorker(layout) : (text: string) => parseId(layout, text);
@@ -50,7 +50,7 @@ export function layoutReader(layout: Layout, { format, isOriginal }: ReaderOptio
   };
 }
 
-/** Reads IDs of any known system. */
+/** Makes a reader of IDs of all known systems. */
 export function recognizingReader(): Reader {
   return (given) => {
     const { text, readings, foreign } = recognizeId(given);
@@ -64,7 +64,7 @@ export function recognizingReader(): Reader {
   };
 }
 
-/** Texts as decimal; an unsigned ID of 64 bits has no other form. */
+/** Turns a text into decimal. Decimal texts stay: an unsigned ID of 64 bits is written in decimal only. */
 function decimalOf(text: string, format = 'decimal'): string {
   return format !== 'decimal' && isCodecName(format) ? codecs[format].decode(text).toString() : text;
 }
@@ -78,13 +78,13 @@ function said(read: () => ReadId): ReadId | string {
   try {
     return read();
   } catch (error) {
-    // Also a time that no Date can hold.
+    // The error may also be a time that a Date cannot hold.
     if (error instanceof RaindropError) return error.message;
     throw error;
   }
 }
 
-/** The error of a `--format` that there is not. */
+/** The error for an unknown `--format`. */
 export function unknownFormat(format: string): InputError {
   return new InputError(`--format ${format} is not one; there are ${Object.keys(codecs).join(', ')}`);
 }

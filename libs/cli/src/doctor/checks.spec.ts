@@ -1,8 +1,11 @@
 import type { WorkerRow } from '@raindrop/core';
+import { DatabaseCallError, DriverNotInstalledError, StoreUnavailableError } from '@raindrop/node';
 import { resolveLayout } from '../../../core/src/layout/layout-options.js';
 import { checkClock, checkLayout, checkTable } from './checks.js';
+import { remedyFor } from './examine.js';
 
 const now = Date.parse('2026-11-21');
+
 const rowOf = (id: number, changes: Partial<WorkerRow> = {}): WorkerRow => ({
   ...{ id, version: 1, ownVersion: 1, token: '', holder: '', layout: '', leaseUntilMs: 0, lane: 0 },
   ...{
@@ -15,7 +18,9 @@ const rowOf = (id: number, changes: Partial<WorkerRow> = {}): WorkerRow => ({
   },
   ...changes,
 });
+
 const tableOf = (rows: WorkerRow[], layouts: string[] = []) => ({ nowMs: now, rows, deleted: [], layouts });
+
 const held = { token: 't', leaseUntilMs: now + 1 };
 
 describe('the check of the clock', () => {
@@ -101,4 +106,17 @@ describe('the check of the layout', () => {
     const [later] = checkLayout(short, { ...tableOf([]), nowMs: short.layout.expiresAt!.getTime() - 86_400_000 }, 0);
     expect(later).toMatchObject({ state: 'warn', detail: expect.stringContaining('1 days left') as string });
   });
+});
+
+it.each([
+  [new DatabaseCallError('connect', 'ECONNREFUSED'), 'start the database'],
+  [new DatabaseCallError('getaddrinfo', 'ENOTFOUND'), 'correct the host in --url'],
+  [new DatabaseCallError('connect', 'ETIMEDOUT'), 'firewall'],
+  [new DatabaseCallError('Connection terminated due to connection timeout', ''), 'firewall'],
+  [new DatabaseCallError('no such table: soc_raindrop_worker', 'SQLITE_ERROR'), 'run raindrop init'],
+  [new DatabaseCallError('file is not a database', 'SQLITE_NOTADB'), 'no SQLite database'],
+  [new DriverNotInstalledError('postgres'), 'npm install pg'],
+  [new StoreUnavailableError('renew', new Error('odd')), 'see docs/errors.md, STORE_UNAVAILABLE'],
+])('%s is cured', (error, cure) => {
+  expect(remedyFor(error)).toContain(cure);
 });

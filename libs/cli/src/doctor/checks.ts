@@ -11,15 +11,49 @@ import { describeWorker, SqlWorkerStore } from '@raindrop/node/internal';
 import { DatabaseRefusedError, type WorkerState } from '@raindrop/node';
 import { showDuration, showNumber } from '../io/text.js';
 
-/** Clocks that are kept by NTP are nearer than this; the way to the database is counted apart. */
+/** Clocks that NTP sets are nearer to each other than this, ms, besides the time of the database's answer. */
 const NEAR_MS = 1_000;
 
+const WAYS_OUT =
+  'a --table of its own and another value of the end bits, adoptForeign: true when that program is retired, or ' +
+  'sharedWithOriginal: true while it runs';
+
+const DAY_MS = 86_400_000;
+
+/** No row has this version and token: an UPDATE that expects them is executed, and changes nothing. */
+const NO_HOLDER = { version: -1, token: 'raindrop doctor' };
+
+const NOTHING = { ms: 0, sequence: -1 };
+
+/** The result of one check. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  /** What was found. */
+  readonly detail: string;
+  /** What to do about it; undefined when all is well. */
+  readonly remedy?: string | undefined;
+}
+
+export function ok(check: string, detail: string): Finding {
+  return { check, state: 'ok', detail };
+}
+
+export function warn(check: string, detail: string, remedy: string): Finding {
+  return { check, state: 'warn', detail, remedy };
+}
+
+export function fail(check: string, detail: string, remedy: string): Finding {
+  return { check, state: 'fail', detail, remedy };
+}
+
 /**
- * How far this host's clock is from the database's.
- * @param before this host's clock before the database was asked, @param after afterwards
+ * Compares this host's clock with that of the database.
+ * @param before this host's clock before the database was asked, Unix ms
+ * @param after this host's clock after the answer
  */
 export function checkClock(before: number, databaseMs: number, after: number, maxClockSkewMs: number): Finding {
-  // The database looked at its clock somewhere in between.
+  // The database read its clock at some moment in between.
   const offset = databaseMs < before ? before - databaseMs : Math.max(databaseMs - after, 0);
   const detail = `${showDuration(offset)} from the database's, ${showDuration(maxClockSkewMs)} are allowed`;
   const remedy = 'let NTP set the clocks of this host and of the database';
@@ -27,7 +61,7 @@ export function checkClock(before: number, databaseMs: number, after: number, ma
   return offset > NEAR_MS ? warn('clock', detail, remedy) : ok('clock', detail);
 }
 
-/** Whether other programs, the Go original's above all, use the table, and whether that was agreed to. */
+/** Checks whether other programs, such as the Go original's, use the table, and whether the options consent to that. */
 export async function checkForeign(
   store: WorkerStore,
   { rows, nowMs }: WorkerTable,
@@ -52,13 +86,7 @@ export async function checkForeign(
   return ok('other programs', foreign.length === 0 ? `none now (${consent})` : `${detail} (${consent})`);
 }
 
-const WAYS_OUT =
-  'a --table of its own and another value of the end bits, adoptForeign: true when that program is retired, or ' +
-  'sharedWithOriginal: true while it runs';
-
-const DAY_MS = 86_400_000;
-
-/** How long the layout lasts, and whether others on the table can repeat its IDs. */
+/** Checks how long the layout lasts, and whether other layouts on the table can repeat its IDs. */
 export function checkLayout(resolved: ResolvedLayout, table: WorkerTable, graceMs: number): Finding[] {
   return [checkLife(resolved, table), checkOthers(resolved.layout, table, graceMs)];
 }
@@ -77,7 +105,7 @@ function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts
   return days < 365 ? warn('layout life', detail, remedy) : ok('layout life', detail);
 }
 
-/** As a start judges them: what it would refuse fails here. */
+/** Judges the layouts of the table as a start does: a conflict that refuses a start fails here. */
 function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Finding {
   try {
     const floor = judgeLayouts(table, layout, graceMs);
@@ -96,14 +124,9 @@ function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Findi
   }
 }
 
-/** No row was ever written so: the statement is executed, and changes nothing. */
-const NO_HOLDER = { version: -1, token: 'raindrop doctor' };
-
-const NOTHING = { ms: 0, sequence: -1 };
-
 /**
- * Whether the account may do what a start does: in a table tried in a transaction that is rolled back, elsewhere by a write
- * that finds no row. SELECT is proven by the table that was read.
+ * Checks whether the account may do what a start does. In a table it tries the statements in a transaction that it
+ * rolls back, elsewhere by a write that finds no row. The table has been read before, so SELECT is allowed.
  */
 export async function checkRights(store: WorkerStore, { rows }: WorkerTable, layout: string): Promise<Finding> {
   try {
@@ -122,7 +145,7 @@ export async function checkRights(store: WorkerStore, { rows }: WorkerTable, lay
   }
 }
 
-/** Whether the range has its rows, and enough of them that a start can take. */
+/** Checks whether the range has its rows, and whether enough of them can be acquired. */
 export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: number, isShared = false): Finding[] {
   const size = workers.max - workers.min + 1;
   const isOurs = ({ id }: { readonly id: number }): boolean => id >= workers.min && id <= workers.max;
@@ -162,26 +185,4 @@ function judgeUse(held: number, takable: number, total: number): Finding {
 
 function shortList(ids: readonly number[]): string {
   return ids.length > 8 ? `${ids.slice(0, 8).join(', ')}, ...` : ids.join(', ');
-}
-
-/** What one check has found. */
-export interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warn' | 'fail';
-  /** What is the case. */
-  readonly detail: string;
-  /** What to do about it; undefined when all is well. */
-  readonly remedy?: string | undefined;
-}
-
-export function ok(check: string, detail: string): Finding {
-  return { check, state: 'ok', detail };
-}
-
-export function warn(check: string, detail: string, remedy: string): Finding {
-  return { check, state: 'warn', detail, remedy };
-}
-
-export function fail(check: string, detail: string, remedy: string): Finding {
-  return { check, state: 'fail', detail, remedy };
 }

@@ -15,11 +15,31 @@ import {
   warn,
 } from './checks.js';
 
-/** Every check that the ones before it leave a sense to. It changes nothing in the database. */
+const NO_ROUTE = 'let this host through to the database: firewall, security group, network';
+
+/** The remedies for a database that cannot be reached, by the error code of Node or of the driver. */
+const CURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'start the database, or correct host and port in --url: nothing listens there',
+  ENOENT: 'start the database, or correct its socket in --url',
+  ENOTFOUND: 'correct the host in --url: no name server knows it',
+  EAI_AGAIN: 'look at the name servers of this host: they do not answer',
+  ETIMEDOUT: NO_ROUTE,
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  ECONNRESET: 'look whether a database listens there, and whether it wants TLS: it hung up',
+  PROTOCOL_CONNECTION_LOST: 'look at the log of the database: it hung up',
+  ER_CON_COUNT_ERROR: 'raise max_connections, or lower the pools of the services: all connections are taken',
+  '53300': 'raise max_connections, or lower the pools of the services: all connections are taken',
+  '57P03': 'wait: the database is starting',
+  SQLITE_BUSY: 'end what holds the file for long: another process writes',
+  SQLITE_NOTADB: 'correct --url: this file is no SQLite database',
+};
+
+/** Runs every check that makes sense after those before it. It changes nothing in the database. */
 export async function examine(store: WorkerStore, given: ResolvedSnowflakeOptions): Promise<Finding[]> {
   const { lease } = given;
   try {
-    // The first call connects, which would count as the way of the second.
+    // The first call connects. The second one, which is timed, then measures the answer alone.
     await store.readTable();
     const before = Date.now();
     const table = await store.readTable();
@@ -50,14 +70,14 @@ async function checkDurability(store: WorkerStore): Promise<Finding[]> {
   );
 }
 
-/** Of what a plan warns of, that which depends on how the service is used. */
+/** The warnings of a layout that depend on how the service is used. */
 function checkAdvice({ layout }: ResolvedSnowflakeOptions): Finding[] {
   return layout.warnings
     .filter(({ code }) => code === 'FEW_WORKERS' || code === 'CAPACITY')
     .map(({ message }) => warn('layout use', message, 'see raindrop plan'));
 }
 
-/** The options with the layout that a start would take, or why it would take none. */
+/** Completes the options by the layout that a start would take; `unclear` says why it would take none. */
 function withFoundLayout(
   options: ResolvedSnowflakeOptions,
   table: WorkerTable,
@@ -71,27 +91,7 @@ function withFoundLayout(
   }
 }
 
-const NO_ROUTE = 'let this host through to the database: firewall, security group, network';
-
-/** What helps where the database cannot be reached, by the code of Node or of the driver. */
-const CURES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'start the database, or correct host and port in --url: nobody listens there',
-  ENOENT: 'start the database, or correct its socket in --url',
-  ENOTFOUND: 'correct the host in --url: no name server knows it',
-  EAI_AGAIN: 'look at the name servers of this host: they do not answer',
-  ETIMEDOUT: NO_ROUTE,
-  EHOSTUNREACH: NO_ROUTE,
-  ENETUNREACH: NO_ROUTE,
-  ECONNRESET: 'look whether a database listens there, and whether it wants TLS: it hung up',
-  PROTOCOL_CONNECTION_LOST: 'look at the log of the database: it hung up',
-  ER_CON_COUNT_ERROR: 'raise max_connections, or lower the pools of the services: all connections are taken',
-  '53300': 'raise max_connections, or lower the pools of the services: all connections are taken',
-  '57P03': 'wait: the database is starting',
-  SQLITE_BUSY: 'end what holds the file for long: another process writes',
-  SQLITE_NOTADB: 'correct --url: this file is no SQLite database',
-};
-
-/** What to do about an error that ends the examination. */
+/** The remedy for an error that ends the examination. */
 export function remedyFor(error: RaindropError): string {
   if (isMissingTable(error)) return 'run raindrop init, or correct --url and --table';
   if (error instanceof DriverNotInstalledError) return `npm install ${error.packageName}`;

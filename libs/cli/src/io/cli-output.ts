@@ -1,13 +1,26 @@
 import { styleText } from 'node:util';
 import { EXIT_CODES, type ExitCode } from '../input-error.js';
 
+/** Control characters, but for tabs, ends of lines and colours. */
 const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g;
 
+/** The error codes of a write whose reader is gone. The last one is that of a socket closed with unread data. */
+const GONE: readonly string[] = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ECONNRESET'];
+
+/** A colour or another style of a text on a terminal. */
 export type Style = Parameters<typeof styleText>[0];
 
+/** The streams of a command: those of the process, or of a test. */
+export interface CliStreams {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  /** `decode` reads IDs from it when its arguments hold none. */
+  readonly stdin?: NodeJS.ReadableStream;
+}
+
 /**
- * Results go to stdout, one a line or as JSON; progress, warnings and errors go to stderr, with JSON one document a
- * line. Colours are for terminals only, and there obey NO_COLOR and FORCE_COLOR.
+ * Writes results to stdout, one a line or as JSON, and progress, warnings and errors to stderr; with `--json` those are
+ * one JSON document a line. Colours are for terminals only, and obey NO_COLOR and FORCE_COLOR.
  */
 export class CliOutput {
   constructor(
@@ -18,8 +31,8 @@ export class CliOutput {
   ) {}
 
   /**
-   * Text of a result, waiting until it is out of our hands: what cannot be written is no success.
-   * @throws what ended the command, when the reader has gone or there is no room
+   * Writes a text of a result, and waits until stdout has taken it: a result that cannot be written is a failure.
+   * @throws the reason why the command ended, when the reader of stdout is gone or the disk is full
    */
   async write(text: string): Promise<void> {
     const { interruption, streams } = this;
@@ -29,7 +42,7 @@ export class CliOutput {
       const end = (): void => reject(signal.reason as Error);
       signal.addEventListener('abort', end, { once: true });
       streams.stdout.write(text, (error) => {
-        // Ends the waiting, and the command.
+        // This ends the wait, and the command.
         if (error instanceof Error) interruption.failed(error);
         signal.removeEventListener('abort', end);
         resolve();
@@ -37,22 +50,22 @@ export class CliOutput {
     });
   }
 
-  /** The end of a result that was begun, also after an interruption. Nobody waits for it. */
+  /** Writes the end of a result that was begun, also after an interruption. It does not wait for stdout. */
   finish(text: string): void {
     this.streams.stdout.write(text, () => undefined);
   }
 
-  /** A result: the value as JSON, or what `lines` makes of it for people. */
+  /** Writes a result: the value as JSON, or `lines` for people. */
   async result(value: unknown, lines: () => readonly string[]): Promise<void> {
     await this.write(this.isJson ? `${toJson(value)}\n` : `${this.shown(lines().join('\n'), this.streams.stdout)}\n`);
   }
 
-  /** Takes what was shown off a terminal; elsewhere results follow one another. */
+  /** Clears a terminal; elsewhere results follow one another. */
   async clear(): Promise<void> {
     if (this.showsResults && !this.isJson) await this.write('\u001b[H\u001b[2J');
   }
 
-  /** For people who watch. */
+  /** Writes progress or advice. */
   note(text: string): void {
     this.tell({ note: text }, text);
   }
@@ -61,28 +74,28 @@ export class CliOutput {
     this.tell({ warning: text }, `${this.onStderr('yellow', 'warning:')} ${text}`);
   }
 
-  /** What went wrong; `problems` is all that is wrong, a line each. */
+  /** Writes an error; `problems` holds a line for each problem. */
   error(code: string, message: string, problems: readonly string[]): void {
     const lines = [`${this.onStderr('red', 'error:')} ${message}`, ...problems.map((each) => `  - ${each}`)];
     this.tell({ error: { code, message, problems } }, lines.join('\n'));
   }
 
-  /** The text in colour where stdout is a terminal that wants it. */
+  /** Colours a text where stdout is a terminal with colours. */
   styled(style: Style, text: string): string {
     return hasColours(this.streams.stdout) && !this.isJson ? inColour(style, text) : text;
   }
 
-  /** What a command is fed with; undefined when there is nothing. */
+  /** The input of a command; undefined when there is none. */
   get stdin(): NodeJS.ReadableStream | undefined {
     return this.streams.stdin;
   }
 
-  /** Where progress can be shown; undefined where a line that changes would be many lines. */
+  /** The stream on which progress is drawn; undefined where stderr is no terminal and each change would be a line. */
   get progressStream(): NodeJS.WritableStream | undefined {
     return isTerminal(this.streams.stderr) ? this.streams.stderr : undefined;
   }
 
-  /** Whether results and progress would come out at the same place. */
+  /** Whether results go to a terminal, where progress would be drawn between them. */
   get showsResults(): boolean {
     return isTerminal(this.streams.stdout);
   }
@@ -96,13 +109,13 @@ export class CliOutput {
     stderr.write(this.isJson ? `${JSON.stringify(value)}\n` : `${this.shown(text, stderr)}\n`);
   }
 
-  /** What came out of a database must not drive a terminal; line ends, tabs and colours of ours may stay. */
+  /** Replaces control characters: a text out of a database must not control the terminal. */
   private shown(text: string, stream: NodeJS.WritableStream): string {
     return isTerminal(stream) ? text.replace(CONTROLS, '?') : text;
   }
 }
 
-/** With bigints as decimal text. */
+/** Writes a value as JSON, with bigints as decimal text. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each), 2);
 }
@@ -111,28 +124,22 @@ function isTerminal(stream: NodeJS.WritableStream): stream is NodeJS.WriteStream
   return (stream as Partial<NodeJS.WriteStream>).isTTY === true;
 }
 
-/** Node reads NO_COLOR, NODE_DISABLE_COLORS, FORCE_COLOR and TERM. */
+/** Whether a stream is a terminal with colours, by NO_COLOR, NODE_DISABLE_COLORS, FORCE_COLOR and TERM. */
 function hasColours(stream: NodeJS.WritableStream): boolean {
   return isTerminal(stream) && stream.hasColors();
 }
 
-/** Newer versions of Node would look at stdout, whichever stream it is for. */
+/** Newer versions of Node would check stdout for colours, whichever stream the text is for: that check is off. */
 function inColour(style: Style, text: string): string {
   return styleText(style, text, { validateStream: false });
 }
 
-/** What a command reads and writes: a process's own streams, or a test's. */
-export interface CliStreams {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
-  /** Where `decode` reads IDs from when it is given none; without it there are none. */
-  readonly stdin?: NodeJS.ReadableStream;
-}
-
-/** The user or the system ended the command: it gives back what it holds, and does nothing more. */
+/**
+ * A signal, or the end of the reader of stdout, ended the command. It gives its worker id back, and does nothing more.
+ */
 export class InterruptedError extends Error {
   constructor(
-    /** What ended it, in words. */
+    /** The cause, in words. */
     readonly by: 'SIGINT' | 'SIGTERM' | 'its reader',
     readonly exitCode: ExitCode,
   ) {
@@ -141,12 +148,9 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The codes of a write whose reader is gone; a socket that was closed with unread data gives the last one. */
-const GONE: readonly string[] = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ECONNRESET'];
-
 /**
- * Turns SIGINT, SIGTERM and a reader of stdout that has gone (`| head`) into one AbortSignal. A second signal ends the
- * process at once, as it would without this listener.
+ * Turns SIGINT, SIGTERM and the end of the reader of stdout (`| head`) into one AbortSignal. The same signal once
+ * more ends the process at once, because its listener is gone by then.
  */
 export class Interruption {
   private readonly controller = new AbortController();
@@ -156,7 +160,8 @@ export class Interruption {
     process.once('SIGINT', this.onInt);
     process.once('SIGTERM', this.onTerm);
     stdout.on('error', this.failed);
-    // The reader of stderr is gone. Without a listener the error would end the process, and leave the worker id taken.
+    // The reader of stderr may go. Without a listener that error would end the process before the worker id is given
+    // back.
     stderr.on('error', () => undefined);
   }
 
@@ -164,17 +169,17 @@ export class Interruption {
     return this.controller.signal;
   }
 
-  /** @throws InterruptedError when the command was ended; the error of stdout when that failed */
+  /** @throws InterruptedError when the command was interrupted; the error of stdout when stdout failed */
   check(): void {
     if (this.signal.aborted) throw this.signal.reason;
   }
 
-  /** From now on something has to be given back: the work sees the signal and ends by itself. */
+  /** From now on there is a worker id to give back: the work itself must react to the signal and end. */
   hold(): void {
     this.isHolding = true;
   }
 
-  /** What the work comes to; while it holds nothing, a signal ends the waiting at once. */
+  /** Waits for the work. Before {@link hold} a signal ends the wait at once. */
   race<T>(work: Promise<T>): Promise<T> {
     const ended = new Promise<never>((_, reject) => {
       const end = (): void => {
@@ -186,14 +191,14 @@ export class Interruption {
     return Promise.race([work, ended]);
   }
 
-  /** Stdout takes nothing any more. */
+  /** Called when stdout has failed. */
   readonly failed = (error: NodeJS.ErrnoException): void => {
     const isGone = GONE.includes(error.code ?? '');
-    // Who reads the first lines only has got what he wanted.
+    // A reader such as `head` has got the lines that it wanted: that is no failure.
     this.end(isGone ? new InterruptedError('its reader', EXIT_CODES.done) : error);
   };
 
-  /** Ends listening to signals; the reader of stdout may still go, which is nothing to report. */
+  /** Removes the listeners to signals. The reader of stdout may still go: that is not reported. */
   stop(): void {
     process.removeListener('SIGINT', this.onInt);
     process.removeListener('SIGTERM', this.onTerm);

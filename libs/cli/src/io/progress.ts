@@ -1,21 +1,24 @@
 import type { CliOutput } from './cli-output.js';
 import { showDuration, showNumber } from './text.js';
 
+/** The line is drawn at most once in this time, ms. */
 const REDRAW_MS = 200;
+
+/** The characters of the bar. */
 const WIDTH = 24;
 
-/** One line on stderr that is drawn anew while long work goes on; nothing where stderr is no terminal. */
+/** Draws one line on stderr, and again while the work goes on. It draws nothing where stderr is no terminal. */
 export class Progress {
   private readonly begunAt = performance.now();
-  /** Short work shows nothing. */
+  /** Set to the start, so that work of less than 200 ms draws nothing. */
   private drawnAt = this.begunAt;
   private isDrawn = false;
 
   constructor(private readonly output: CliOutput) {}
 
   /**
-   * @param share what is done, 0 to 1
-   * @param text is asked when the line is drawn
+   * @param share the part that is done, 0 to 1
+   * @param text called when the line is drawn
    */
   show(share: number, text: () => string): void {
     const stream = this.output.progressStream;
@@ -28,7 +31,7 @@ export class Progress {
     stream.write(`\r[${bar}] ${Math.floor(Math.min(share, 1) * 100)} % ${text()}\u001b[K`);
   }
 
-  /** Shows how many of how many there are, how many come in a second, and how long the others take. */
+  /** Shows how many of all are done, how many a second, and how long the rest takes. */
   count(done: number, all: number): void {
     this.show(done / all, () => {
       const perSecond = (done * 1_000) / (performance.now() - this.begunAt);
@@ -37,7 +40,7 @@ export class Progress {
     });
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void {
     if (this.isDrawn) this.output.progressStream?.write('\r\u001b[K');
     this.isDrawn = false;

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 
-/** `1,234,567`, the same on every host; two decimals below ten. */
+/** Writes `1,234,567`, the same on every host; a fraction below ten gets two decimals. */
 export function showNumber(value: number): string {
   const digits = Number.isInteger(value) || value >= 10 ? 0 : 2;
   return value.toLocaleString('en-US', { maximumFractionDigits: digits });
 }
 
-/** A length of time in the two largest units that fit: `1 m 5 s`. */
+/** Writes a length of time in its two largest units: `1 m 5 s`. */
 export function showDuration(ms: number): string {
   const units = [
     ['d', 86_400_000],
@@ -22,7 +22,7 @@ export function showDuration(ms: number): string {
   return `${Math.trunc(ms / unit)} ${name}${rest > 0 ? ` ${rest} ${next![0]}` : ''}`;
 }
 
-/** Rows as aligned columns, two spaces apart; numbers stand at the right. The first row is the head. */
+/** Writes rows as aligned columns, two spaces apart; numbers are aligned at the right. The first row is the head. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const body = rows.slice(1);
   const columns = (rows[0] ?? []).map((_, index) => ({
@@ -40,7 +40,7 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** The lines of a stream without blanks around them, and none that is empty, as many at a time as `most` says. */
+/** Reads the lines of a stream, `most` at a time, trimmed and without empty ones. */
 export async function* linesOf(stream: NodeJS.ReadableStream, most: number): AsyncGenerator<string[]> {
   let lines: string[] = [];
   for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {

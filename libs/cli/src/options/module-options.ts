@@ -1,7 +1,7 @@
 import { type Layout, type LayoutOptions, presets, type ReadyLayoutOptions } from '@raindrop/core';
-import { BIT_OPTIONS, layoutOfAnyCopy, OptionReader, readAnyLayout } from '@raindrop/core/internal';
+import { BIT_OPTIONS, layoutOfAnyCopy, layoutOptions, OptionReader, readAnyLayout } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
-import { LAYOUT_OPTIONS, OPTION_TABLE } from '@raindrop/node/internal';
+import { serviceOptions } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readConfigFile } from './config-file.js';
 import { numberOf, optionsOfFlags } from './option-flags.js';
@@ -41,7 +41,7 @@ export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
  */
 export function refuseUnknown(options: SnowflakeModuleOptions): void {
   const reader = new OptionReader(options);
-  for (const name of OPTION_TABLE.flatMap((group) => group.options)) reader.value(name);
+  for (const name of Object.keys(serviceOptions)) reader.value(name);
   reader.finish();
 }
 
@@ -52,8 +52,8 @@ export function namesLayout(options: SnowflakeModuleOptions): boolean {
 
 /** The options that make and judge a layout, without those of a service. */
 export function layoutOptionsOf(options: SnowflakeModuleOptions): LayoutOptions {
-  const names = LAYOUT_OPTIONS.filter((name) => options[name] !== undefined);
-  return Object.fromEntries(names.map((name) => [name, options[name]])) as unknown as LayoutOptions;
+  const given = Object.entries(options).filter(([name, value]) => name in layoutOptions && value !== undefined);
+  return Object.fromEntries(given) as unknown as LayoutOptions;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { layoutOptions, type OptionFacts, readyLayoutOptions } from '@raindrop/core/internal';
 import { Option, type Command } from 'commander';
 
 /** A flag of the command line, and the module's option that it stands for. */
@@ -5,22 +6,19 @@ interface OptionFlag {
   readonly flag: string;
   readonly option: string;
   readonly about: string;
-  readonly isNumber?: true;
+  readonly isNumber?: boolean;
   /** Says the same as the flag; by default `RAINDROP_` and the flag's name. */
   readonly variable?: string;
 }
 
-const LAYOUT_FLAGS: readonly OptionFlag[] = [
-  { flag: '--layout <name>', option: 'layout', about: 'number: the bits of keys that are JavaScript numbers' },
-  { flag: '--time-unit <unit>', option: 'timeUnit', about: 'millisecond, second, minute, hour or day' },
-  { flag: '--start <date>', option: 'startTimeStamp', about: 'the epoch, such as 2026-01-01 (UTC)' },
-  { flag: '--timestamp-bits <bits>', option: 'timeStampLength', about: 'timestamp bits', isNumber: true },
-  { flag: '--worker-bits <bits>', option: 'workIdLength', about: 'worker bits, 3 to 10', isNumber: true },
-  { flag: '--min-worker <id>', option: 'serviceMinWorkId', about: 'lowest worker id of this service', isNumber: true },
-  { flag: '--max-worker <id>', option: 'serviceMaxWorkId', about: 'highest worker id of this service', isNumber: true },
-  { flag: '--end-bits <bits>', option: 'endBitsLength', about: 'fixed low bits, 0 to 5', isNumber: true },
-  { flag: '--end-value <value>', option: 'endBitsValue', about: 'what the end bits hold', isNumber: true },
-];
+/** The flags that the options of a layout name. */
+const LAYOUT_FLAGS: readonly OptionFlag[] = Object.entries<OptionFacts>({ ...readyLayoutOptions, ...layoutOptions })
+  .filter(([, { flag }]) => flag !== undefined)
+  .map(([option, { flag, min, max }]) => {
+    const [usage, about] = flag!;
+    const range = typeof min === 'number' && typeof max === 'number' ? `, ${min} to ${max}` : '';
+    return { flag: usage, option, about: about + range, isNumber: min !== undefined };
+  });
 
 const URL_FLAG: OptionFlag = {
   ...{ flag: '--url <url>', option: 'dbConfig', variable: 'DATABASE_URL' },

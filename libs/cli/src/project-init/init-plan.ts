@@ -5,17 +5,20 @@ import { InputError } from '../input-error.js';
 import { readModule } from './module-edit.js';
 import type { NestProject } from './nest-project.js';
 
-/** What `init --project` does to an application, before it does anything. */
+/** The changes that `init --project` will make to an application. */
 export interface InitPlan {
-  /** New files, named from the folder of the project. */
+  /** New files, with paths from the folder of the project. */
   readonly files: readonly { readonly file: string; readonly text: string }[];
-  /** The module's file and what will stand in it; undefined when RaindropModule is imported already. */
+  /** The module's file and its new text; undefined when RaindropModule is imported already. */
   readonly module: { readonly file: string; readonly text: string } | undefined;
-  /** What is left for people to do, in the order in which it is done. */
+  /** The steps that are left to the user, in their order. */
   readonly remaining: readonly string[];
 }
 
-/** TypeORM's own peer would bring 12, which Node 24.19 and later cannot bear (docs/versions.md). */
+/**
+ * The major version of better-sqlite3. TypeORM's peer would bring 12, which fails on Node 24.19 and later:
+ * docs/versions.md.
+ */
 const SQLITE = Number(process.versions.node.split('.')[0]) >= 22 ? '13' : '12';
 
 const DRIVERS: Readonly<Record<SupportedDatabase, string>> = {
@@ -25,9 +28,25 @@ const DRIVERS: Readonly<Record<SupportedDatabase, string>> = {
   postgres: 'pg',
 };
 
+/** The entity that shows how IDs are used. */
+const ENTITY = `import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
+import { Column, Entity } from 'typeorm';
+
+/** Its id is a bigint in the database and a text in JavaScript, whose numbers end at 2^53. */
+@Entity('orders')
+export class Order {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @Column({ length: 100 })
+  customer!: string;
+}
+`;
+
 /**
- * @param type of the database, where one is named; SQLite otherwise
- * @throws InputError when a file is in the way, or the module is not written so that something can be added
+ * Plans the changes to an application.
+ * @param type the database of the application; undefined for SQLite
+ * @throws InputError when a new file exists already, or the module's text cannot be extended
  */
 export function planInit(project: NestProject, type: SupportedDatabase | undefined, nowMs: number): InitPlan {
   const { folder, moduleFile, packages, typeormModule } = project;
@@ -86,26 +105,11 @@ export function planInit(project: NestProject, type: SupportedDatabase | undefin
   };
 }
 
-/** A package as npm is asked for it. */
+/** The name and version with which npm installs a package. */
 function releaseOf(name: string, typeormModule: string | undefined): string {
   if (name === 'better-sqlite3') return `${name}@${SQLITE}`;
   return name === '@nestjs/typeorm' && typeormModule !== undefined ? `${name}@${typeormModule}` : name;
 }
-
-/** The entity that shows how IDs are used. */
-const ENTITY = `import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
-import { Column, Entity } from 'typeorm';
-
-/** Its id is a bigint in the database and a text in JavaScript, whose numbers end at 2^53. */
-@Entity('orders')
-class Order {
-  @GeneratedSnowflake()
-  id!: string;
-
-  @Column({ length: 100 })
-  customer!: string;
-}
-`;
 
 /** @param timestamp the place of the migration among the others, Unix ms */
 function migrationText(timestamp: number): string {
@@ -114,7 +118,7 @@ function migrationText(timestamp: number): string {
 import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /** Creates the table in which processes lease their worker ids. */
-const CreateWorkerTable = workerTableMigration();
+export const CreateWorkerTable = workerTableMigration();
 
 /** Creates the table of orders. Its key is filled by @GeneratedSnowflake(), not by the database. */
 export class ${name} implements MigrationInterface {
@@ -139,7 +143,7 @@ export class ${name} implements MigrationInterface {
 `;
 }
 
-/** What makes a DataSource where the application has none. A password stays in the variable. */
+/** The import of TypeOrmModule for an application without one. The password stays in an environment variable. */
 function typeormElement(type: SupportedDatabase | undefined, migrations: string): string {
   const place =
     type === undefined || type === 'better-sqlite3' ? `database: 'app.sqlite'` : `url: process.env['DATABASE_URL']`;

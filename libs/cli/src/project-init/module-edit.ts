@@ -4,20 +4,20 @@ import type * as TypeScript from 'typescript';
 import { InputError } from '../input-error.js';
 import type { NestProject } from './nest-project.js';
 
-/** What a module file looks like, and where something can be added. */
+/** The file of a module, which can be extended. */
 export interface ModuleFile {
   readonly text: string;
-  /** The names of what its `imports` list: `TypeOrmModule` for `TypeOrmModule.forRoot()`, and `TypeOrmModule.forRoot`. */
+  /** The names in its `imports`: for `TypeOrmModule.forRoot()` both `TypeOrmModule` and `TypeOrmModule.forRoot`. */
   readonly imported: readonly string[];
   /** Whether relative imports have to end in `.js`. */
   readonly hasExtensions: boolean;
-  /** The names that its import lines bring. */
+  /** The names that the file imports. */
   readonly names: readonly string[];
-  /** The file with more import lines and more in its `imports`. */
+  /** The text of the file with more import lines, and more elements in the module's `imports`. */
   with(imports: readonly string[], elements: readonly string[]): string;
 }
 
-/** @throws InputError when the module is not written so that something can be added */
+/** Reads the file of a module. @throws InputError when its text cannot be extended */
 export function readModule({ ts, folder, moduleFile, moduleName, isEsm }: NestProject): ModuleFile {
   const text = readFileSync(moduleFile, 'utf8');
   const source = ts.createSourceFile(moduleFile, text, ts.ScriptTarget.Latest, true);
@@ -66,7 +66,7 @@ function placeOf(options: TypeScript.ObjectLiteralExpression, text: string): Pla
   return { at, until: isEmpty ? options.getEnd() - 1 : at, text: `\n  ${text}${isEmpty ? '\n' : ''}` };
 }
 
-/** All that is there stays as it is written, comments too. */
+/** Adds elements to a list; the text that is there stays as it is, with its comments. */
 function inList(list: TypeScript.ArrayLiteralExpression, elements: readonly string[]): Place {
   const last = list.elements.at(-1);
   if (last === undefined && list.getText() === '[]') {

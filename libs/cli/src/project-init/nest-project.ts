@@ -4,7 +4,7 @@ import type * as TypeScript from 'typescript';
 import { InputError } from '../input-error.js';
 import { projectTypescript } from '../project/open-project.js';
 
-/** A Nest application as `init --project` finds it. */
+/** A Nest application, as `init --project` reads it. */
 export interface NestProject {
   readonly ts: typeof TypeScript;
   readonly folder: string;
@@ -12,17 +12,17 @@ export interface NestProject {
   readonly isEsm: boolean;
   /** The packages that its package.json names. */
   readonly packages: readonly string[];
-  /** The newest release of `@nestjs/typeorm` that its Nest can load everywhere; undefined for the newest of all. */
+  /** The major version of `@nestjs/typeorm` that fits its Nest; undefined for the newest one. */
   readonly typeormModule: '11' | undefined;
-  /** The file of the module that its `main.ts` starts. */
+  /** The file of the module that `main.ts` starts. */
   readonly moduleFile: string;
   /** The class of that module. */
   readonly moduleName: string;
 }
 
 /**
- * Finds the module that the application starts.
- * @throws InputError when this is no Nest application, or not one that can be read
+ * Reads a Nest application, and finds the module that it starts.
+ * @throws InputError when this is no Nest application, or its `main.ts` cannot be read
  */
 export function nestProject(path: string): NestProject {
   const folder = resolve(path);
@@ -41,7 +41,7 @@ export function nestProject(path: string): NestProject {
   const sources = jsonIn(join(folder, 'nest-cli.json'))?.['sourceRoot'];
   const main = join(folder, typeof sources === 'string' ? sources : 'src', 'main.ts');
   if (!existsSync(main)) throw new InputError(`--project ${path}: there is no ${relative(folder, main)}`);
-  // Its 12 is an ES module, which jest does not load in a CommonJS application.
+  // @nestjs/typeorm 12 is an ES module, which jest does not load in a CommonJS application.
   const isOld = ranges.some(([name, range]) => name === '@nestjs/core' && /^\D*1[01]\b/.test(range));
   return {
     ts,
@@ -61,7 +61,7 @@ function jsonIn(file: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** `NestFactory.create(AppModule)`, and where AppModule is imported from. */
+/** Finds `NestFactory.create(AppModule)`, and the file from which AppModule is imported. */
 function startedModule(
   ts: typeof TypeScript,
   main: string,

@@ -3,18 +3,32 @@ import type * as TypeScript from 'typescript';
 import { type KeyNames, KeyReader } from './key-reader.js';
 import type { Project } from './open-project.js';
 
-/** A place in an application that does not work with keys that are texts. */
+const PIPES = /\b(?:ParseIntPipe|ParseFloatPipe)\b/;
+const VALIDATORS = /^(?:IsInt|IsNumber|IsPositive|IsNegative|Min|Max|IsDivisibleBy)$/;
+const NUMBERS = /\b(?:Number|Int|Float)\b/;
+const COUNTED = /^Primary(?:Generated)?Column$/;
+
+const CONVERSIONS = ['Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Number.parseFloat'];
+const TESTS = ['Number.isInteger', 'Number.isSafeInteger', 'Number.isFinite', 'Number.isNaN', 'isNaN', 'isFinite'];
+const EXTREMES = ['Math.max', 'Math.min'];
+
+const ROUNDS = 'makes a number of a key: past 2^53 - 1 the last digits are lost';
+
+/** A place in an application's code that breaks when keys become texts. */
 export interface BreakingCode {
-  /** From the folder of the project. */
+  /** The path from the folder of the project. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** What stands there, cut off after 80 characters. */
+  /** The code at that place, cut off after 80 characters. */
   readonly code: string;
   readonly why: string;
 }
 
-/** Every such place, in the order of files and lines. What a key is, is told by names and types: some may be none. */
+/**
+ * Finds every such place, in the order of files and lines. Keys are recognised by names and types, so some places may
+ * be no keys.
+ */
 export function breakingCode(project: Project, names: KeyNames): BreakingCode[] {
   const { ts, folder, files } = project;
   const reader = new KeyReader(project, names);
@@ -23,7 +37,7 @@ export function breakingCode(project: Project, names: KeyNames): BreakingCode[] 
     const visit = (node: TypeScript.Node): void => {
       const why = breakingExpression(node, reader) ?? breakingDeclaration(node, reader);
       if (why !== undefined) {
-        // A declaration without its decorators.
+        // The place of a declaration is its name, after its decorators.
         const start = (ts.isPropertyDeclaration(node) || ts.isParameter(node) ? node.name : node).getStart(file);
         const { line, character } = file.getLineAndCharacterOfPosition(start);
         const code = file.text.slice(start, node.end).replace(/\s+/g, ' ');
@@ -37,12 +51,7 @@ export function breakingCode(project: Project, names: KeyNames): BreakingCode[] 
   return found.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column));
 }
 
-const PIPES = /\b(?:ParseIntPipe|ParseFloatPipe)\b/;
-const VALIDATORS = /^(?:IsInt|IsNumber|IsPositive|IsNegative|Min|Max|IsDivisibleBy)$/;
-const NUMBERS = /\b(?:Number|Int|Float)\b/;
-const COUNTED = /^Primary(?:Generated)?Column$/;
-
-/** Says why a declaration, or a decorator of one, does not do for keys that are texts; undefined where it does. */
+/** Says why a declaration or its decorator breaks when keys are texts; undefined when it does not. */
 function breakingDeclaration(node: TypeScript.Node, reader: KeyReader): string | undefined {
   const { ts } = reader;
   if (ts.isDecorator(node)) return ofDecorator(node, reader);
@@ -55,7 +64,7 @@ function breakingDeclaration(node: TypeScript.Node, reader: KeyReader): string |
   if (ts.isClassLike(node.parent) && reader.isOtherEntity(node.parent, node.name.getText())) return undefined;
   const parts = ts.isUnionTypeNode(node.type) ? node.type.types : [node.type];
   const isNumber = parts.some(({ kind }) => kind === ts.SyntaxKind.NumberKeyword);
-  // A union with string takes both already.
+  // A union with string takes texts already.
   const isText = parts.some(({ kind }) => kind === ts.SyntaxKind.StringKeyword);
   return isNumber && !isText ? 'is declared a number: make it a string' : undefined;
 }
@@ -82,11 +91,7 @@ function isKeyName(name: TypeScript.Node, reader: KeyReader): boolean {
   return (ts.isIdentifier(name) || ts.isStringLiteral(name)) && reader.names.isKey(name.text);
 }
 
-const CONVERSIONS = ['Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Number.parseFloat'];
-const TESTS = ['Number.isInteger', 'Number.isSafeInteger', 'Number.isFinite', 'Number.isNaN', 'isNaN', 'isFinite'];
-const EXTREMES = ['Math.max', 'Math.min'];
-
-/** Says why an expression does not work with keys that are texts; undefined where it does. */
+/** Says why an expression breaks when keys are texts; undefined when it does not. */
 function breakingExpression(node: TypeScript.Node, reader: KeyReader): string | undefined {
   const { ts } = reader;
   if (ts.isBinaryExpression(node)) return ofOperator(node, reader);
@@ -95,8 +100,6 @@ function breakingExpression(node: TypeScript.Node, reader: KeyReader): string | 
   const { PlusToken, MinusToken } = ts.SyntaxKind;
   return node.operator === PlusToken || node.operator === MinusToken ? ROUNDS : undefined;
 }
-
-const ROUNDS = 'makes a number of a key: past 2^53 - 1 the last digits are lost';
 
 function ofCall(node: TypeScript.CallExpression, reader: KeyReader): string | undefined {
   const { ts } = reader;

@@ -2,14 +2,16 @@ import { relative } from 'node:path';
 import type * as TypeScript from 'typescript';
 import type { Project } from './open-project.js';
 
-/** Where an application makes a DataSource and imports no Raindrop for it: seeds and scripts with a module of their own. */
+/**
+ * A place where an application makes a DataSource without importing Raindrop, such as a seed with a module of its own.
+ */
 export interface LoneDataSource {
-  /** From the folder of the project. */
+  /** The path from the folder of the project. */
   readonly file: string;
   readonly line: number;
 }
 
-/** The first of each file that does not speak of Raindrop. */
+/** Finds the first such place of each file that does not mention Raindrop. */
 export function loneDataSources({ ts, folder, files }: Project): LoneDataSource[] {
   const find = (node: TypeScript.Node): TypeScript.Node | undefined => {
     const isOne =

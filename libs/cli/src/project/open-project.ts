@@ -4,20 +4,20 @@ import type * as TypeScript from 'typescript';
 import { createRequire } from 'node:module';
 import { InputError } from '../input-error.js';
 
-/** An application's sources, read by its own compiler. */
+/** An application's sources, read with its own TypeScript. */
 export interface Project {
   readonly ts: typeof TypeScript;
-  /** Where its configuration stands; files are named from here. */
+  /** The folder of its configuration; paths are relative to it. */
   readonly folder: string;
   readonly checker: TypeScript.TypeChecker;
-  /** Its own files, without declarations and packages. */
+  /** Its own source files, without declaration files and packages. */
   readonly files: readonly TypeScript.SourceFile[];
 }
 
 /**
  * Reads an application with the TypeScript that is installed in it.
  * @param path a folder with a `tsconfig.json`, or such a file of any name
- * @throws InputError when it is not there, names no files, or has no TypeScript that can be asked
+ * @throws InputError when the file is missing or names no files, or the application's TypeScript cannot be used
  */
 export function openProject(path: string): Project {
   const config = configOf(path);
@@ -34,7 +34,7 @@ export function openProject(path: string): Project {
     },
   };
   const parsed = ts.getParsedCommandLineOfConfigFile(config, { noEmit: true }, host)!;
-  // What is wrong with an option does not keep the sources from being read; without files there is nothing to read.
+  // A wrong option of the compiler does not prevent reading the sources; a configuration without files does.
   if (parsed.fileNames.length === 0) {
     throw broken(parsed.errors, ' It names no files: give the tsconfig.json of the application');
   }
@@ -52,8 +52,8 @@ function configOf(path: string): string {
 }
 
 /**
- * The TypeScript that is installed in an application.
- * @throws InputError when there is none, or one that answers no questions of other programs
+ * Loads the TypeScript that is installed in an application.
+ * @throws InputError when there is none, or a version without an API
  */
 export function projectTypescript(folder: string): typeof TypeScript {
   let found: Partial<typeof TypeScript>;

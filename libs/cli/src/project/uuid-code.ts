@@ -7,12 +7,13 @@ type Place = Pick<BreakingCode, 'file' | 'line' | 'column'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** What is said of the names that refuse keys other than UUIDs. */
 const SAYINGS: Readonly<Record<string, string>> = {
   ParseUUIDPipe: 'refuses every key that is a number: take ParseIdPipe',
   IsUUID: 'refuses every key that is a number: take @IsSnowflake()',
 };
 
-/** Where an application wants a UUID: pipes, validators, and UUIDs that are written down, in the order of files. */
+/** Finds the code that needs UUIDs: pipes, validators and literal UUIDs, in the order of files. */
 export function uuidCode(project: Project): BreakingCode[] {
   const { ts } = project;
   return search(project, (node, file) => {
@@ -29,7 +30,7 @@ export function uuidCode(project: Project): BreakingCode[] {
 }
 
 /**
- * Every `synchronize: true`, by which an application lets TypeORM make the tables as its entities are. A computed value
+ * Finds every `synchronize: true`, with which TypeORM changes the tables to fit the entities. A computed value
  * (`synchronize: isTest`) is not found.
  */
 export function synchronizeSettings(project: Project): Place[] {
@@ -43,7 +44,7 @@ export function synchronizeSettings(project: Project): Place[] {
   });
 }
 
-/** All nodes of which the judge says something, with their places. */
+/** Finds all nodes for which the judge returns something, with their places. */
 function search<Found extends object>(
   { ts, folder, files }: Project,
   judge: (node: TypeScript.Node, file: TypeScript.SourceFile) => Found | undefined,

@@ -9,9 +9,15 @@ import {
 import { openWorkerStore, type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
 
+/** These assigners reserve nothing: another process may have the same worker id, or have had it a moment ago. */
+const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
+
+/** The driver's codes for a missing file, table or column. SQLite has no code for a missing table or column. */
+const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P01', '42703'];
+
 /**
- * Options that name a database, or another place that keeps worker ids.
- * @throws InputError, ConfigurationError
+ * Checks options, which must name a database or another store of worker ids.
+ * @throws InputError when they name none; ConfigurationError
  */
 export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now()): ResolvedSnowflakeOptions {
   const resolved = resolveSnowflakeOptions(options, nowMs);
@@ -22,8 +28,8 @@ export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now
 }
 
 /**
- * SQLite makes a file of every name that is mistyped. Not where something is only looked at; other drivers do not know
- * the option.
+ * Makes SQLite refuse a file that does not exist: it would create one of a mistyped name, though the command only
+ * reads. Other drivers do not know the option.
  */
 export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
   const settings = databaseSettingsOf(options.dbConfig);
@@ -32,7 +38,7 @@ export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModule
 }
 
 /**
- * Does the work with the store of worker rows, and closes it whatever happens.
+ * Does the work with the store of worker rows, then closes the store, also when the work fails.
  * @param statementTimeoutMs how long the database may take to answer a statement
  * @throws CommandFailedError when there is no such table; DatabaseCallError
  */
@@ -49,13 +55,14 @@ export async function withWorkers<T>(
   }
 }
 
-/** The workers of a table. @throws CommandFailedError when there is no such table */
+/** Reads the workers of a table. @throws CommandFailedError when there is no such table */
 export function viewWorkers(given: SnowflakeModuleOptions, resolved: ResolvedSnowflakeOptions): Promise<WorkersView> {
   return explained(resolved, readWorkers(onExistingFile(given)));
 }
 
 /**
- * Whether there is an answer, by one try: a start of a service tries for most of a minute. The table may be missing.
+ * Asks the database once, so that one that cannot be reached is an error at once: the start of a service would try for
+ * most of a minute. The table may be missing.
  * @throws DatabaseCallError, DatabaseRefusedError
  */
 export async function requireReachable(
@@ -70,7 +77,7 @@ export async function requireReachable(
   }
 }
 
-/** @throws CommandFailedError in place of an error that says that the worker table is not there */
+/** Waits for the work. @throws CommandFailedError in place of the error of a missing worker table */
 export async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -80,10 +87,7 @@ export async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work
   }
 }
 
-/** Of these another process may have the same worker id, or have had it a moment ago: nobody reserves. */
-const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
-
-/** The names of what gives out worker ids, in the order in which it is asked. */
+/** The names of the assigners, in the order in which they are asked. */
 function assignersOf({ assigner }: ResolvedSnowflakeOptions): string[] {
   return assigner.parts.map(({ use }) => (typeof use === 'string' ? use : use.name));
 }
@@ -100,24 +104,23 @@ export function requireRows(command: string, options: ResolvedSnowflakeOptions):
   throw new InputError(`${command} is about the rows of workerIdAssigner: 'database', and the options name ${names}`);
 }
 
-/** @throws InputError when the running service, or the next call, could issue the same IDs */
+/** @throws InputError when a running service, or the next call of the command, could issue the same IDs */
 export function refuseUnreserved(options: ResolvedSnowflakeOptions): void {
   const name = assignersOf(options).find((each) => UNRESERVED.includes(each));
   if (name !== undefined) throw mayRepeat(name);
 }
 
-/** @param name of the assigner */
+/** The error for an assigner that reserves nothing. @param name the assigner's */
 export function mayRepeat(name: string): InputError {
   return new InputError(
-    `next takes no worker id from '${name}': nobody reserves it, so a running service or the next call could issue the ` +
+    `next takes no worker id from '${name}': nothing reserves it, so a running service or the next call could issue the ` +
       `same IDs. Give options with workerIdAssigner: 'database' or redisWorkers()`,
   );
 }
 
-/** No file, no table, no column, in the words of the three databases; for the latter two SQLite has no code. */
-const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P01', '42703'];
-
-/** Whether a statement failed because the worker table is not there, or is one of the Go original without our columns. */
+/**
+ * Whether a statement failed because the worker table is missing, or is that of the Go original, which lacks columns.
+ */
 export function isMissingTable(error: unknown): boolean {
   if (!(error instanceof DatabaseCallError)) return false;
   return CODES.includes(error.driverCode) || /no such (table|column)/.test(error.message);

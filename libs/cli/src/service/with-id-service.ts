@@ -1,12 +1,15 @@
 import { openIdService, type IdService, type Logger, type SnowflakeModuleOptions } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 
-/** For a start that is under way, which gives back what it gets. */
+/**
+ * A start that is under way when the command is interrupted may go on for this time, ms: then it gives its worker id
+ * back.
+ */
 const GIVE_UP_MS = 3_000;
 
 /**
- * Does the work with a service that holds a worker id, and gives it back whatever happens.
- * @throws what keeps the service from starting, and what the work throws
+ * Does the work with a service that holds a worker id, then gives the id back, also when the work fails.
+ * @throws the error that keeps the service from starting; what the work throws
  */
 export async function withIdService<T>(
   options: SnowflakeModuleOptions,
@@ -14,7 +17,7 @@ export async function withIdService<T>(
   work: (ids: IdService) => Promise<T>,
 ): Promise<T> {
   output.interruption.check();
-  // From here on there may be a worker id to give back.
+  // From here on a worker id may have to be given back.
   output.interruption.hold();
   const starting = openIdService({ ...options, logger: loggerOf(output) });
   const ids = await orGivenUp(starting, output.interruption.signal);
@@ -26,7 +29,10 @@ export async function withIdService<T>(
   }
 }
 
-/** A start can wait for minutes, and cannot be called off: one that is ended before has some seconds left. */
+/**
+ * Waits for the start. It can take minutes and cannot be cancelled: after an interruption it is waited for some
+ * seconds.
+ */
 function orGivenUp(starting: Promise<IdService>, signal: AbortSignal): Promise<IdService> {
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -47,7 +53,7 @@ function orGivenUp(starting: Promise<IdService>, signal: AbortSignal): Promise<I
   });
 }
 
-/** Warnings for people; the rest is of no interest to a command that ends in a moment. */
+/** Shows warnings and errors; a command that ends soon does not show the service's other messages. */
 function loggerOf(output: CliOutput): Logger {
   const warn = (message: string): void => output.warn(message);
   return { log: () => undefined, warn, error: warn };

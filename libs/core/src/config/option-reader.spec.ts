@@ -1,5 +1,5 @@
 import { caught } from '../../../../test/support/engine/caught.js';
-import { ConfigurationError, OptionReader } from './option-reader.js';
+import { ConfigurationError, nearestName, OptionReader } from './option-reader.js';
 
 /** What is wrong after `read` has asked for its options. */
 function problemsOf(raw: unknown, read: (reader: OptionReader) => void): string[] {
@@ -134,4 +134,22 @@ describe('an option reader', () => {
     expect(problems[9]).toBe('name9 = (number): is not an option');
     expect(problems[10]).toBe('options = 26001 names: more of these are no options: 25990');
   });
+});
+
+const known = ['timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'];
+
+describe('the nearest name', () => {
+  it.each([
+    ['another case', 'TimeStampLength', 'timeStampLength'],
+    ['a swapped pair', 'timeStampLenght', 'timeStampLength'],
+    ['a missing letter', 'timUnit', 'timeUnit'],
+    ['two more letters', 'workerIdLength', 'workIdLength'],
+    ['underscores', 'work_id_Length', 'workIdLength'],
+    ['the nearer of two', 'endBitsValues', 'endBitsValue'],
+  ])('is found after %s', (_, given, name) => expect(nearestName(given, known)).toBe(name));
+
+  it.each(['', 'foo', 'wrkLength', 'timeStampLengthInBits', 'x'.repeat(65), '__proto__'])(
+    'is not found for %j',
+    (given) => expect(nearestName(given, known)).toBeUndefined(),
+  );
 });

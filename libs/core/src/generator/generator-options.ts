@@ -1,33 +1,33 @@
 import { OptionReader } from '../config/option-reader.js';
+import { integer, oneOf, type OptionsOf, type ReadOptions, readOptions } from '../config/option-rules.js';
 import type { Layout } from '../layout/layout.js';
 
+interface Unit {
+  readonly unitMs: number;
+}
+
 /** The options of a generator: how it behaves at its edges. */
-export interface GeneratorOptions {
+export const generatorOptions = {
   /**
    * The clock stands where both lanes have been and the hold is over: the async calls wait, or throw.
    * @range `wait`, `throw`
    * @defaultValue `wait`
    */
-  onClockBack?: 'wait' | 'throw';
+  onClockBack: oneOf(['wait', 'throw'], { default: 'wait', readBy: 'ownWorker' }),
   /**
    * A tick is used up: take the next one ahead of the clock, wait for it, or throw. `borrow` is not for minute, hour
    * and day.
    * @range `borrow`, `wait`, `throw`
    * @defaultValue `borrow` for ms and s, else `throw`
    */
-  onExhausted?: 'borrow' | 'wait' | 'throw';
-  /**
-   * How long a lane may stand still while the clock is behind it.
-   * @range 0-60,000
-   * @defaultValue 3,000
-   */
-  maxHoldMs?: number;
-  /**
-   * How far ahead ticks may be borrowed; at least one tick.
-   * @range 0-60,000
-   * @defaultValue 5
-   */
-  maxAheadMs?: number;
+  onExhausted: oneOf(['borrow', 'wait', 'throw'], {
+    default: (unit: Unit) => (isCoarse(unit) ? 'throw' : 'borrow'),
+    readBy: 'ownWorker',
+  }),
+  /** How long a lane may stand still while the clock is behind it. @range 0-60,000 @defaultValue 3,000 */
+  maxHoldMs: integer({ min: 0, max: 60_000, default: 3_000, readBy: 'ownWorker' }),
+  /** How far ahead ticks may be borrowed; at least one tick. @range 0-60,000 @defaultValue 5 */
+  maxAheadMs: integer({ min: 0, max: 60_000, default: 5, readBy: 'ownWorker' }),
   /**
    * Where the sequence of a new tick starts: `zero`; `continue`, one after the last, until half the range is used; or
    * `random`, in the lowest quarter. Only `zero` for minute, hour and day.
@@ -37,30 +37,25 @@ export interface GeneratorOptions {
    * @range `zero`, `continue`, `random`
    * @defaultValue `zero`
    */
-  sequenceStart?: 'zero' | 'continue' | 'random';
+  sequenceStart: oneOf(['zero', 'continue', 'random'], { default: 'zero', readBy: 'ownWorker' }),
   /**
    * Codes that are kept; an evicted code leaves its position as a floor, so no ID repeats. With `idSource` a code with
    * nothing at hand makes room; when all are in use, `TOO_MANY_CODES`.
    * @range 1-1,000,000
    * @defaultValue 10,000
    */
-  maxCodes?: number;
-  /**
-   * The largest batch.
-   * @range 1-10,000,000
-   * @defaultValue 100,000
-   */
-  maxBatch?: number;
-  /**
-   * How long an async call waits when it names no `timeoutMs`.
-   * @range 1-86,400,000
-   * @defaultValue 10,000
-   */
-  asyncTimeoutMs?: number;
-}
+  maxCodes: integer({ min: 1, max: 1_000_000, default: 10_000, readBy: 'everyService' }),
+  /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */
+  maxBatch: integer({ min: 1, max: 10_000_000, default: 100_000, readBy: 'everyService' }),
+  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 10,000 */
+  asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 10_000, readBy: 'everyService' }),
+};
+
+/** The options of a generator: how it behaves at its edges. */
+export interface GeneratorOptions extends OptionsOf<typeof generatorOptions> {}
 
 /** The options of a generator, checked and complete. */
-export type ResolvedGeneratorOptions = Readonly<Required<GeneratorOptions>>;
+export interface ResolvedGeneratorOptions extends ReadOptions<typeof generatorOptions> {}
 
 /**
  * Checks generator options against a layout and fills in the defaults.
@@ -75,25 +70,19 @@ export function resolveGeneratorOptions(options: GeneratorOptions, layout: Layou
 
 /** Reads the generator options with a reader that others share. */
 export function readGeneratorOptions(reader: OptionReader, unitMs: number): ResolvedGeneratorOptions {
-  const coarse = unitMs >= 60_000;
-  const onExhausted = reader.oneOf('onExhausted', ['borrow', 'wait', 'throw'], coarse ? 'throw' : 'borrow');
-  if (coarse && onExhausted === 'borrow') {
+  const resolved = readOptions(reader, generatorOptions, { unitMs });
+  const { onExhausted, sequenceStart } = resolved;
+  if (isCoarse({ unitMs }) && onExhausted === 'borrow') {
     const message = `needs a unit of milliseconds or seconds: a tick of ${unitMs} ms cannot be borrowed; take 'wait' or 'throw'`;
     reader.problem('onExhausted', onExhausted, message);
   }
-  const sequenceStart = reader.oneOf('sequenceStart', ['zero', 'continue', 'random'], 'zero');
-  if (coarse && sequenceStart !== 'zero') {
+  if (isCoarse({ unitMs }) && sequenceStart !== 'zero') {
     const message = `must be 'zero' with a unit of minutes or longer: their sequences are granted in blocks`;
     reader.problem('sequenceStart', sequenceStart, message);
   }
-  return Object.freeze({
-    onClockBack: reader.oneOf('onClockBack', ['wait', 'throw'], 'wait'),
-    onExhausted,
-    maxHoldMs: reader.integer('maxHoldMs', { min: 0, max: 60_000, default: 3_000 }),
-    maxAheadMs: reader.integer('maxAheadMs', { min: 0, max: 60_000, default: 5 }),
-    sequenceStart,
-    maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    maxBatch: reader.integer('maxBatch', { min: 1, max: 10_000_000, default: 100_000 }),
-    asyncTimeoutMs: reader.integer('asyncTimeoutMs', { min: 1, max: 86_400_000, default: 10_000 }),
-  });
+  return resolved;
+}
+
+function isCoarse({ unitMs }: Unit): boolean {
+  return unitMs >= 60_000;
 }

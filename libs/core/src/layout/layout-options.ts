@@ -1,80 +1,132 @@
 import { OptionReader } from '../config/option-reader.js';
+import {
+  integer,
+  type Numbers,
+  option,
+  type OptionRule,
+  type OptionsOf,
+  readOptions,
+  type ReadOptions,
+} from '../config/option-rules.js';
 import { wallClock } from '../ports.js';
 import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit } from '../time/timeline.js';
 import { type Field, Layout, layoutOfAnyCopy } from './layout.js';
 
-/** The bits of a raindrop ID. Names are the original's, in camelCase. */
-export interface LayoutOptions {
+/** The options that shape the IDs. A ready layout takes their place. Names are the original's, in camelCase. */
+export const bitOptions = {
   /**
    * Length of a tick.
    * @range `millisecond`, `second`, `minute`, `hour`, `day`, in any case, or 1-5
    * @defaultValue `second`
    */
-  timeUnit?: TimeUnit | 1 | 2 | 3 | 4 | 5;
-  /**
-   * The epoch.
-   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future
-   */
-  startTimeStamp: string | Date | number;
+  timeUnit: option<TimeUnit | 1 | 2 | 3 | 4 | 5, TimeUnit>(readUnit, {
+    readBy: 'snowflakes',
+    flag: ['--time-unit <unit>', 'millisecond, second, minute, hour or day'],
+  }),
+  /** The epoch. @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future */
+  startTimeStamp: option<string | Date | number, number, Present>(readEpoch, {
+    isRequired: true,
+    readBy: 'snowflakes',
+    flag: ['--start <date>', 'the epoch, such as 2026-01-01 (UTC)'],
+  }),
   /**
    * How many bits the timestamp has.
    * @range millisecond 41-55, second 31-55, minute 25-50, hour 19-45, day 15-40
    */
-  timeStampLength: number;
-  /**
-   * How many bits the worker id has.
-   * @range 3-10
-   */
-  workIdLength: number;
-  /**
-   * Lowest worker id of this service.
-   * @range 0 to 2^workIdLength - 1
-   * @defaultValue 1
-   */
-  serviceMinWorkId?: number;
+  timeStampLength: integer({
+    // With an unknown unit the range is unknown as well: take the widest range and report the unit only.
+    min: ({ timeUnit }: Unit, reader) => (reader.refused('timeUnit') ? 15 : TIME_UNITS[timeUnit].minTimestampBits),
+    max: ({ timeUnit }: Unit, reader) => (reader.refused('timeUnit') ? 55 : TIME_UNITS[timeUnit].maxTimestampBits),
+    hint: ({ timeUnit }: Unit, reader) =>
+      reader.refused('timeUnit')
+        ? 'the range depends on timeUnit'
+        : `with timeUnit '${timeUnit}' fewer run out too soon, more leave no room`,
+    isRequired: true,
+    readBy: 'snowflakes',
+    flag: ['--timestamp-bits <bits>', 'timestamp bits'],
+  }),
+  /** How many bits the worker id has. @range 3-10 */
+  workIdLength: integer({
+    min: 3,
+    max: 10,
+    isRequired: true,
+    readBy: 'snowflakes',
+    flag: ['--worker-bits <bits>', 'worker bits'],
+  }),
+  /** How many low bits are reserved. @range 0-5 @defaultValue 0 (1 is advised) */
+  endBitsLength: integer({
+    min: 0,
+    max: 5,
+    default: 0,
+    readBy: 'snowflakes',
+    flag: ['--end-bits <bits>', 'fixed low bits'],
+  }),
+  /** What the reserved bits hold. @range 0 to 2^endBitsLength - 1 @defaultValue 0 */
+  endBitsValue: integer({
+    min: 0,
+    // Where the length is wrong, the value is checked against the widest legal one.
+    max: ({ endBitsLength }: Numbers<'endBitsLength'>, reader) =>
+      2 ** (reader.refused('endBitsLength') ? 5 : endBitsLength) - 1,
+    default: 0,
+    hint: 'the range follows from endBitsLength',
+    readBy: 'snowflakes',
+    flag: ['--end-value <value>', 'what the end bits hold'],
+  }),
+};
+
+interface Present {
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
+interface Unit {
+  readonly timeUnit: TimeUnit;
+}
+
+/** What the worker bits of a layout allow, and the lowest worker id. */
+type WorkerIds = Numbers<'maxWorkerId' | 'defaultMaxWorkerId' | 'serviceMinWorkId'>;
+
+const WORKER_RANGE_HINT = 'the range follows from workIdLength, the worker bits';
+
+/** How a service uses a layout: the options that apply to a ready layout too. */
+export const layoutUseOptions = {
+  /** Lowest worker id of this service. @range 0 to 2^workIdLength - 1 @defaultValue 1 */
+  serviceMinWorkId: integer({
+    min: 0,
+    max: ({ maxWorkerId }: WorkerIds) => maxWorkerId,
+    default: ({ maxWorkerId }: WorkerIds) => Math.min(1, maxWorkerId),
+    hint: WORKER_RANGE_HINT,
+    readBy: 'ownWorker',
+    flag: ['--min-worker <id>', 'lowest worker id of this service'],
+  }),
   /**
    * Highest worker id of this service.
    * @range `serviceMinWorkId` to 2^workIdLength - 1
    * @defaultValue 2^workIdLength - 1
    */
-  serviceMaxWorkId?: number;
-  /**
-   * First value of the clock-back bit.
-   * @range 0 or 1
-   * @defaultValue 0
-   */
-  timeBackBitValue?: 0 | 1;
-  /**
-   * How many low bits are reserved.
-   * @range 0-5
-   * @defaultValue 0 (1 is advised)
-   */
-  endBitsLength?: number;
-  /**
-   * What the reserved bits hold.
-   * @range 0 to 2^endBitsLength - 1
-   * @defaultValue 0
-   */
-  endBitsValue?: number;
-  /**
-   * A new table is refused a layout with less life left.
-   * @range 0-36,500
-   * @defaultValue 365
-   */
-  minLifetimeDays?: number;
-  /**
-   * For the warnings: take twice as many worker ids as nodes.
-   * @range 1 or more
-   * @defaultValue none
-   */
-  expectedNodes?: number;
-  /**
-   * For the warnings: what one node must reach.
-   * @range 1 or more
-   * @defaultValue none
-   */
-  expectedIdsPerSecond?: number;
-}
+  serviceMaxWorkId: integer({
+    min: 0,
+    max: ({ maxWorkerId }: WorkerIds) => maxWorkerId,
+    default: ({ serviceMinWorkId, defaultMaxWorkerId }: WorkerIds) => Math.max(serviceMinWorkId, defaultMaxWorkerId),
+    hint: WORKER_RANGE_HINT,
+    readBy: 'ownWorker',
+    flag: ['--max-worker <id>', 'highest worker id of this service'],
+  }),
+  /** First value of the clock-back bit. @range 0-1 @defaultValue 0 */
+  timeBackBitValue: integer({ min: 0, max: 1, default: 0, readBy: 'ownWorker' }) as OptionRule<0 | 1, 0 | 1>,
+  /** A new table is refused a layout with less life left. @range 0-36,500 @defaultValue 365 */
+  minLifetimeDays: integer({ min: 0, max: 36_500, default: 365, readBy: 'rows' }),
+  /** For the warnings: take twice as many worker ids as nodes. @range 1 or more @defaultValue none */
+  expectedNodes: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, readBy: 'ownWorker' }),
+  /** For the warnings: what one node must reach. @range 1 or more @defaultValue none */
+  expectedIdsPerSecond: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, readBy: 'ownWorker' }),
+};
+
+/** The options that make and judge a layout. */
+export const layoutOptions = { ...bitOptions, ...layoutUseOptions };
+
+/** The bits of a raindrop ID, and how a service uses them. Names are the original's, in camelCase. */
+export interface LayoutOptions extends OptionsOf<typeof layoutOptions> {}
 
 /** A checked layout, and how the service uses it. */
 export interface ResolvedLayout {
@@ -96,21 +148,13 @@ export interface WorkerRange {
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
-/** The options that shape the IDs. A ready layout takes their place. */
-export const BIT_OPTIONS = [
-  'timeUnit',
-  'startTimeStamp',
-  'timeStampLength',
-  'workIdLength',
-  'endBitsLength',
-  'endBitsValue',
-] as const;
+type BitOption = keyof typeof bitOptions;
+
+/** The names of {@link bitOptions}. */
+export const BIT_OPTIONS = Object.keys(bitOptions) as readonly BitOption[];
 
 /** The options of {@link BIT_OPTIONS} that may be given together with `layout: 'number'`. */
 const NUMBER_OPTIONS: readonly string[] = ['startTimeStamp', 'endBitsValue'];
-
-/** Without one of these there is no layout to build. */
-const SHAPING_OPTIONS = ['startTimeStamp', 'timeStampLength', 'workIdLength', 'endBitsLength', 'endBitsValue'] as const;
 
 /**
  * Checks layout options and builds the layout.
@@ -135,58 +179,40 @@ export function createLayout(options: LayoutOptions, nowMs = wallClock.now()): L
 
 /** Reads the layout options with a reader that others share; undefined when a problem leaves nothing to build. */
 export function readLayout(reader: OptionReader, nowMs: number): ResolvedLayout | undefined {
-  const timeUnit = readUnit(reader);
-  const rule = TIME_UNITS[timeUnit ?? 'second'];
-  const epochMs = readEpoch(reader, nowMs);
-  const timeBits = reader.integer('timeStampLength', {
-    // With an unknown unit the range is unknown as well: take the widest range and report the unit only.
-    min: timeUnit === undefined ? 15 : rule.minTimestampBits,
-    max: timeUnit === undefined ? 55 : rule.maxTimestampBits,
-    hint:
-      timeUnit === undefined
-        ? 'the range depends on timeUnit'
-        : `with timeUnit '${timeUnit}' fewer run out too soon, more leave no room`,
-  });
-  const workerBits = reader.integer('workIdLength', { min: 3, max: 10 });
-  // Where a length is wrong, the options that depend on it are checked against the widest legal length.
-  const maxWorkerId = 2 ** (reader.refused('workIdLength') ? 10 : workerBits) - 1;
-  const usage = readUsage(reader, maxWorkerId);
-  const endBits = reader.integer('endBitsLength', { min: 0, max: 5, default: 0 });
-  const endValue = reader.integer('endBitsValue', {
-    min: 0,
-    max: 2 ** (reader.refused('endBitsLength') ? 5 : endBits) - 1,
-    default: 0,
-    hint: `the range follows from endBitsLength`,
-  });
+  const bits = readOptions(reader, bitOptions, { nowMs });
+  const { timeStampLength: timeBits, workIdLength: workerBits, endBitsLength: endBits } = bits;
+  // Where a length is wrong, the worker ids are checked against the widest legal length.
+  const usage = readUsage(reader, 2 ** (reader.refused('workIdLength') ? 10 : workerBits) - 1);
   const sequenceBits = 63 - timeBits - workerBits - 1 - endBits;
   if (sequenceBits < 1 && !reader.refused('timeUnit', 'timeStampLength', 'workIdLength', 'endBitsLength')) {
     const message = `leaves no sequence bit: 63 - ${timeBits} - workIdLength ${workerBits} - 1 - endBitsLength ${endBits} = ${sequenceBits}, must be at least 1`;
     reader.problem('timeStampLength', timeBits, message);
   }
-  if (timeUnit === undefined || reader.refused(...SHAPING_OPTIONS)) return undefined;
+  if (reader.refused(...BIT_OPTIONS)) return undefined;
 
-  const fields = raindropFields({ timeBits, workerBits, sequenceBits, endBits, endValue });
-  return resolvedFor(new Layout({ fields, unitMs: rule.ms, epochMs }), usage, nowMs);
+  const fields = raindropFields({ timeBits, workerBits, sequenceBits, endBits, endValue: bits.endBitsValue });
+  const { ms: unitMs } = TIME_UNITS[bits.timeUnit];
+  return resolvedFor(new Layout({ fields, unitMs, epochMs: bits.startTimeStamp }), usage, nowMs);
 }
 
-function readUnit(reader: OptionReader): TimeUnit | undefined {
-  const given = reader.value('timeUnit');
+function readUnit(reader: OptionReader, name: string): TimeUnit {
+  const given = reader.value(name);
   const unit = given === undefined ? 'second' : findTimeUnit(given);
   if (unit === undefined) {
     const legal = Object.entries(TIME_UNITS).map(([name, { number }]) => `'${name}' (${number})`);
-    reader.problem('timeUnit', given, `must be one of ${legal.join(', ')}`);
+    reader.problem(name, given, `must be one of ${legal.join(', ')}`);
   }
-  return unit;
+  return unit ?? 'second';
 }
 
-/** Reads the epoch, which is required; Unix ms, 0 after a problem. */
-function readEpoch(reader: OptionReader, nowMs: number): number {
-  const given = reader.value('startTimeStamp');
+/** Reads the epoch; Unix ms, 0 after a problem. */
+function readEpoch(reader: OptionReader, name: string, { nowMs }: Present): number {
+  const given = reader.value(name);
   const epochMs = parseEpoch(given);
   const legal = `an ISO date such as '2024-01-01', a Date or Unix ms, not in the future`;
-  if (given === undefined) reader.problem('startTimeStamp', given, `is required: ${legal}`);
-  else if (epochMs === undefined) reader.problem('startTimeStamp', given, `is not a date: must be ${legal}`);
-  else if (epochMs > nowMs) reader.problem('startTimeStamp', given, `lies in the future: must be ${legal}`);
+  if (given === undefined) reader.problem(name, given, `is required: ${legal}`);
+  else if (epochMs === undefined) reader.problem(name, given, `is not a date: must be ${legal}`);
+  else if (epochMs > nowMs) reader.problem(name, given, `lies in the future: must be ${legal}`);
   return epochMs ?? 0;
 }
 
@@ -221,14 +247,27 @@ export function reportOutsideLife(reader: OptionReader, option: string, layout: 
   }
 }
 
+/** What may take the place of the options of the bits. */
+export const readyLayoutOptions = {
+  /**
+   * A layout in place of the bit options: `number` for keys that are JavaScript numbers, with `startTimeStamp` and
+   * `endBitsValue` beside it if so wanted; or a ready one, a preset's for example.
+   * @range `number`, or a `Layout`
+   * @defaultValue without bit options the one that the worker table remembers; else 33 bits of seconds from 2026-01-01, 10
+   *   worker bits, 1 end bit
+   */
+  layout: option<Layout | 'number', Layout | undefined, Present>(readReady, {
+    readBy: 'snowflakes',
+    flag: ['--layout <name>', 'number: the bits of keys that are JavaScript numbers'],
+  }),
+};
+
 /** A ready layout, a preset's for example, and how a service uses it. */
 export interface ReadyLayoutOptions
   extends
-    Omit<LayoutOptions, (typeof BIT_OPTIONS)[number]>,
-    Partial<Pick<LayoutOptions, (typeof BIT_OPTIONS)[number]>> {
-  /** `number`: IDs that are exact JavaScript numbers. `startTimeStamp` and `endBitsValue` may be given together with it. */
-  layout: Layout | 'number';
-}
+    Required<OptionsOf<typeof readyLayoutOptions>>,
+    Partial<OptionsOf<typeof bitOptions>>,
+    OptionsOf<typeof layoutUseOptions> {}
 
 /**
  * Reads the options of a layout, or a ready one in their place, with a reader that others share.
@@ -242,9 +281,9 @@ export function readAnyLayout(
   mostWorkers = Number.POSITIVE_INFINITY,
   unnamed?: Layout,
 ): ResolvedLayout | undefined {
-  const given = reader.value('layout');
-  if (given === undefined && (unnamed === undefined || !namesNoLayout(reader))) return readLayout(reader, nowMs);
-  const layout = given === undefined ? unnamed : readReady(reader, given, nowMs);
+  const isReady = reader.value('layout') !== undefined;
+  if (!isReady && (unnamed === undefined || !namesNoLayout(reader))) return readLayout(reader, nowMs);
+  const layout = isReady ? readReady(reader, 'layout', { nowMs }) : unnamed;
   if (layout === undefined) return undefined;
   const usage = readUsage(reader, layout.maxWorkerId, Math.min(layout.maxWorkerId, mostWorkers));
   return resolvedFor(layout, usage, nowMs);
@@ -255,7 +294,8 @@ export function namesNoLayout(reader: OptionReader): boolean {
   return ['layout', ...BIT_OPTIONS].every((option) => reader.value(option) === undefined);
 }
 
-function readReady(reader: OptionReader, given: unknown, nowMs: number): Layout | undefined {
+function readReady(reader: OptionReader, name: string, present: Present): Layout | undefined {
+  const given = reader.value(name);
   const isNumber = typeof given === 'string' && given.toLowerCase() === 'number';
   for (const option of BIT_OPTIONS) {
     const value = reader.value(option);
@@ -265,55 +305,33 @@ function readReady(reader: OptionReader, given: unknown, nowMs: number): Layout 
   const layout = layoutOfAnyCopy(given);
   if (layout !== undefined) return layout;
   if (!isNumber) {
-    reader.problem('layout', given, `must be 'number', or a Layout as createLayout() returns it`);
+    reader.problem(name, given, `must be 'number', or a Layout as createLayout() returns it`);
     return undefined;
   }
-  const epochMs = reader.value('startTimeStamp') === undefined ? undefined : readEpoch(reader, nowMs);
+  const epochMs =
+    reader.value('startTimeStamp') === undefined ? undefined : readEpoch(reader, 'startTimeStamp', present);
   const endValue = reader.integer('endBitsValue', { min: 0, max: 1, default: 0 });
   return reader.refused('startTimeStamp', 'endBitsValue') ? undefined : numberLayout(epochMs, endValue);
 }
 
-/** How a service uses a layout: the options that apply to a ready layout too. */
-interface LayoutUsage {
-  readonly workers: WorkerRange;
-  readonly firstLane: 0 | 1;
-  readonly minLifetimeDays: number;
-  readonly expectedNodes: number | undefined;
-  readonly expectedIdsPerSecond: number | undefined;
-}
+/** How a service uses a layout, checked and complete. */
+type LayoutUsage = ReadOptions<typeof layoutUseOptions>;
 
-/** Reads the options of the layout's use. @param defaultMax the highest worker id when `serviceMaxWorkId` is not given */
-function readUsage(reader: OptionReader, maxWorkerId: number, defaultMax = maxWorkerId): LayoutUsage {
-  const hint = 'the range follows from workIdLength, the worker bits';
-  const min = reader.integer('serviceMinWorkId', { min: 0, max: maxWorkerId, default: Math.min(1, maxWorkerId), hint });
-  const max = reader.integer('serviceMaxWorkId', {
-    min: 0,
-    max: maxWorkerId,
-    default: Math.max(min, defaultMax),
-    hint,
-  });
+/** Reads the options of the layout's use. @param most the highest worker id when `serviceMaxWorkId` is not given */
+function readUsage(reader: OptionReader, maxWorkerId: number, most = maxWorkerId): LayoutUsage {
+  const usage = readOptions(reader, layoutUseOptions, { maxWorkerId, defaultMaxWorkerId: most });
+  const { serviceMinWorkId: min, serviceMaxWorkId: max } = usage;
   if (min > max && !reader.refused('serviceMinWorkId', 'serviceMaxWorkId')) {
     reader.problem('serviceMinWorkId', min, `must not be greater than serviceMaxWorkId, ${max}`);
   }
-  return {
-    workers: { min, max },
-    firstLane: reader.integer('timeBackBitValue', { min: 0, max: 1, default: 0 }) as 0 | 1,
-    minLifetimeDays: reader.integer('minLifetimeDays', { min: 0, max: 36_500, default: 365 }),
-    expectedNodes: optionalCount(reader, 'expectedNodes'),
-    expectedIdsPerSecond: optionalCount(reader, 'expectedIdsPerSecond'),
-  };
+  return usage;
 }
 
 /** A layout and its use, with their warnings at `nowMs`. */
 export function resolvedFor(layout: Layout, usage: LayoutUsage, nowMs: number): ResolvedLayout {
-  const { workers, firstLane, minLifetimeDays } = usage;
-  const warnings = layoutWarnings(layout, { ...usage, nowMs, workers: workers.max - workers.min + 1 });
-  return { layout, workers, firstLane, minLifetimeDays, warnings };
-}
-
-function optionalCount(reader: OptionReader, name: string): number | undefined {
-  if (reader.value(name) === undefined) return undefined;
-  return reader.integer(name, { min: 1, max: Number.MAX_SAFE_INTEGER });
+  const { serviceMinWorkId: min, serviceMaxWorkId: max, timeBackBitValue: firstLane, minLifetimeDays } = usage;
+  const warnings = layoutWarnings(layout, { ...usage, nowMs, workers: max - min + 1 });
+  return { layout, workers: { min, max }, firstLane, minLifetimeDays, warnings };
 }
 
 /** 2026-01-01, UTC. */

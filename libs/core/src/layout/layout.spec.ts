@@ -1,9 +1,13 @@
 import { caught } from '../../../../test/support/engine/caught.js';
-import { type Field, Layout, type LayoutParts } from './layout.js';
+import { InvalidIdError } from '../codec/id-codec.js';
+import { ConfigurationError, OptionReader } from '../config/option-reader.js';
+import { vectors } from '../../../../test/support/engine/original-program.js';
+import { type Field, type FieldRole, Layout, type LayoutParts, type LayoutShape, parseId } from './layout.js';
 import { InvalidPartError, TimestampOverflowError } from './layout-errors.js';
-import { createLayout, type LayoutOptions } from './layout-options.js';
+import { createLayout, type LayoutOptions, reportOutsideLife } from './layout-options.js';
 
 const now = Date.UTC(2023, 5, 1);
+
 const middle = '2023-03-05T13:47:31.750Z';
 
 describe('an ID', () => {
@@ -285,4 +289,411 @@ describe('a part that does not fit', () => {
     expect(far.unpack((2n ** 53n - 1n) << 8n).tick).toBe(2 ** 53 - 1);
     expect(() => far.unpack((2n ** 53n + 1n) << 8n)).toThrow(TimestampOverflowError);
   });
+});
+
+describe('an ID taken apart', () => {
+  const layout = createLayout(
+    { startTimeStamp: '2023-03-05T13:47:31.750Z', timeStampLength: 31, workIdLength: 10 },
+    now,
+  );
+  const id = (3n << 32n) | (5n << 22n) | (1n << 21n) | 9n;
+
+  it.each([[id], ['12907970569'], [12_907_970_569]])('says what is in it: %p', (given) => {
+    expect(parseId(layout, given)).toEqual({
+      id,
+      time: new Date('2023-03-05T13:47:34Z'),
+      tick: 3,
+      workerId: 5,
+      clockBack: 1,
+      sequence: 9,
+      endBits: 0,
+    });
+  });
+
+  it.each([['0x10'], ['1.5'], [' 1'], [2 ** 53], [-1], [-1n], [2n ** 63n]])(
+    'is refused when it is none: %p',
+    (given) => {
+      expect(() => parseId(layout, given)).toThrow(InvalidIdError);
+    },
+  );
+
+  it('is unsigned where its layout has 64 bits', () => {
+    const fields = [
+      { name: 'time', role: 'time' as const, bits: 42 },
+      { name: 'sequence', role: 'sequence' as const, bits: 22 },
+    ];
+    const unsigned = new Layout({ fields, unitMs: 1, epochMs: 0 });
+    const last = { time: new Date(2 ** 42 - 1), tick: 2 ** 42 - 1, sequence: 2 ** 22 - 1, workerId: 0 };
+    expect(parseId(unsigned, 2n ** 64n - 1n)).toMatchObject({ id: 2n ** 64n - 1n, ...last });
+    expect(parseId(unsigned, '18446744073709551615')).toMatchObject(last);
+    expect(parseId(unsigned, 2n ** 63n).tick).toBe(2 ** 41);
+    for (const given of [-1n, 2n ** 64n, '18446744073709551616', 2 ** 53]) {
+      expect(() => parseId(unsigned, given)).toThrow(InvalidIdError);
+    }
+  });
+
+  it('is refused when its time lies beyond every Date', () => {
+    const far = createLayout({ startTimeStamp: 0, timeUnit: 'day', timeStampLength: 40, workIdLength: 3 }, now);
+    expect(parseId(far, 100_000_000n << 23n).time).toEqual(new Date(8.64e15));
+    expect(() => parseId(far, 100_000_001n << 23n)).toThrow(TimestampOverflowError);
+  });
+});
+
+const fields: readonly Field[] = [
+  { name: 'time', role: 'time', bits: 10 },
+  { name: 'sequence', role: 'sequence', bits: 10 },
+];
+
+const layout = new Layout({ fields, unitMs: 1_000, epochMs: Date.parse('2026-01-01T00:00:00.500Z') });
+
+function problemsAt(now: string): readonly object[] {
+  const reader = new OptionReader({});
+  reportOutsideLife(reader, 'layout', layout, Date.parse(now));
+  return reader.problems;
+}
+
+describe('A layout', () => {
+  it.each(['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.500Z', '2026-01-01T00:17:03.999Z'])(
+    'that can issue is let through: %s',
+    (now) => expect(problemsAt(now)).toEqual([]),
+  );
+
+  it('before its epoch is refused', () => {
+    expect(problemsAt('2025-12-31T23:59:59.999Z')).toEqual([
+      {
+        option: 'layout',
+        given: '"1000@1767225600:t10.s10"',
+        message: 'issues nothing before its epoch, 2026-01-01T00:00:00.500Z: take a startTimeStamp of the past',
+      },
+    ]);
+  });
+
+  it('that has expired is refused', () => {
+    expect(problemsAt('2026-01-01T00:17:04.000Z')).toEqual([
+      {
+        option: 'layout',
+        given: '"1000@1767225600:t10.s10"',
+        message:
+          'has expired at 2026-01-01T00:17:04.000Z and only reads: for new data take a later startTimeStamp or more ' +
+          'timestamp bits, and keep this layout for parseId()',
+      },
+    ]);
+  });
+});
+
+const ROLES: Record<string, FieldRole> = { t: 'time', w: 'worker', b: 'clockBack', s: 'sequence', e: 'fixed' };
+
+/** `t41.w10.s12`, as in a fingerprint. */
+function shape(text: string, rest: Partial<LayoutShape> = {}): LayoutShape {
+  const fields = text.split('.').map((each): Field => {
+    const [head, value] = each.split('=') as [string, string | undefined];
+    const role = ROLES[head[0]!]!;
+    return { name: role, role, bits: Number(head.slice(1)), ...(value !== undefined && { value: Number(value) }) };
+  });
+  return { fields, unitMs: 1, epochMs: 0, ...rest };
+}
+
+describe('the shape of a layout', () => {
+  it.each([
+    't1.s1',
+    't41.w10.s12',
+    't39.s8.w16',
+    't42.w5.w5.s12',
+    't33.w10.b1.s18.e1=1',
+    't20.e3=7.s3.e2',
+    't11.s53',
+    't1.w53.s9',
+  ])('may be %s', (text) => expect(new Layout(shape(text)).fields).toHaveLength(text.split('.').length));
+
+  it.each([
+    ['w10.t41.s12', 'must begin with its only time field'],
+    ['t41.w10.t2.s10', 'must begin with its only time field'],
+    ['s12.w10', 'must begin with its only time field'],
+    ['t41.w10', 'must have exactly one sequence field'],
+    ['t41.s5.s5', 'must have exactly one sequence field'],
+    ['t41.b1.b1.s5', 'must have at most one clock-back field, of 1 bit'],
+    ['t41.b2.s5', 'must have at most one clock-back field, of 1 bit'],
+    ['t41.w0.s5', 'must have fields of 1 bit or more'],
+    ['t41.s0', 'must have fields of 1 bit or more'],
+    ['t-1.s5', 'must have fields of 1 bit or more'],
+    ['t41.w12.s12', 'must not have more than 64 bits'],
+    ['t5.s54', 'must keep workers, sequences and fixed bits to 53 bits each'],
+    ['t5.w30.w24.s2', 'must keep workers, sequences and fixed bits to 53 bits each'],
+    ['t41.s12.e2=4', 'must give its fixed fields values that fit into their bits'],
+    ['t41.s12.e2=-1', 'must give its fixed fields values that fit into their bits'],
+  ])('may not be %s: it %s', (text, message) => {
+    const { problems } = caught(ConfigurationError, () => new Layout(shape(text)));
+    expect(problems).toEqual([
+      { option: 'layout', given: expect.any(String) as string, message: expect.stringContaining(message) as string },
+    ]);
+  });
+
+  it.each([
+    [{ unitMs: 0 }, 'whole milliseconds'],
+    [{ unitMs: 0.5 }, 'whole milliseconds'],
+    [{ unitMs: Number.NaN }, 'whole milliseconds'],
+    [{ epochMs: Number.NaN }, 'an epoch in Unix ms'],
+    [{ epochMs: 1.5 }, 'an epoch in Unix ms'],
+    [{ epochMs: 9e15 }, 'an epoch in Unix ms'],
+  ])('may not have %p', (rest, message) => {
+    expect(() => new Layout(shape('t41.w10.s12', rest))).toThrow(message);
+  });
+
+  it('is shown as it was given', () => {
+    expect(() => new Layout(shape('w10.t41.s12'))).toThrow('layout = worker 10 / time 41 / sequence 12: must begin');
+  });
+});
+
+const startTimeStamp = '2023-01-01T00:00:00Z';
+
+const unitMs = { millisecond: 1, second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+type Unit = keyof typeof unitMs;
+
+/** Years of 365 days, truncated. */
+const LIFETIMES: Record<Unit, Record<number, number>> = {
+  millisecond: {
+    41: 69.7,
+    42: 139,
+    43: 278,
+    44: 557,
+    45: 1115,
+    46: 2231,
+    47: 4462,
+    48: 8925,
+    49: 17851,
+    55: 1142465,
+  },
+  second: {
+    31: 68,
+    32: 136,
+    33: 272,
+    34: 544,
+    35: 1089,
+    36: 2179,
+    37: 4358,
+    38: 8716,
+    39: 17432,
+    55: 1142465658,
+  },
+  minute: {
+    25: 63,
+    26: 127,
+    27: 255,
+    28: 510,
+    29: 1021,
+    30: 2042,
+    31: 4085,
+    32: 8171,
+    33: 16343,
+    50: 2142123110,
+  },
+  hour: {
+    19: 59,
+    20: 119,
+    21: 239,
+    22: 478,
+    23: 957,
+    24: 1915,
+    25: 3830,
+    26: 7660,
+    27: 15321,
+    45: 4016480832,
+  },
+  day: {
+    15: 89,
+    16: 179,
+    17: 359,
+    18: 718,
+    19: 1436,
+    20: 2872,
+    21: 5745,
+    22: 11491,
+    23: 22982,
+    40: 3012360624,
+  },
+};
+
+// prettier-ignore
+
+const BITS: Record<Unit, readonly [number, number]> = {
+  millisecond: [41, 55],
+  second: [31, 55],
+  minute: [25, 50],
+  hour: [19, 45],
+  day: [15, 40],
+};
+
+function layoutOf(options: Partial<LayoutOptions>): Layout {
+  return createLayout({ startTimeStamp, timeStampLength: 41, workIdLength: 3, ...options }, now);
+}
+
+describe('the life of a layout', () => {
+  const rows = Object.entries(LIFETIMES).flatMap(([timeUnit, years]) =>
+    Object.entries(years).map(([bits, lasts]) => ({ timeUnit: timeUnit as Unit, bits: Number(bits), lasts })),
+  );
+
+  it.each(rows)('of $bits bits with a unit of one $timeUnit is $lasts years', ({ timeUnit, bits, lasts }) => {
+    const { lifetimeYears } = layoutOf({ timeUnit, timeStampLength: bits });
+    expect(lasts === 69.7 ? Math.floor(lifetimeYears * 10) / 10 : Math.floor(lifetimeYears)).toBe(lasts);
+  });
+
+  it.each(Object.keys(BITS) as Unit[])('ends with the last tick, or beyond all Dates: unit of one %s', (timeUnit) => {
+    const unit = BigInt(unitMs[timeUnit]);
+    for (let bits = BITS[timeUnit][0]; bits <= BITS[timeUnit][1]; bits++) {
+      const layout = layoutOf({ timeUnit, timeStampLength: bits });
+      const endMs = (BigInt(Date.parse(startTimeStamp)) / unit + (1n << BigInt(bits))) * unit;
+      expect(layout.expiresAt?.getTime()).toBe(endMs <= 8_640_000_000_000_000n ? Number(endMs) : undefined);
+      if (layout.expiresAt === null) expect(layout.timeline.startOf(layout.maxTick)).toBeLessThanOrEqual(8.64e15);
+      else expect(layout.maxTick).toBe(2 ** bits - 1);
+    }
+  });
+
+  it('reaches beyond every Date, and even beyond 2^53 ticks', () => {
+    const layout = layoutOf({ timeUnit: 'millisecond', timeStampLength: 55 });
+    expect(layout.expiresAt).toBeNull();
+    expect(layout.safeUntil).not.toBeNull();
+    expect(layout.maxTick).toBe(8_640_000_000_000_000 - Date.parse(startTimeStamp));
+    // 2^30 safe ticks of a day are 2.9 million years.
+    const days = layoutOf({ timeUnit: 'day', timeStampLength: 40 });
+    expect([days.expiresAt, days.safeUntil]).toEqual([null, null]);
+    expect(days.safeTicks).toBe(2 ** 30);
+  });
+});
+
+describe('the IDs of a layout stay safe numbers', () => {
+  it.each([
+    { timeUnit: 'millisecond' as const, bits: 50, ticks: 2 ** 40, years: 34.8 },
+    { timeUnit: 'second' as const, bits: 40, ticks: 2 ** 30, years: 34 },
+  ])('for $years years with $bits bits of one $timeUnit', ({ timeUnit, bits, ticks, years }) => {
+    const layout = layoutOf({ timeUnit, timeStampLength: bits, endBitsLength: 1, endBitsValue: 1 });
+    expect(layout.safeTicks).toBe(ticks);
+    expect(Math.floor(((ticks * unitMs[timeUnit]) / (365 * 86_400_000)) * 10) / 10).toBe(years);
+    expect(layout.safeUntil).toEqual(new Date(Date.parse(startTimeStamp) + ticks * unitMs[timeUnit]));
+
+    const last = { workerId: layout.maxWorkerId, clockBack: 1, sequence: layout.maxSequence };
+    expect(layout.pack({ tick: ticks - 1, ...last })).toBe(2n ** 53n - 1n);
+    expect(layout.pack({ tick: ticks, workerId: 0, clockBack: 0, sequence: 0 })).toBe(2n ** 53n + 1n);
+  });
+
+  it('from the first tick on to none at all', () => {
+    expect(layoutOf({ timeUnit: 'day', timeStampLength: 15 }).safeTicks).toBe(32);
+    const wide = new Layout({
+      fields: [
+        { name: 'time', role: 'time', bits: 9 },
+        { name: 'worker', role: 'worker', bits: 27 },
+        { name: 'sequence', role: 'sequence', bits: 27 },
+      ],
+      unitMs: 86_400_000,
+      epochMs: 0,
+    });
+    expect([wide.safeTicks, wide.safeUntil]).toEqual([0, new Date(0)]);
+  });
+
+  it('for its whole life when all its bits are few', () => {
+    const few = new Layout({
+      fields: [
+        { name: 'time', role: 'time', bits: 31 },
+        { name: 'sequence', role: 'sequence', bits: 22 },
+      ],
+      unitMs: 1_000,
+      epochMs: 0,
+    });
+    expect(few.safeUntil).toEqual(few.expiresAt);
+  });
+});
+
+describe('the capacity of a layout', () => {
+  it.each([
+    [3, 7],
+    [4, 15],
+    [5, 31],
+    [6, 63],
+    [7, 127],
+    [8, 255],
+    [9, 511],
+    [10, 1023],
+  ])('with %d worker bits is %d workers', (workIdLength, workers) => {
+    const layout = layoutOf({ workIdLength });
+    expect([layout.maxWorkers, layout.maxWorkerId]).toEqual([workers, workers]);
+  });
+
+  it('is two to the power of the bits that are left, for every legal combination', () => {
+    let combinations = 0;
+    for (const timeUnit of Object.keys(BITS) as Unit[]) {
+      for (let time = BITS[timeUnit][0]; time <= BITS[timeUnit][1]; time++) {
+        for (let worker = 3; worker <= 10; worker++) {
+          for (let end = 0; end <= 5 && time + worker + end < 62; end++) {
+            const layout = layoutOf({ timeUnit, timeStampLength: time, workIdLength: worker, endBitsLength: end });
+            const ids = 2 ** (62 - time - worker - end);
+            if (layout.idsPerTick !== ids || layout.idsPerSecond !== (ids * 1_000) / unitMs[timeUnit]) {
+              throw new Error(`${layout.fingerprint} holds ${layout.idsPerTick}, not ${ids}`);
+            }
+            combinations++;
+          }
+        }
+      }
+    }
+    expect(combinations).toBeGreaterThan(5_000);
+  });
+
+  it.each([
+    { timeUnit: 'millisecond' as const, bits: 41, worker: 10, end: 1, perTick: 1_024, perSecond: 1_024_000 },
+    { timeUnit: 'second' as const, bits: 31, worker: 10, end: 1, perTick: 1_048_576, perSecond: 1_048_576 },
+    {
+      timeUnit: 'minute' as const,
+      bits: 28,
+      worker: 10,
+      end: 0,
+      perTick: 16_777_216,
+      perSecond: 279_620.266_666_666_7,
+    },
+    { timeUnit: 'millisecond' as const, bits: 55, worker: 3, end: 3, perTick: 2, perSecond: 2_000 },
+  ])('is $perTick a tick: $bits bits of one $timeUnit', ({ timeUnit, bits, worker, end, perTick, perSecond }) => {
+    const layout = layoutOf({ timeUnit, timeStampLength: bits, workIdLength: worker, endBitsLength: end });
+    expect(layout.idsPerTick).toBe(perTick);
+    expect(layout.maxSequence).toBe(perTick - 1);
+    expect(layout.idsPerSecond).toBeCloseTo(perSecond, 6);
+  });
+});
+
+const UNIT_MS = [0, 1, 1_000, 60_000, 3_600_000, 86_400_000];
+
+describe('IDs of the original are decoded', () => {
+  it('for at least one configuration', () => expect(vectors.length).toBeGreaterThan(0));
+
+  it.each(vectors)(
+    'unit $timeUnit, $timestampLength / $workerIdLength bits, end $endBitsLength = $endBitsValue',
+    (vector) => {
+      const layout = createLayout(
+        {
+          timeUnit: vector.timeUnit,
+          startTimeStamp: vector.epoch,
+          timeStampLength: vector.timestampLength,
+          workIdLength: vector.workerIdLength,
+          serviceMinWorkId: vector.minWorkerId,
+          serviceMaxWorkId: vector.maxWorkerId,
+          endBitsLength: vector.endBitsLength,
+          endBitsValue: vector.endBitsValue,
+          minLifetimeDays: 0,
+        },
+        vector.t0,
+      );
+      const parsed = vector.ids.map((id) => layout.unpack(BigInt(id)));
+      const unit = UNIT_MS[vector.timeUnit]!;
+
+      expect(parsed.length).toBeGreaterThan(0);
+      parsed.forEach((parts, index) => {
+        const before = parsed[index - 1];
+        const time = layout.timeline.startOf(parts.tick);
+        expect(parts.workerId).toBe(vector.workerId);
+        expect(parts.endBits).toBe(vector.endBitsValue);
+        expect(time).toBeGreaterThanOrEqual(Math.floor(vector.t0 / unit) * unit);
+        expect(time).toBeLessThanOrEqual(Math.floor(vector.t1 / unit) * unit);
+        // Sequences start at zero in every tick.
+        expect(parts.sequence).toBe(before?.tick === parts.tick ? before.sequence + 1 : 0);
+        expect(layout.pack(parts)).toBe(BigInt(vector.ids[index]!));
+      });
+    },
+  );
 });

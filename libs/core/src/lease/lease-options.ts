@@ -1,79 +1,14 @@
 import { OptionReader } from '../config/option-reader.js';
+import {
+  boolean,
+  integer,
+  type Numbers,
+  type OptionsOf,
+  type ReadOptions,
+  readOptions,
+} from '../config/option-rules.js';
 
-/** The options of the worker lease. All times are in ms. */
-export interface LeaseOptions {
-  /**
-   * How often the lease is renewed.
-   * @range 50-600,000
-   * @defaultValue 10,000
-   */
-  heartbeatIntervalMs?: number;
-  /**
-   * How long a lease lasts without a renewal.
-   * @range more than heartbeat + `opTimeoutMs`, to 86,400,000
-   * @defaultValue 60,000
-   */
-  leaseMs?: number;
-  /**
-   * How far ahead positions are reserved.
-   * @range `leaseMs` to 172,800,000
-   * @defaultValue `leaseMs` + 5,000
-   */
-  horizonMs?: number;
-  /**
-   * How long after its end others respect a lease; with `commitLossWindowMs` at least, and by default, `leaseMs` +
-   * window + 3 × `maxClockSkewMs`.
-   * @range 0-86,400,000 (with a window so much above its least)
-   * @defaultValue `leaseMs`
-   */
-  graceMs?: number;
-  /**
-   * How long a statement may take before its connection is dropped.
-   * @range 10-60,000
-   * @defaultValue 3,000
-   */
-  opTimeoutMs?: number;
-  /**
-   * How far this host's clock may be from the database's.
-   * @range 100-3,600,000
-   * @defaultValue 30,000
-   */
-  maxClockSkewMs?: number;
-  /**
-   * How long an acknowledged commit may still be lost, by a failover say; the same in every process of the table.
-   * @range 0-86,400,000
-   * @defaultValue 0
-   */
-  commitLossWindowMs?: number;
-  /**
-   * How long to wait at the start when every worker id is taken.
-   * @range 0-86,400,000
-   * @defaultValue 0
-   */
-  waitForWorkerMs?: number;
-  /**
-   * Prefer a free row that this host and port had before.
-   * @range true, false
-   * @defaultValue false
-   */
-  priorityEqualCodeWorkId?: boolean;
-  /**
-   * The original's programs have been retired: take their rows over, long after the last heartbeat.
-   * @range true, false
-   * @defaultValue false
-   */
-  adoptForeign?: boolean;
-  /**
-   * The original's programs go on running on this table, with the same bits or another `endBitsValue`. Implies
-   * `adoptForeign`; `leaseMs` is at most 90,000 then, and `horizonMs` + `maxClockSkewMs` at most 118,000.
-   * @range true, false
-   * @defaultValue false
-   */
-  sharedWithOriginal?: boolean;
-}
-
-/** The lease options, checked and complete. */
-export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
+const DAY_MS = 86_400_000;
 
 /**
  * The original takes a row 120 s after the row's heartbeat, by its own clock, and issues from its own present on; it
@@ -82,6 +17,91 @@ export type ResolvedLeaseOptions = Readonly<Required<LeaseOptions>>;
  */
 const SHARED_GRANT_LIMIT_MS = 118_000;
 const LONGEST_SHARED_LEASE_MS = 90_000;
+
+/** The options that others depend on. */
+interface Others extends Numbers<'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'> {
+  readonly sharedWithOriginal: boolean;
+}
+
+/** The options of the worker lease. All times are in ms. */
+export const leaseOptions = {
+  /** How often the lease is renewed. @range 50-600,000 @defaultValue 10,000 */
+  heartbeatIntervalMs: integer({ min: 50, max: 600_000, default: 10_000, readBy: 'leased' }),
+  /**
+   * How long a lease lasts without a renewal.
+   * @range more than heartbeat + `opTimeoutMs`, to 86,400,000
+   * @defaultValue 60,000
+   */
+  leaseMs: integer({
+    min: 100,
+    max: ({ sharedWithOriginal }: Others) => (sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : DAY_MS),
+    default: 60_000,
+    hint: ({ sharedWithOriginal }: Others) =>
+      sharedWithOriginal ? 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' : undefined,
+    readBy: 'leased',
+  }),
+  /** How far ahead positions are reserved. @range `leaseMs` to 172,800,000 @defaultValue `leaseMs` + 5,000 */
+  horizonMs: integer({
+    min: ({ leaseMs }: Others) => leaseMs,
+    max: 2 * DAY_MS,
+    default: ({ leaseMs, maxClockSkewMs, sharedWithOriginal }: Others) =>
+      Math.max(leaseMs, Math.min(leaseMs + 5_000, grantLimitMs(sharedWithOriginal) - maxClockSkewMs)),
+    hint: 'a reservation must outlast the lease',
+    readBy: 'leased',
+  }),
+  /**
+   * How long after its end others respect a lease; with `commitLossWindowMs` at least, and by default, `leaseMs` +
+   * window + 3 × `maxClockSkewMs`.
+   * @range 0-86,400,000 (with a window so much above its least)
+   * @defaultValue `leaseMs`
+   */
+  graceMs: integer({
+    min: leastGraceMs,
+    max: (others: Others) => leastGraceMs(others) + DAY_MS,
+    default: (others: Others) => Math.max(others.leaseMs, leastGraceMs(others)),
+    hint: (others: Others) =>
+      leastGraceMs(others) > 0 ? 'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs' : undefined,
+    readBy: 'leased',
+  }),
+  /** How long a statement may take before its connection is dropped. @range 10-60,000 @defaultValue 3,000 */
+  opTimeoutMs: integer({ min: 10, max: 60_000, default: 3_000, readBy: 'ownWorkerOrNumbers' }),
+  /** How far this host's clock may be from the database's. @range 100-3,600,000 @defaultValue 30,000 */
+  maxClockSkewMs: integer({
+    min: 100,
+    max: 3_600_000,
+    default: ({ leaseMs, sharedWithOriginal }: Others) => Math.min(30_000, grantLimitMs(sharedWithOriginal) - leaseMs),
+    readBy: 'leased',
+  }),
+  /**
+   * How long an acknowledged commit may still be lost, by a failover say; the same in every process of the table.
+   * @range 0-86,400,000
+   * @defaultValue 0
+   */
+  commitLossWindowMs: integer({ min: 0, max: DAY_MS, default: 0, readBy: 'leased' }),
+  /** How long to wait at the start when every worker id is taken. @range 0-86,400,000 @defaultValue 0 */
+  waitForWorkerMs: integer({ min: 0, max: DAY_MS, default: 0, readBy: 'rows' }),
+  /** Prefer a free row that this host and port had before. @range true, false @defaultValue false */
+  priorityEqualCodeWorkId: boolean({ default: false, readBy: 'leased' }),
+  /**
+   * The original's programs have been retired: take their rows over, long after the last heartbeat.
+   * @range true, false
+   * @defaultValue false
+   */
+  adoptForeign: boolean({ default: false, readBy: 'leased' }),
+  /**
+   * The original's programs go on running on this table, with the same bits or another `endBitsValue`. Implies
+   * `adoptForeign`; `leaseMs` is at most 90,000 then, and `horizonMs` + `maxClockSkewMs` at most 118,000.
+   * @range true, false
+   * @defaultValue false
+   */
+  sharedWithOriginal: boolean({ default: false, readBy: 'original' }),
+};
+
+/** The options of the worker lease. All times are in ms. */
+export interface LeaseOptions extends OptionsOf<typeof leaseOptions> {}
+
+/** The lease options, checked and complete. */
+export interface ResolvedLeaseOptions extends ReadOptions<typeof leaseOptions> {}
 
 /** Checks lease options and fills in the defaults. @throws ConfigurationError naming every option that is wrong */
 export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions {
@@ -93,15 +113,8 @@ export function resolveLeaseOptions(options: LeaseOptions): ResolvedLeaseOptions
 
 /** Reads the lease options with a reader that others share. */
 export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
-  const day = 86_400_000;
-  const heartbeatIntervalMs = reader.integer('heartbeatIntervalMs', { min: 50, max: 600_000, default: 10_000 });
-  const opTimeoutMs = reader.integer('opTimeoutMs', { min: 10, max: 60_000, default: 3_000 });
-  const sharedWithOriginal = reader.boolean('sharedWithOriginal', false);
-  const leaseMs = reader.integer('leaseMs', {
-    ...{ min: 100, max: sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : day, default: 60_000 },
-    ...(sharedWithOriginal && { hint: 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' }),
-  });
-  const sharedLimitMs = sharedWithOriginal ? SHARED_GRANT_LIMIT_MS : Number.POSITIVE_INFINITY;
+  const lease = readOptions(reader, leaseOptions);
+  const { heartbeatIntervalMs, opTimeoutMs, leaseMs, horizonMs, maxClockSkewMs } = lease;
   if (
     leaseMs <= heartbeatIntervalMs + opTimeoutMs &&
     !reader.refused('leaseMs', 'heartbeatIntervalMs', 'opTimeoutMs')
@@ -109,41 +122,18 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     const sum = `heartbeatIntervalMs (${heartbeatIntervalMs}) + opTimeoutMs (${opTimeoutMs})`;
     reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlive a renewal that is slow`);
   }
-  const maxClockSkewMs = reader.integer('maxClockSkewMs', {
-    ...{ min: 100, max: 3_600_000, default: Math.min(30_000, sharedLimitMs - leaseMs) },
-  });
-  const horizonMs = reader.integer('horizonMs', {
-    min: leaseMs,
-    max: 2 * day,
-    default: Math.max(leaseMs, Math.min(leaseMs + 5_000, sharedLimitMs - maxClockSkewMs)),
-    hint: 'a reservation must outlast the lease',
-  });
-  if (horizonMs + maxClockSkewMs > sharedLimitMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
-    const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${sharedLimitMs}`;
+  const limitMs = grantLimitMs(lease.sharedWithOriginal);
+  if (horizonMs + maxClockSkewMs > limitMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
+    const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${limitMs}`;
     const option = reader.value('maxClockSkewMs') === undefined ? 'horizonMs' : 'maxClockSkewMs';
-    const given = option === 'horizonMs' ? horizonMs : maxClockSkewMs;
-    reader.problem(option, given, `${legal}: the original issues on a row 120 s after its heartbeat`);
+    reader.problem(option, lease[option], `${legal}: the original issues on a row 120 s after its heartbeat`);
   }
-  const commitLossWindowMs = reader.integer('commitLossWindowMs', { min: 0, max: day, default: 0 });
-  const least = leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs });
-  return Object.freeze({
-    heartbeatIntervalMs,
-    leaseMs,
-    horizonMs,
-    graceMs: reader.integer('graceMs', {
-      min: least,
-      max: least + day,
-      default: Math.max(leaseMs, least),
-      ...(least > 0 && { hint: 'at least leaseMs + commitLossWindowMs + 3 x maxClockSkewMs' }),
-    }),
-    opTimeoutMs,
-    maxClockSkewMs,
-    commitLossWindowMs,
-    waitForWorkerMs: reader.integer('waitForWorkerMs', { min: 0, max: day, default: 0 }),
-    priorityEqualCodeWorkId: reader.boolean('priorityEqualCodeWorkId', false),
-    adoptForeign: reader.boolean('adoptForeign', false) || sharedWithOriginal,
-    sharedWithOriginal,
-  });
+  return Object.freeze({ ...lease, adoptForeign: lease.adoptForeign || lease.sharedWithOriginal });
+}
+
+/** How far ahead one write may grant, plus the skew of the clocks, ms. */
+function grantLimitMs(sharedWithOriginal: boolean): number {
+  return sharedWithOriginal ? SHARED_GRANT_LIMIT_MS : Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -154,9 +144,6 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
  * lease and a window after the one shown. The holder's clock may be ahead by the permitted skew, and by as much again
  * since it was checked; the next holder's clock may be behind by as much.
  */
-function leastGraceMs(
-  options: Pick<ResolvedLeaseOptions, 'leaseMs' | 'maxClockSkewMs' | 'commitLossWindowMs'>,
-): number {
-  const { leaseMs, maxClockSkewMs, commitLossWindowMs } = options;
+function leastGraceMs({ leaseMs, maxClockSkewMs, commitLossWindowMs }: Others): number {
   return commitLossWindowMs === 0 ? 0 : leaseMs + commitLossWindowMs + 3 * maxClockSkewMs;
 }

@@ -3,9 +3,10 @@ import { FaultStore } from '../../../../test/support/engine/fault-store.js';
 import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
-import { resolveLeaseOptions, type LeaseOptions } from './lease-options.js';
+import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { grantReachMs } from './failover-guard.js';
 import { unusedRow } from './worker-store.js';
+import { MemoryWorkerStore } from './memory-worker-store.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
 let mockIsBlind = false;
@@ -20,12 +21,14 @@ jest.mock('./layout-choice.js', (): typeof LayoutConflicts => {
 });
 
 const BEGIN = Date.parse('2026-03-01T12:00:00.000Z');
+
 const DAY_MS = 86_400_000;
 
 const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 10_000, graceMs: 0, opTimeoutMs: 1_000 },
   maxClockSkewMs: 1_000,
 };
+
 const REACH_MS = grantReachMs(resolveLeaseOptions(LEASE));
 
 /** What the layouts of these tests have in common: those of one unit differ in their epoch only. */
@@ -36,22 +39,22 @@ const SECOND_ROW = { serviceMinWorkId: 2, serviceMaxWorkId: 2 };
 /** A layout whose IDs at a moment are those which that of epoch 2024 has so much later; negative: had before. */
 const aheadBy = (ms: number): Partial<LayoutOptions> => ({ ...ROWS, startTimeStamp: Date.parse('2024-01-01') - ms });
 
-/** A database on the first of several servers. */
+/** A database on the first of several servers, which is noted in its state row or not yet. */
 class Primary extends WorkerDatabase {
-  constructor() {
+  constructor({ isNoted = true } = {}) {
     super(BEGIN);
     this.table.term = 'server 1';
-    this.table.state = { knownTerm: 'server 1', epoch: 0, lostAtMs: 0, reachMs: REACH_MS };
+    if (isNoted) this.table.state = { knownTerm: 'server 1', epoch: 0, lostAtMs: 0, reachMs: REACH_MS };
   }
 
-  process(seed: number, layout: Partial<LayoutOptions>, more: KeeperBenchOptions = {}): KeeperBench {
+  process(seed: number, layout: Partial<LayoutOptions> = {}, more: KeeperBenchOptions = {}): KeeperBench {
     const makeStore = (_: WorkerDatabase, time: KeeperBench['time']): FaultStore =>
       new FaultStore(this.table, time, this.time, REACH_MS);
     return new KeeperBench({ database: this, seed, layout, lease: LEASE, makeStore, ...more });
   }
 
   /** One that begins to start, and waits for its turn. */
-  starting(seed: number, layout: Partial<LayoutOptions>): KeeperBench {
+  starting(seed: number, layout: Partial<LayoutOptions> = {}): KeeperBench {
     const bench = this.process(seed, layout, { lease: { ...LEASE, waitForWorkerMs: 600_000 } });
     void bench.keeper.start().catch(() => undefined);
     return bench;
@@ -196,5 +199,68 @@ describe('A layout that was left behind long ago, and whose IDs would be ahead o
     const starting = keeper.start().catch((error: unknown) => error);
     await database.advance(REACH_MS + 10_000);
     expect(await starting).toMatchObject({ errorCode: 'LAYOUT_CONFLICT', retryable: false });
+  });
+});
+
+/** A store of the database, as processes have it. */
+const storeOf = ({ table, time }: Primary): MemoryWorkerStore =>
+  new MemoryWorkerStore(table, () => time.wall, REACH_MS);
+
+describe('A note that is lost, and written again by a process that knows of nothing before', () => {
+  /** What a running process is told at the server that everybody uses now. */
+  async function refusedAt(database: Primary, living: MemoryWorkerStore): Promise<unknown> {
+    const fresh = storeOf(database);
+    await fresh.prepare({ min: 1, max: 3 });
+    await fresh.readTable();
+    return living.readTable().then(
+      () => 'believed',
+      (error: { errorCode: string }) => error.errorCode,
+    );
+  }
+
+  async function looking(database: Primary): Promise<MemoryWorkerStore> {
+    const store = storeOf(database);
+    await store.prepare({ min: 1, max: 3 });
+    await store.readTable();
+    return store;
+  }
+
+  it('does not shut running processes out, ten days after a fence that a failover has lost', async () => {
+    const database = new Primary({ isNoted: false });
+    const living = await looking(database);
+    const before = database.snapshot();
+    await living.fence(60_000);
+    await living.readTable();
+    await database.advance(10 * DAY_MS);
+    // The standby had stopped to follow before the fence.
+    database.failOver(before);
+    expect(await refusedAt(database, living)).toBe('believed');
+  });
+
+  it('does not shut running processes out, ten days after a fence, where the state row was dropped', async () => {
+    const database = new Primary({ isNoted: false });
+    const living = await looking(database);
+    await living.fence(60_000);
+    await living.readTable();
+    await database.advance(10 * DAY_MS);
+    database.table.state = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
+    expect(await refusedAt(database, living)).toBe('believed');
+  });
+
+  it.each([false, true])('does not end a process that goes on (a fence before: %s)', async (isFenced) => {
+    const database = new Primary({ isNoted: false });
+    const holder = database.starting(1);
+    await live(5_000, holder);
+    const before = database.snapshot();
+    if (isFenced) await storeOf(database).fence(1_000);
+    // A fence counts as two minutes later than it was.
+    await live(isFenced ? 150_000 : 30_000, holder);
+    expect(holder.refusal()).toBeUndefined();
+    database.failOver(before);
+    const fresh = database.starting(2);
+    // Longer than any wait after a failover.
+    await live(10 * REACH_MS, fresh, holder);
+    expect(fresh.refusal()).toBeUndefined();
+    expect(holder.refusal()).toBeUndefined();
   });
 });

@@ -1,11 +1,13 @@
 import type { Lane } from '../generator/tenure.js';
+import { planLayout } from '../layout/layout-advice.js';
+import type { Layout } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { acquireRow } from './acquire-row.js';
 import type { LeaseContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
 import { StoreLease } from './store-lease.js';
 import { retryStartStep } from './store-session.js';
-import { type LeaseEvent, WorkerKeeper } from './worker-keeper.js';
+import { WorkerKeeper } from './worker-keeper.js';
 
 /** How often a start asks whether IDs can be issued, ms. */
 const POLL_MS = 50;
@@ -15,6 +17,8 @@ const CANCEL_MS = 1_500;
 
 /** A wait that takes so much longer than the last warning said is warned of again, ms. */
 const WARN_AGAIN_MS = 10_000;
+
+const DAY_MS = 86_400_000;
 
 /**
  * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and
@@ -34,10 +38,14 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   /** Monotonic ms up to which the start has said that it waits. */
   private warnedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
-  constructor(context: LeaseContext, listener: (event: LeaseEvent) => void) {
-    super(context.ports, context.options.heartbeatIntervalMs, listener);
+  constructor(context: LeaseContext) {
+    super(context.ports, context.options.heartbeatIntervalMs);
     this.ctx = { ...context, ports: this.ports };
+    const expiry = new ExpiryWatch(context.resolved.layout, context.ports.clock.now());
+    this.onEvent(({ type }) => {
+      const message = type === 'lease-renewed' ? expiry.check(context.ports.clock.now()) : undefined;
+      if (message !== undefined) this.warn(message);
+    });
   }
 
   /** True while a write that reserves the other lane is under way. */
@@ -183,5 +191,29 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
 
   private warn(message: string): void {
     this.hooks.emit({ type: 'warning', message });
+  }
+}
+
+/**
+ * Checks once a day whether the layout's last year has begun. The warning at the start says so for a process that
+ * starts in that year; a process that runs into it hears of it here.
+ */
+class ExpiryWatch {
+  private checkedMs: number;
+
+  /** @param startMs the wall clock at the start, which checks by itself */
+  constructor(
+    private readonly layout: Layout,
+    startMs: number,
+  ) {
+    this.checkedMs = startMs;
+  }
+
+  /** @returns the warning; undefined when the layout lasts, or when the last check was less than a day ago */
+  check(nowMs: number): string | undefined {
+    if (Math.abs(nowMs - this.checkedMs) < DAY_MS) return undefined;
+    this.checkedMs = nowMs;
+    const { warnings } = planLayout({ layout: this.layout }, nowMs);
+    return warnings.find(({ code }) => code === 'EXPIRES_SOON')?.message;
   }
 }

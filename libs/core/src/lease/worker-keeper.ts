@@ -14,11 +14,29 @@ const NOTHING_RESERVED: ReservedPositions = {
   renewThreshold: NOTHING_ISSUED,
 };
 
+/** A worker id as a service uses it: the tenure of its generator, with a start, a status, events and an end. */
+export interface Worker extends Tenure {
+  /** Sets how the highest position issued in the present lease is found, by lane: the generator knows. */
+  setHighestIssued(highest: (lane: Lane) => Position): void;
+  /** Settles when IDs can be issued. When it rejects the worker is closed. */
+  start(): Promise<void>;
+  status(): LeaseStatus;
+  /** Calls the listener at each event from now on; what it throws, or rejects with, is ignored. */
+  onEvent(listener: (event: LeaseEvent) => unknown): void;
+  /**
+   * To be called when this process's memory was restored from a snapshot: positions granted before are not used any
+   * more.
+   */
+  afterRestore(): void;
+  /** Stops issuing for ever and gives the worker id back. Never rejects. */
+  close(): Promise<void>;
+}
+
 /**
  * Keeps one worker id, from a store or from an assigner: acquires a lease of it, renews the lease, acquires another one
  * after a loss, gives the id back. It is the tenure that the generator asks "may I issue up to here?".
  */
-export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
+export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
   /** The worker id of the present lease, or of the last one; -1 before the first. */
   workerId = -1;
   /** Counts leases. */
@@ -38,19 +56,21 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
   private lastError: RaindropError | undefined;
   private readonly counters = { renewals: 0, failures: 0 };
   private changed: () => void = () => {};
+  private readonly listeners: ((event: LeaseEvent) => unknown)[] = [];
   /** Until {@link setHighestIssued} says more, all that was granted counts as issued. */
   private highestOn: (lane: Lane) => Position = (lane) => this.limit[lane];
   private closing: Promise<void> | undefined;
 
-  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
-  constructor(ports: LeasePorts, heartbeatIntervalMs: number, listener: (event: LeaseEvent) => void) {
+  constructor(ports: LeasePorts, heartbeatIntervalMs: number) {
     // A restored snapshot is like a copy in another process, for this memory may live twice: it gets another process
     // id.
     this.ports = { ...ports, processId: () => ports.processId() + this.restores * 2 ** 32 };
     this.hooks = {
       changed: () => notifyListener(this.changed),
       renewNow: () => this.renewals.requestNow(),
-      emit: (event) => notifyListener(listener, event),
+      emit: (event) => {
+        for (const listener of this.listeners) notifyListener(listener, event);
+      },
     };
     // 0 stands for soon: `attempt` asks for that renewal itself.
     const withinMs = (): number => this.lease?.renewWithinMs || Number.POSITIVE_INFINITY;
@@ -73,6 +93,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     return this.reservation.renewThreshold;
   }
 
+  abstract start(): Promise<void>;
   abstract requestExtension(wanted?: number): void;
   abstract requestFlip(lane: Lane): void;
 
@@ -80,7 +101,10 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     this.changed = listener;
   }
 
-  /** Sets how the highest position issued in the present lease is found, by lane: the generator knows. */
+  onEvent(listener: (event: LeaseEvent) => unknown): void {
+    this.listeners.push(listener);
+  }
+
   setHighestIssued(highest: (lane: Lane) => Position): void {
     this.highestOn = highest;
   }
@@ -93,10 +117,6 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Tenure {
     return new LeaseLostError(this.workerId, 'it was lost; another worker is being acquired');
   }
 
-  /**
-   * To be called when this process's memory was restored from a snapshot: positions granted before are not used any
-   * more.
-   */
   afterRestore(): void {
     this.restores++;
     this.admit(this.ports.clock.refresh());

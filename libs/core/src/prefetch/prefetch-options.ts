@@ -1,55 +1,66 @@
-import { OptionReader } from '../config/option-reader.js';
-import { readPrefetcherOptions } from './prefetcher-options.js';
+import { integer, type Numbers, type OptionsOf, type ReadOptions, share } from '../config/option-rules.js';
+
+/** The options of every prefetcher, besides `prefetchBelow`. Times are in ms. */
+export const prefetcherOptions = {
+  /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */
+  maxBatch: integer({ min: 1, max: 10_000_000, default: 100_000, readBy: 'everyService' }),
+  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 3,000 */
+  asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 3_000, readBy: 'everyService' }),
+  /** How long one call of the store or the service that is asked may take. @range 10-60,000 @defaultValue 3,000 */
+  opTimeoutMs: integer({ min: 10, max: 60_000, default: 3_000, readBy: 'ownWorkerOrNumbers' }),
+  /**
+   * The pause after a failed call; it doubles with every further one, with jitter.
+   * @range 1-60,000
+   * @defaultValue 50
+   */
+  retryBaseMs: integer({ min: 1, max: 60_000, default: 50, readBy: 'numbers' }),
+  /**
+   * The longest pause, and the one before a code that is unknown or used up is asked for again.
+   * @range `retryBaseMs` to 600,000
+   * @defaultValue 5,000
+   */
+  retryMaxMs: integer({
+    min: ({ retryBaseMs }: Numbers<'retryBaseMs'>) => retryBaseMs,
+    max: 600_000,
+    default: ({ retryBaseMs }: Numbers<'retryBaseMs'>) => Math.max(retryBaseMs, 5_000),
+    hint: 'at least retryBaseMs',
+    readBy: 'numbers',
+  }),
+};
+
+/** The options of every prefetcher, checked and complete. */
+export interface PrefetcherOptions extends ReadOptions<typeof prefetcherOptions> {
+  /** The next IDs are fetched when less than this share of a fetch is left, 0-1. */
+  readonly prefetchBelow: number;
+}
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
-export interface PrefetchOptions {
-  /** The next batch is fetched when less than this share of a batch is left, 0-1. Default 0.5. */
-  prefetchBelow?: number;
-  /** The smallest batch, 1-10,000, and the first one. Default 64. */
-  minStep?: number;
-  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 10,000. */
-  maxStep?: number;
+export const prefetchOptions = {
+  /** The next batch is fetched when less than this share of a batch is left. @range 0-1 @defaultValue 0.5 */
+  prefetchBelow: share({ default: 0.5, of: 'a batch' }),
+  /** The smallest batch, and the first one. @range 1-10,000 @defaultValue 64 */
+  minStep: integer({ min: 1, max: 10_000, default: 64 }),
+  /** Batches grow up to this many IDs while they are used up fast. @range `minStep` to 10,000 @defaultValue 10,000 */
+  maxStep: integer({
+    min: ({ minStep }: Numbers<'minStep'>) => minStep,
+    max: 10_000,
+    default: 10_000,
+    hint: 'at least minStep',
+  }),
   /**
    * How long after the request for it an ID may be handed out; later it is dropped. So its time is wrong by no more than
-   * that. 100-86,400,000 ms, default 10,000.
+   * that, in ms.
+   * @range 100-86,400,000
+   * @defaultValue 10,000
    */
-  maxAgeMs?: number;
-  /** How many codes may be used, 1-1,000,000. Default 10,000. */
-  maxCodes?: number;
-  /** The largest batch that a call may ask for, 1-10,000,000. Default 100,000. */
-  maxBatch?: number;
-  /** How long an async call waits when it names no `timeoutMs`. 1-86,400,000 ms, default 3,000. */
-  asyncTimeoutMs?: number;
-  /** How long an attempt may take; an answer that comes later is not used. 10-60,000 ms, default 3,000. */
-  opTimeoutMs?: number;
-  /** The pause after a first failure, 1-60,000 ms; it doubles with every further one. Default 50. */
-  retryBaseMs?: number;
-  /** The longest pause, `retryBaseMs`-600,000 ms. Default 5,000. */
-  retryMaxMs?: number;
-}
+  maxAgeMs: integer({ min: 100, max: 86_400_000, default: 10_000 }),
+  /** How many codes may be used. @range 1-1,000,000 @defaultValue 10,000 */
+  maxCodes: integer({ min: 1, max: 1_000_000, default: 10_000 }),
+  ...prefetcherOptions,
+};
+
+/** The options of prefetching: how IDs are fetched ahead of need, and handed out. Times are in ms. */
+export interface PrefetchOptions extends OptionsOf<typeof prefetchOptions> {}
 
 /** Those options, checked and complete. */
-export type ResolvedPrefetchOptions = Readonly<Required<PrefetchOptions>>;
-
-/**
- * Checks all options at once.
- * @throws ConfigurationError naming every option that is wrong
- */
-export function resolvePrefetchOptions(options: PrefetchOptions = {}): ResolvedPrefetchOptions {
-  const reader = new OptionReader(options);
-  const resolved = readPrefetchOptions(reader);
-  reader.finish();
-  return resolved;
-}
-
-/** Reads the prefetch options with a reader that others share. */
-export function readPrefetchOptions(reader: OptionReader): ResolvedPrefetchOptions {
-  const minStep = reader.integer('minStep', { min: 1, max: 10_000, default: 64 });
-  return Object.freeze({
-    minStep,
-    maxStep: reader.integer('maxStep', { min: minStep, max: 10_000, default: 10_000, hint: 'at least minStep' }),
-    maxAgeMs: reader.integer('maxAgeMs', { min: 100, max: 86_400_000, default: 10_000 }),
-    maxCodes: reader.integer('maxCodes', { min: 1, max: 1_000_000, default: 10_000 }),
-    ...readPrefetcherOptions(reader, { default: 0.5, of: 'a batch' }),
-  });
-}
+export interface ResolvedPrefetchOptions extends ReadOptions<typeof prefetchOptions> {}

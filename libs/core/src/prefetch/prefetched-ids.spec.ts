@@ -4,7 +4,8 @@ import { range } from '../../../../test/support/engine/segment-bench.js';
 import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { settle } from '../../../../test/support/engine/virtual-time.js';
 import { IdSourceUnavailableError, IdsNotReadyError } from './prefetch-errors.js';
-import { resolvePrefetchOptions } from './prefetch-options.js';
+import { resolveOptions } from '../config/option-rules.js';
+import { prefetchOptions } from './prefetch-options.js';
 import { PrefetchedIds } from './prefetched-ids.js';
 import { PrefetchBench } from '../../../../test/support/engine/prefetch-bench.js';
 import { expectGrowingPauses } from '../../../../test/support/engine/live.js';
@@ -397,7 +398,7 @@ it('Its background timers keep no process alive', async () => {
 
 it('Every option that is wrong is named', () => {
   const wrong = { prefetchBelow: 2, minStep: 0, maxStep: 20_000, maxAgeMs: 1, opTimeoutMs: '5', retries: 3 };
-  const error = thrownBy(() => resolvePrefetchOptions(wrong as object)) as Error;
+  const error = thrownBy(() => resolveOptions(prefetchOptions, wrong as object)) as Error;
   for (const option of Object.keys(wrong)) expect(error.message).toContain(option);
   expect(
     () => new PrefetchedIds({ name: 'x', take: () => Promise.resolve([]) }, new PrefetchBench().time, wrong as object),

@@ -1,3 +1,4 @@
+import { resolveOptions } from '../config/option-rules.js';
 import type { BoundIdCalls, IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { BufferedGenerator } from './buffered-generator.js';
@@ -10,7 +11,7 @@ import {
   type PrefetchStatus,
 } from './batch-policy.js';
 import { IdsNotReadyError } from './prefetch-errors.js';
-import { resolvePrefetchOptions, type PrefetchOptions } from './prefetch-options.js';
+import { prefetchOptions, type PrefetchOptions } from './prefetch-options.js';
 import type { PrefetchPorts } from '../ports.js';
 
 /** How many codes one call looks at, at most, to find one that can make room: some ten microseconds. */
@@ -43,8 +44,8 @@ export class PrefetchedIds extends BufferedGenerator<CodePrefetcher> implements 
   private readonly ctx: PrefetchContext;
 
   /** @throws ConfigurationError naming every option that is wrong */
-  constructor(source: IdBatchSource, ports: PrefetchPorts, options?: PrefetchOptions) {
-    const ctx = { source, ports, options: resolvePrefetchOptions(options), counters: new BatchCounters() };
+  constructor(source: IdBatchSource, ports: PrefetchPorts, options: PrefetchOptions = {}) {
+    const ctx = { source, ports, options: resolveOptions(prefetchOptions, options), counters: new BatchCounters() };
     const { maxCodes } = ctx.options;
     const rules = {
       plainCode: undefined,

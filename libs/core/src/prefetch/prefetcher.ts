@@ -6,7 +6,7 @@ import type { BatchRequest } from '../generator/outputs.js';
 import { checkedWait, type WaitOptions } from '../generator/waiting.js';
 import { ClosedError } from '../lease/lease-errors.js';
 import type { AdaptiveStep } from './adaptive-step.js';
-import type { PrefetcherOptions } from './prefetcher-options.js';
+import type { PrefetcherOptions } from './prefetch-options.js';
 import { type TakeRequest, WaiterQueue } from './waiter-queue.js';
 
 /** What the prefetchers of all codes share. */

@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { SnowflakeGenerator } from '../generator/snowflake-generator.js';
 import { StaticTenure } from '../generator/tenure.js';
 import { InvalidIdError } from '../codec/id-codec.js';
-import { TimestampOverflowError } from '../layout/layout-errors.js';
+import { ClockBeforeEpochError, TimestampOverflowError } from '../layout/layout-errors.js';
 import { Layout, parseId, shapeOfFingerprint } from '../layout/layout.js';
 import { RaindropError } from '../raindrop-error.js';
-import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
+import { GeneratorBench, thrownBy } from '../../../../test/support/engine/generator-bench.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
+import { caught } from '../../../../test/support/engine/caught.js';
+import { ConfigurationError, type ConfigurationProblem, OptionReader } from '../config/option-reader.js';
+import { reportOutsideLife, type ResolvedLayout, type WorkerRange } from '../layout/layout-options.js';
+import { LayoutConflictError } from '../lease/lease-errors.js';
 import { presets } from './presets.js';
 
 const startTimeStamp = '2026-01-01';
@@ -234,5 +238,211 @@ describe.each(ROWS)('The preset $name', ({ layout, ...row }) => {
     expect(ids).toHaveLength(960);
     expect(ids.every((id, index) => index === 0 || id > ids[index - 1]!)).toBe(true);
     expect(ids.every((id) => renewed.unpack(id).clockBack === 0 && renewed.unpack(id).workerId === 1)).toBe(true);
+  });
+});
+
+/** What is wrong, an option a line. */
+function problemsOf(call: () => unknown): string[] {
+  return caught(ConfigurationError, call).problems.map(
+    ({ option, given, message }) => `${option} = ${given}: ${message}`,
+  );
+}
+
+const call = (name: keyof typeof presets, options: unknown): unknown => presets[name](options as never);
+
+const simple = ['twitter', 'westid', 'keyWorker', 'discord', 'instagram', 'sonyflake'] as const;
+
+describe('The options of a preset', () => {
+  it.each(Object.keys(presets) as (keyof typeof presets)[])('of %s are checked together', (name) => {
+    expect(
+      problemsOf(() => call(name, { startTimeStamp: 'soon', startTimestamp: 0, datacenterId: 3, node: 1 })),
+    ).toEqual(
+      expect.arrayContaining([
+        `startTimeStamp = "soon": must be an ISO date such as '2024-01-01', a Date or Unix ms`,
+        'startTimestamp = (number): is not an option; did you mean startTimeStamp?',
+        expect.stringMatching(/^node = \(number\): is not an option/) as string,
+      ]),
+    );
+    expect(problemsOf(() => call(name, null))).toEqual(['options = null: must be an object']);
+  });
+
+  it.each(simple)('of %s are the epoch alone', (name) => {
+    expect(problemsOf(() => call(name, { sequenceBits: 12 }))).toEqual(['sequenceBits = (number): is not an option']);
+    expect(presets[name]({ startTimeStamp: '2026-01-01T08:00:00+08:00' }).epochMs).toBe(Date.UTC(2026, 0, 1));
+    expect(presets[name]({ startTimeStamp: new Date(5_000) }).epochMs).toBe(5_000);
+    expect(presets[name]({ startTimeStamp: undefined }).fingerprint).toBe(presets[name]().fingerprint);
+  });
+
+  it.each([
+    [{ timeBits: 29, workerBits: 21 }, 't29.w21.s13'],
+    [{ timeBits: 31, workerBits: 20, sequenceBits: 12 }, 't31.w20.s12'],
+    [{ sequenceBits: 1, workerBits: 9, timeBits: 53 }, 't53.w9.s1'],
+  ])('of uidGenerator share out 63 bits: %j', (options, fields) => {
+    expect(presets.uidGenerator(options).fingerprint).toBe(`1000@1463673600:${fields}`);
+  });
+
+  const together = 'timeBits, workerBits and sequenceBits must be 63 together';
+  it.each([
+    [{ timeBits: 29 }, [`timeBits = 29: with workerBits 22 and sequenceBits 13 makes 64 bits: ${together}`]],
+    [{ sequenceBits: 12 }, [`timeBits = 28: with workerBits 22 and sequenceBits 12 makes 62 bits: ${together}`]],
+    [
+      { timeBits: 0, workerBits: '22', sequenceBits: 54 },
+      [
+        `timeBits = 0: is out of range: must be an integer from 1 to 53; ${together}`,
+        `workerBits = "22": must be a number, not a string: use Number(...); ${together}`,
+        `sequenceBits = 54: is out of range: must be an integer from 1 to 53; ${together}`,
+      ],
+    ],
+    [{ seqBits: 13 }, ['seqBits = (number): is not an option']],
+  ])('of uidGenerator are refused: %j', (options: object, problems) => {
+    expect(problemsOf(() => presets.uidGenerator(options))).toEqual(problems);
+  });
+
+  it('of uidGeneratorGlobal name the data centre, and share out the other 58 bits', () => {
+    const layout = presets.uidGeneratorGlobal({ datacenterId: 31, timeBits: 31, workerBits: 14 });
+    expect(layout.fingerprint).toBe('1000@1463673600:t31.e5=31.w14.s13');
+    expect(problemsOf(() => call('uidGeneratorGlobal', {}))).toEqual([
+      'datacenterId = undefined: is required: an integer from 0 to 31',
+    ]);
+    expect(problemsOf(() => presets.uidGeneratorGlobal({ datacenterId: 32, timeBits: 30 }))).toEqual([
+      'datacenterId = 32: is out of range: must be an integer from 0 to 31',
+      'timeBits = 30: with workerBits 17 and sequenceBits 13 makes 60 bits: ' +
+        'timeBits, workerBits and sequenceBits must be 58 together',
+    ]);
+  });
+
+  it.each([0, 1, 8, 10, 20])('of tsid give the node %d bits, and the counter the rest of 22', (nodeBits) => {
+    const layout = presets.tsid({ nodeBits });
+    expect([layout.bits, layout.maxWorkerId, layout.idsPerTick]).toEqual([64, 2 ** nodeBits - 1, 2 ** (22 - nodeBits)]);
+    const parts = { tick: 7, workerId: layout.maxWorkerId, clockBack: 0, sequence: 2 };
+    expect(layout.unpack(layout.pack(parts))).toEqual({ ...parts, endBits: 0 });
+  });
+
+  it.each([[-1], [21], [1.5], [Number.NaN], ['10']])('of tsid do not give the node %p bits', (nodeBits: unknown) => {
+    expect(problemsOf(() => call('tsid', { nodeBits }))).toEqual([
+      expect.stringContaining('node and counter are 22 bits together'),
+    ]);
+  });
+
+  it('may name an epoch in the future; then nothing is issued before it', () => {
+    const { generator } = new GeneratorBench({
+      layout: presets.twitter({ startTimeStamp: '2030-01-01' }),
+      wall: '2029-12-31',
+    });
+    expect(thrownBy(() => generator.nextId())).toBeInstanceOf(ClockBeforeEpochError);
+  });
+});
+
+/** A process of a data centre, connected to a worker table. */
+function process(database: WorkerDatabase, layout: Layout, workers: WorkerRange): Promise<KeeperBench> {
+  return KeeperBench.started({
+    database,
+    resolved: { layout, workers, firstLane: 0, minLifetimeDays: 365, warnings: [] },
+  });
+}
+
+describe('Two data centres', () => {
+  it('of Twitter share a worker table by ranges', async () => {
+    const database = new WorkerDatabase();
+    const layout = presets.twitter({ startTimeStamp });
+    const one = await process(database, layout, { min: 32, max: 63 });
+    const two = await process(database, layout, { min: 64, max: 95 });
+    const centers = [one, two].map(({ generator }) => layout.unpack(generator.nextId()).workerId >> 5);
+    expect(centers).toEqual([1, 2]);
+    await Promise.all([one.keeper.close(), two.keeper.close()]);
+  });
+
+  it('of uid-generator have a worker table each', async () => {
+    const layouts = [3, 4].map((datacenterId) => presets.uidGeneratorGlobal({ datacenterId, startTimeStamp }));
+    const workers = { min: 1, max: 1 };
+    const [one, two] = await Promise.all(layouts.map((layout) => process(new WorkerDatabase(), layout, workers)));
+    const ids = [...one!.generator.nextIds(100), ...two!.generator.nextIds(100)];
+    expect(new Set(ids).size).toBe(200);
+    expect(new Set(ids.map((id) => layouts[0]!.unpack(id).endBits))).toEqual(new Set([3, 4]));
+    await expect(process(one!.database, layouts[1]!, { min: 2, max: 2 })).rejects.toThrow(LayoutConflictError);
+    await Promise.all([one!.keeper.close(), two!.keeper.close()]);
+  });
+});
+
+const NOW = '2026-03-01T12:00:00.000Z';
+
+const sample = 3_200_169_789_968_523_265n;
+
+function resolved(layout: Layout): ResolvedLayout {
+  return { layout, workers: { min: 1, max: 3 }, firstLane: 0, minLifetimeDays: 365, warnings: [] };
+}
+
+describe.each([
+  ['uidGenerator', presets.uidGenerator(), presets.uidGenerator({ startTimeStamp: '2026-01-01' })],
+  [
+    'uidGeneratorGlobal',
+    presets.uidGeneratorGlobal({ datacenterId: 0 }),
+    presets.uidGeneratorGlobal({ datacenterId: 0, startTimeStamp: '2026-01-01' }),
+  ],
+] as const)('A layout that has expired, %s with its own epoch', (_, expired, renewed) => {
+  it('reads', () => {
+    const { generator } = new GeneratorBench({ layout: expired, wall: NOW });
+    expect(generator.parse(sample).time).toEqual(new Date('2019-05-02T23:26:39+08:00'));
+  });
+
+  it('issues nothing, whichever call asks', async () => {
+    const { generator } = new GeneratorBench({ layout: expired, wall: NOW });
+    for (const ask of [
+      () => generator.nextId(),
+      () => generator.nextString('order'),
+      () => generator.nextIds(10),
+      () => generator.fill(new BigInt64Array(10)),
+    ]) {
+      const error = caught(TimestampOverflowError, ask);
+      expect(error).toMatchObject({ errorCode: 'TIMESTAMP_OVERFLOW', retryable: false, maxTick: expired.maxTick });
+      expect(error.message).toContain('a new table');
+    }
+    await expect(generator.nextIdAsync()).rejects.toThrow(TimestampOverflowError);
+    expect(generator.counters.issued).toBe(0);
+  });
+
+  it('issued up to its last second', () => {
+    const { generator, time } = new GeneratorBench({ layout: expired, wall: '2024-11-20T13:24:15.999Z' });
+    expect(generator.parse(generator.nextId()).time).toEqual(new Date('2024-11-20T13:24:15Z'));
+    time.step(1);
+    expect(thrownBy(() => generator.nextId())).toBeInstanceOf(TimestampOverflowError);
+  });
+
+  it('issues with a later epoch', () => {
+    const { generator } = new GeneratorBench({ layout: renewed, wall: NOW });
+    expect(generator.parse(generator.nextId()).time).toEqual(new Date(NOW));
+  });
+
+  it('does not start on a new worker table', async () => {
+    const bench = new KeeperBench({ database: new WorkerDatabase(NOW), resolved: resolved(expired) });
+    const error = await bench.keeper.start().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect((error as ConfigurationError).message).toContain('expires at 2024-11-20T13:24:16.000Z');
+    await bench.keeper.close();
+  });
+
+  it('issues nothing on a table that it was used with', async () => {
+    const database = await WorkerDatabase.withRows({ min: 1, max: 3 }, NOW);
+    database.change(1, { layout: expired.fingerprint, code: 'x' });
+    const bench = await KeeperBench.started({ database, resolved: resolved(expired) });
+    expect(thrownBy(() => bench.generator.nextId())).toBeInstanceOf(TimestampOverflowError);
+    expect(bench.generator.refusal()).toBeInstanceOf(TimestampOverflowError);
+    await bench.keeper.close();
+  });
+
+  it('is told apart before a start', () => {
+    const problemsWith = (layout: Layout): readonly ConfigurationProblem[] => {
+      const reader = new OptionReader({});
+      reportOutsideLife(reader, 'layout', layout, Date.parse(NOW));
+      return reader.problems;
+    };
+    expect(problemsWith(expired)).toMatchObject([{ option: 'layout' }]);
+    expect(problemsWith(renewed)).toEqual([]);
+  });
+
+  it('starts with a later epoch', async () => {
+    const bench = await KeeperBench.started({ database: new WorkerDatabase(NOW), resolved: resolved(renewed) });
+    expect(bench.generator.parse(bench.generator.nextId()).time).toEqual(new Date(NOW));
+    await bench.keeper.close();
   });
 });

@@ -1,4 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
+import { resolveOptions } from '../config/option-rules.js';
 import { InvalidBatchError } from '../generator/generator-errors.js';
 import { readGeneratorOptions } from '../generator/generator-options.js';
 import { Waiting, type WaitLimit, type WaitOptions } from '../generator/waiting.js';
@@ -8,7 +9,7 @@ import { showThrown } from '../show-value.js';
 import { Freshness, RingMemory, type RingState } from './ring-memory.js';
 import { RingBatch, RingCursor } from './ring-cursor.js';
 import { checkHandle, type SharedIdRingHandle } from './ring-handle.js';
-import { resolveSharedIdsOptions, type RingPorts, type SharedIdsOptions } from './ring-options.js';
+import { type RingPorts, sharedIdsOptions, type SharedIdsOptions } from './ring-options.js';
 
 /** After this many IDs an async batch yields to the event loop: under a millisecond, even before the code is compiled. */
 const SLICE = 1_024;
@@ -48,7 +49,7 @@ export class SharedIds {
     options: SharedIdsOptions | undefined,
     private readonly ports: RingPorts,
   ) {
-    const { asyncTimeoutMs, onTakeRejected } = resolveSharedIdsOptions(options);
+    const { asyncTimeoutMs, onTakeRejected } = resolveOptions(sharedIdsOptions, options ?? {});
     const { buffer, layout, maxAgeMs, capacity } = checkHandle(handle);
     this.layout = new Layout(layout);
     this.memory = new RingMemory(buffer);

@@ -1,3 +1,4 @@
+import { resolveOptions } from '../config/option-rules.js';
 import type { IdCalls } from '../generator/id-calls.js';
 import type { WaitOptions } from '../generator/waiting.js';
 import { withDeadline } from '../async.js';
@@ -5,7 +6,7 @@ import { BufferedGenerator } from '../prefetch/buffered-generator.js';
 import type { PrefetcherPorts } from '../ports.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher, type SegmentStatus } from './segment-policy.js';
 import { SegmentNotReadyError, storeError, UnknownCodeError } from './segment-errors.js';
-import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
+import { segmentOptions, type SegmentOptions } from './segment-options.js';
 import type { SegmentStore } from './segment-store.js';
 
 /** How many codes are fetched at once at the start. */
@@ -38,9 +39,9 @@ export class SegmentGenerator extends BufferedGenerator<SegmentPrefetcher> imple
   constructor(
     private readonly store: SegmentStore,
     ports: PrefetcherPorts,
-    options?: SegmentOptions,
+    options: SegmentOptions = {},
   ) {
-    const ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
+    const ctx = { options: resolveOptions(segmentOptions, options), ports, counters: new ReservationCounters() };
     const { defaultCode: plainCode, maxCodes } = ctx.options;
     const rules = {
       plainCode,

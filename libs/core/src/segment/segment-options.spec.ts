@@ -1,10 +1,11 @@
 import { ConfigurationError } from '../config/option-reader.js';
 import { thrownBy } from '../../../../test/support/engine/generator-bench.js';
-import { resolveSegmentOptions, type SegmentOptions } from './segment-options.js';
+import { resolveOptions } from '../config/option-rules.js';
+import { segmentOptions, type SegmentOptions } from './segment-options.js';
 
 describe('The segment options', () => {
   it('have the documented defaults', () => {
-    expect(resolveSegmentOptions()).toEqual({
+    expect(resolveOptions(segmentOptions, {})).toEqual({
       prefetchBelow: 0.9,
       maxStep: 1_000_000,
       chain: undefined,
@@ -19,16 +20,16 @@ describe('The segment options', () => {
   });
 
   it('make a chain of true and of what it is to differ in', () => {
-    expect(resolveSegmentOptions({ chain: true }).chain).toEqual({ safeDistance: 2, maxBuffered: 4_000_000 });
-    expect(resolveSegmentOptions({ chain: { safeDistance: 5 }, maxStep: 10 }).chain).toEqual({
+    expect(resolveOptions(segmentOptions, { chain: true }).chain).toEqual({ safeDistance: 2, maxBuffered: 4_000_000 });
+    expect(resolveOptions(segmentOptions, { chain: { safeDistance: 5 }, maxStep: 10 }).chain).toEqual({
       safeDistance: 5,
       maxBuffered: 40,
     });
-    expect(resolveSegmentOptions({ chain: false }).chain).toBeUndefined();
+    expect(resolveOptions(segmentOptions, { chain: false }).chain).toBeUndefined();
   });
 
   it('let the longest pause grow with the first one', () => {
-    expect(resolveSegmentOptions({ retryBaseMs: 20_000 }).retryMaxMs).toBe(20_000);
+    expect(resolveOptions(segmentOptions, { retryBaseMs: 20_000 }).retryMaxMs).toBe(20_000);
   });
 
   it.each([
@@ -43,13 +44,15 @@ describe('The segment options', () => {
     [{ defaultCode: '' }, 'defaultCode = "": must be a text of 1 to 128 characters'],
     [{ prefetchBelw: 0.5 }, 'prefetchBelw = (number): is not an option; did you mean prefetchBelow?'],
   ])('refuse %j', (given, says) => {
-    const error = thrownBy(() => resolveSegmentOptions(given as SegmentOptions));
+    const error = thrownBy(() => resolveOptions(segmentOptions, given as SegmentOptions));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect((error as Error).message).toContain(says);
   });
 
   it('report everything that is wrong together', () => {
-    const error = thrownBy(() => resolveSegmentOptions({ maxStep: 0, chain: { maxBuffered: -1 }, maxBatch: 0 }));
+    const error = thrownBy(() =>
+      resolveOptions(segmentOptions, { maxStep: 0, chain: { maxBuffered: -1 }, maxBatch: 0 }),
+    );
     expect((error as ConfigurationError).problems.map(({ option }) => option)).toEqual([
       'maxStep',
       'chain.maxBuffered',

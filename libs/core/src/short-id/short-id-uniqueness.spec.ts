@@ -35,7 +35,7 @@ interface Happening {
 }
 
 const USAGE = {
-  firstLane: 0,
+  timeBackBitValue: 0,
   minLifetimeDays: 0,
   expectedNodes: undefined,
   expectedIdsPerSecond: undefined,
@@ -44,7 +44,11 @@ const USAGE = {
 /** A service with two workers, one process at a time, over two cycles. */
 async function serve(happenings: readonly Happening[]): Promise<RepeatLog> {
   const database = new WorkerDatabase();
-  const resolved = resolvedFor(shortIdLayout, { ...USAGE, workers: { min: 0, max: 1 } }, database.time.wall);
+  const resolved = resolvedFor(
+    shortIdLayout,
+    { ...USAGE, serviceMinWorkId: 0, serviceMaxWorkId: 1 },
+    database.time.wall,
+  );
   const log = new RepeatLog();
   const start = async (offsetMs: number) => {
     const bench = new KeeperBench({ database, resolved, wall: database.time.wall + offsetMs });
@@ -133,7 +137,11 @@ describe('no short ID comes again', () => {
 
   it('after a restart with the clock set back, which is refused; without an odometer it does', async () => {
     const database = new WorkerDatabase();
-    const resolved = resolvedFor(shortIdLayout, { ...USAGE, workers: { min: 3, max: 3 } }, database.time.wall);
+    const resolved = resolvedFor(
+      shortIdLayout,
+      { ...USAGE, serviceMinWorkId: 3, serviceMaxWorkId: 3 },
+      database.time.wall,
+    );
     const log = new RepeatLog();
     const unleased = new RepeatLog();
     for (const offsetMs of [0, -10 * STEP_MS]) {

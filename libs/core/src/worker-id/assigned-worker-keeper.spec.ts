@@ -47,20 +47,24 @@ class AssignedBench {
         ...{ firstLane: 0, restartWaitMs, opTimeoutMs: 1_000 },
       },
       ports,
-      (event) => {
-        this.events.push(event);
-        return options.onEvent?.();
-      },
     );
+    this.keeper.onEvent((event) => this.events.push(event));
+    if (options.onEvent !== undefined) this.keeper.onEvent(options.onEvent);
     this.generator = new SnowflakeGenerator({ layout, tenure: this.keeper }, ports);
     if (options.reports ?? true) this.keeper.setHighestIssued((lane) => this.generator.highest(this.keeper, lane));
   }
 
   /** Starts, and lets so much time pass meanwhile. */
   async start(ms = 0): Promise<unknown> {
-    const starting = this.keeper.start().catch((error: unknown) => error);
+    const starting = this.begin().catch((error: unknown) => error);
     await this.time.advance(ms);
     return starting;
+  }
+
+  async begin(): Promise<boolean> {
+    if (!(await this.keeper.acquire())) return false;
+    await this.keeper.start();
+    return true;
   }
 
   get story(): string[] {
@@ -189,7 +193,7 @@ describe('A worker id that was assigned', () => {
       acquire: () => new Promise((resolve) => (answer = resolve)),
       release: ({ workerId }) => Promise.resolve(void released.push(workerId)),
     });
-    const starting = bench.keeper.start().catch((error: unknown) => error);
+    const starting = bench.begin().catch((error: unknown) => error);
     await bench.keeper.close();
     answer({ workerId: 3 });
     expect(await starting).toMatchObject({ errorCode: 'CLOSED' });
@@ -212,7 +216,7 @@ describe('The restart wait', () => {
     // As far ahead of the clock as it gets.
     const issued = first.generator.nextIds(layout.idsPerTick * 2);
     const second = new AssignedBench({}, { time: first.time, layout, restartWaitMs: borrowMs });
-    const starting = second.keeper.start();
+    const starting = second.begin();
     await settle();
     expect(second.next()).toBe('NOT_READY');
     await first.time.advance(3_000);
@@ -231,7 +235,7 @@ describe('The restart wait', () => {
 
   it('of 0 lasts to the end of the tick', async () => {
     const bench = new AssignedBench({}, { layout: layoutOf('minute'), restartWaitMs: 0 });
-    const starting = bench.keeper.start();
+    const starting = bench.begin();
     await bench.time.advance(59_000);
     expect(bench.next()).toBe('NOT_READY');
     await bench.time.advance(1_000);
@@ -240,14 +244,14 @@ describe('The restart wait', () => {
 
   it('gives up on a clock that stands still, and on a service that is closed meanwhile', async () => {
     const still = new AssignedBench({}, { restartWaitMs: 800 });
-    const starting = still.keeper.start().catch((error: unknown) => error);
+    const starting = still.begin().catch((error: unknown) => error);
     for (let half = 0; half < 40; half++) {
       await still.time.advance(500);
       still.time.setWall(START);
     }
     expect(await starting).toMatchObject({ errorCode: 'NOT_READY' });
     const closed = new AssignedBench({}, { restartWaitMs: 60_000 });
-    const waiting = closed.keeper.start().catch((error: unknown) => error);
+    const waiting = closed.begin().catch((error: unknown) => error);
     await closed.time.advance(10);
     await closed.keeper.close();
     await closed.time.advance(1_000);

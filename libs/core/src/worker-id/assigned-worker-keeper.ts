@@ -4,13 +4,7 @@ import type { Layout } from '../layout/layout.js';
 import { CLOCK_GRAIN_MS, type ClockReading, readClocks } from '../lease/admission.js';
 import type { LeasePorts } from '../lease/lease-context.js';
 import { LeaseLostError, LeaseSuspectError, NotReadyError } from '../lease/lease-errors.js';
-import {
-  type KeeperHooks,
-  type Lease,
-  type LeaseEvent,
-  type ReservedPositions,
-  WorkerKeeper,
-} from '../lease/worker-keeper.js';
+import { type KeeperHooks, type Lease, type ReservedPositions, WorkerKeeper } from '../lease/worker-keeper.js';
 import type { RaindropError } from '../raindrop-error.js';
 import {
   type AssignedWorkerId,
@@ -50,36 +44,37 @@ export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
   private readonly ctx: AssignedContext;
   private readonly history = new IssuedHistory();
 
-  /** @param listener hears of each event; what it throws, or rejects with, is ignored */
   constructor(
     private readonly setup: AssignedIdSetup,
     ports: LeasePorts,
-    listener: (event: LeaseEvent) => void,
   ) {
-    super(ports, IDLE_MS, listener);
+    super(ports, IDLE_MS);
     const calls = new AssignerCalls(setup.assigner, setup.request, ports, setup.opTimeoutMs);
     this.ctx = { ports: this.ports, calls, hooks: this.hooks, lane: setup.firstLane };
   }
 
   /**
-   * Asks for a worker id and settles when IDs can be issued with it, or with false when the assigner has none to give.
-   * @throws WorkerIdAssignerError when the assigner failed or its answer cannot be used; NotReadyError when the clock
-   * does not move on; ClosedError
+   * Asks the assigner for a worker id. To be called once, before {@link start}.
+   * @returns false when the assigner has none to give
+   * @throws WorkerIdAssignerError when the assigner failed or its answer cannot be used; ClosedError
    */
-  async start(): Promise<boolean> {
+  async acquire(): Promise<boolean> {
     const lease = await this.ask();
-    if (lease === undefined) return false;
-    await this.beginLease(lease);
-    if (lease.hasEnd) this.renewals.start();
-    const waitMs = lease.wait.leftMs(this.ports.clock.refresh());
-    if (waitMs > LONG_WAIT_MS) {
-      const message = `worker ${lease.workerId} may have been used up to now: the start waits ${Math.ceil(waitMs / 1_000)} s`;
-      this.hooks.emit({ type: 'warning', message });
+    if (lease !== undefined) await this.beginLease(lease);
+    return lease !== undefined;
+  }
+
+  /**
+   * Settles when IDs can be issued with the worker id that {@link acquire} got. When it fails the keeper is closed.
+   * @throws NotReadyError when the clock does not move on; ClosedError
+   */
+  async start(): Promise<void> {
+    try {
+      await this.waitForFormerHolder();
+    } catch (error) {
+      await this.close();
+      throw error;
     }
-    await lease.wait.pass(this.ports, () => this.isClosed);
-    const refusal = this.admit(this.ports.clock.refresh());
-    if (refusal !== undefined) throw refusal;
-    return true;
   }
 
   /** Does nothing: an assigned worker id has no limit. */
@@ -97,6 +92,19 @@ export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
   protected override async beginLease(lease: AssignedLease): Promise<void> {
     await super.beginLease(lease);
     for (const message of lease.warnings) this.hooks.emit({ type: 'warning', message });
+  }
+
+  private async waitForFormerHolder(): Promise<void> {
+    const { lease, ports } = this;
+    if (lease?.hasEnd === true) this.renewals.start();
+    const waitMs = lease?.wait.leftMs(ports.clock.refresh()) ?? 0;
+    if (waitMs > LONG_WAIT_MS) {
+      const message = `worker ${this.workerId} may have been used up to now: the start waits ${Math.ceil(waitMs / 1_000)} s`;
+      this.hooks.emit({ type: 'warning', message });
+    }
+    await lease?.wait.pass(ports, () => this.isClosed);
+    const refusal = this.admit(ports.clock.refresh());
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Undefined when the assigner has none to give. @throws WorkerIdAssignerError */

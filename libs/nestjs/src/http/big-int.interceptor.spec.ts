@@ -1,6 +1,8 @@
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { lastValueFrom, of } from 'rxjs';
-import { BigIntInterceptor } from './big-int.interceptor.js';
+import { Readable, Writable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
+import { BigIntInterceptor, bigIntsToStrings } from './big-int.interceptor.js';
 
 it.each([
   ['http', ['1']],
@@ -11,4 +13,117 @@ it.each([
   context.setType(type);
   const answer = new BigIntInterceptor().intercept(context, { handle: () => of([1n]) });
   expect(await lastValueFrom(answer)).toEqual(expected);
+});
+
+const id = 2n ** 63n - 1n;
+
+const text = '9223372036854775807';
+
+class Line {
+  constructor(
+    readonly id: bigint | string,
+    readonly sku: string,
+  ) {}
+}
+
+describe('bigIntsToStrings', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a bigint', id, text],
+    ['a negative one', -5n, '-5'],
+    ['one in an object', { id, n: 1 }, { id: text, n: 1 }],
+    ['one in a list', [1, id, 'x'], [1, text, 'x']],
+    ['deep ones', { a: [{ b: { c: [id] } }], d: null }, { a: [{ b: { c: [text] } }], d: null }],
+    ['one in an object without a prototype', Object.assign(Object.create(null) as object, { id }), { id: text }],
+    ['one shared by two places', ((each) => [each, each])({ id }), [{ id: text }, { id: text }]],
+  ])('writes %s as decimal text', (_, value, expected) => {
+    expect(JSON.stringify(bigIntsToStrings(value))).toBe(JSON.stringify(expected));
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a text', 'x'],
+    ['a number', 1],
+    ['an object', { a: [1, { b: 'x' }], not: NaN }],
+    ['a list with NaN', [NaN, -0, 0]],
+    ['an instance', new Line('1', 'tea')],
+    ['a Date', new Date(0)],
+    ['an invalid Date', new Date(NaN)],
+    ['a Buffer', Buffer.from('x')],
+    ['bytes', new Uint8Array(8)],
+    ['64-bit integers', new BigInt64Array(2)],
+    ['a Map', new Map([[1, id]])],
+    ['a Set', new Set([id])],
+    ['a stream', Readable.from(['x'])],
+    ['a file', new StreamableFile(Buffer.from('x'))],
+    ['a web response', new Response('x')],
+    ['a promise', Object.assign(Promise.resolve(1), { id })],
+    ['an async iterable', { [Symbol.asyncIterator]: () => ({}), id }],
+    ['what writes itself', { id, toJSON: () => 'mine' }],
+    ['a function', () => id],
+  ])('returns %s as it is', (_, value) => {
+    expect(bigIntsToStrings(value)).toBe(value);
+    expect(bigIntsToStrings([value, { value }])).toEqual([value, { value }]);
+  });
+
+  it('looks at nothing in a stream', () => {
+    const stream = new Writable();
+    const read = jest.fn();
+    Object.defineProperty(stream, 'socket', { enumerable: true, get: read });
+    bigIntsToStrings({ stream });
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  it('copies only what holds a bigint, and changes nothing', () => {
+    const plain = { b: [1] };
+    const value = Object.freeze({ plain, line: Object.freeze({ id }), list: Object.freeze([plain, id]) });
+    const converted = bigIntsToStrings(value) as typeof value;
+    expect(converted).toEqual({ plain, line: { id: text }, list: [plain, text] });
+    expect(converted.plain).toBe(plain);
+    expect(converted.list[0]).toBe(plain);
+    expect(value).toEqual({ plain, line: { id }, list: [plain, id] });
+  });
+
+  it('keeps the class of an instance without calling its constructor, and no inherited setter', () => {
+    class Odd extends Line {
+      set total(_: unknown) {
+        throw new Error('called');
+      }
+    }
+    const odd = Object.defineProperty(new Odd(id, 'tea'), 'total', { value: 2n, enumerable: true });
+    const converted = bigIntsToStrings(odd) as Odd;
+    expect(converted).toBeInstanceOf(Odd);
+    expect({ ...converted }).toEqual({ id: text, sku: 'tea', total: '2' });
+  });
+
+  it('keeps __proto__ a key like any other', () => {
+    const value = JSON.parse('{"__proto__":{"x":1},"id":1}', (_, each: unknown) => (each === 1 ? 1n : each)) as object;
+    const converted = bigIntsToStrings(value) as object;
+    expect(JSON.stringify(converted)).toBe('{"__proto__":{"x":"1"},"id":"1"}');
+    expect(Object.getPrototypeOf(converted)).toBe(Object.prototype);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+
+  it('keeps holes and undefined as JSON.stringify sees them', () => {
+    expect(JSON.stringify(bigIntsToStrings([, undefined, id]))).toBe(`[null,null,"${text}"]`);
+    expect(JSON.stringify(bigIntsToStrings({ a: undefined, id }))).toBe(`{"id":"${text}"}`);
+  });
+
+  it('leaves a cycle for JSON.stringify to refuse', () => {
+    const value: { self?: unknown; n: number } = { n: 1 };
+    value.self = [value];
+    expect(bigIntsToStrings(value)).toBe(value);
+    expect(() => JSON.stringify(bigIntsToStrings({ id, value }))).toThrow(/circular/i);
+  });
+
+  it.each(['objects', 'lists'])('does not overflow on %s of any depth', (kind) => {
+    const nested = (depth: number, innermost: unknown): unknown => {
+      let value = innermost;
+      for (let i = 0; i < depth; i++) value = kind === 'lists' ? [value] : { value };
+      return value;
+    };
+    const deep = nested(100_000, id);
+    expect(bigIntsToStrings(deep)).toBe(deep);
+    expect(JSON.stringify(bigIntsToStrings(nested(1_000, id)))).toContain(`"${text}"`);
+  });
 });

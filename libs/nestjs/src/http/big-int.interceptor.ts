@@ -2,9 +2,9 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { map, type Observable } from 'rxjs';
 
 /**
- * Answers with decimal texts in place of bigints, which `JSON.stringify` refuses (a 500 otherwise). For one controller
- * with `@UseInterceptors(BigIntInterceptor)`, or everywhere as an `APP_INTERCEPTOR`; only HTTP answers are touched, each
- * event of an `@Sse()` route among them. What is converted and what is left alone: see {@link bigIntsToStrings}.
+ * Answers with decimal texts in place of bigints, which `JSON.stringify` refuses (a 500 otherwise). Use it for one
+ * controller with `@UseInterceptors(BigIntInterceptor)`, or everywhere as an `APP_INTERCEPTOR`. It changes HTTP answers
+ * only, and each event of an `@Sse()` route. {@link bigIntsToStrings} says what is converted.
  *
  * With `ClassSerializerInterceptor` list this one first: interceptors see the answer in reverse order.
  */
@@ -16,16 +16,16 @@ export class BigIntInterceptor implements NestInterceptor {
   }
 }
 
-/** Deeper is left alone; not far below that JSON.stringify runs out of stack itself. */
+/** Values that lie deeper are left alone. `JSON.stringify` itself runs out of stack not much deeper. */
 const MAX_DEPTH = 1_000;
 
 /**
- * Returns the value with every bigint that `JSON.stringify` would meet as decimal text, at any depth.
+ * Returns the value with every bigint that `JSON.stringify` would meet as decimal text.
  *
- * Nothing is changed in place. What holds no bigint is returned as it is, not copied; a copy keeps its class. Left alone
- * are values that say themselves what they are in JSON (`toJSON`: Date, Buffer, decimals), binary data, streams and
- * promises; a Map or a Set is `{}` in JSON anyway. A cycle is left for `JSON.stringify` to refuse, and so is what lies
- * more than 1,000 levels deep.
+ * Nothing is changed in place. An object without bigints is returned as it is, not copied; a copy keeps its class.
+ * Objects with a `toJSON` (Date, Buffer, decimals), binary data, streams and promises are left alone, and so is a Map
+ * or a Set, which is `{}` in JSON anyway. A cycle, and values more than 1,000 levels deep, are left for
+ * `JSON.stringify` to refuse.
  */
 export function bigIntsToStrings(value: unknown): unknown {
   return convert(value, new Set());

@@ -1,6 +1,6 @@
 import { isMissingPackage } from '@raindrop/node/internal';
 
-/** The parts of class-transformer that are needed here. */
+/** The part of class-transformer that is used. */
 export interface ClassTransformer {
   readonly Transform: (
     transform: (of: { readonly value: unknown; readonly key: string; readonly obj: object }) => unknown,
@@ -9,10 +9,10 @@ export interface ClassTransformer {
   readonly Type: (type: () => unknown) => PropertyDecorator;
 }
 
-/** class-transformer where it is installed; undefined elsewhere. */
+/** Loads class-transformer; undefined when it is not installed. */
 export function loadClassTransformer(): ClassTransformer | undefined {
   try {
-    // An import would need it to be there.
+    // An import statement would fail where it is not installed.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     return require('class-transformer') as ClassTransformer;
   } catch (error) {

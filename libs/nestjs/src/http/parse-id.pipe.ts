@@ -14,7 +14,8 @@ import { idText, type IdText, type IdTextOptions } from './id-text.js';
 const FORMS = ['decimal', 'bigint', 'text'] as const;
 
 /**
- * The form that a handler gets: the decimal digits, as entities hold them; a bigint; or the text as it came, checked.
+ * The form in which a handler gets an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that was
+ * sent, after a check.
  */
 export type ParsedIdForm = (typeof FORMS)[number];
 
@@ -30,11 +31,11 @@ export interface ParseIdPipeOptions<
   extends Omit<IdTextOptions, 'prefix'>, Omit<ParseIntPipeOptions, 'optional'> {
   /** Default `decimal`; with a prefix `text`, as typed columns hold it. */
   as?: As;
-  /** For typed IDs: what stands before the `_`. */
+  /** For typed IDs: the text before the `_`. */
   prefix?: Prefix;
   /** Whether null and undefined pass as they are. Default false. */
   optional?: IsOptional;
-  /** Whether a list is read, each of its items, as Nest's `ParseArrayPipe` gives it. Default false. */
+  /** Whether the value is a list of IDs, such as Nest's `ParseArrayPipe` gives. Default false. */
   each?: Each;
 }
 
@@ -65,8 +66,9 @@ type TextOf<Prefix> = Prefix extends string ? TypedId<Prefix> : string;
  *     list(@Query('ids', new ParseArrayPipe(), new ParseIdPipe({ each: true })) ids: string[])
  *
  * Only the one text that the codec writes for an ID from 0 to 2^63 - 1 is accepted: no sign, white space or leading
- * zero. Everything else (a list unless `each`, a number of a JSON body, nothing unless `optional`) is a 400 that names the parameter
- * and says what is legal; what was sent is not repeated. A codec of your own has to throw `InvalidIdError`.
+ * zero. Everything else (a list without `each`, a number of a JSON body, nothing without `optional`) is a 400 that
+ * names the parameter and says what is legal, and does not show what was sent. A codec of your own must throw
+ * `InvalidIdError`.
  */
 @Injectable()
 export class ParseIdPipe<
@@ -88,7 +90,7 @@ export class ParseIdPipe<
     this.optional = reader.boolean('optional', false);
     this.each = reader.boolean('each', false);
     this.exceptionFactory = readExceptionFactory(reader);
-    // What a circular import gives in place of a codec: plain decimals would be read then, which were to be hidden.
+    // A circular import gives undefined in place of a codec: plain decimals would be read, which the codec was to hide.
     if (reader.value('codec') === undefined && options !== undefined && Object.hasOwn(options, 'codec')) {
       reader.problem('codec', undefined, 'must be a codec or its name; is its module imported in a circle?');
     }

@@ -13,25 +13,27 @@ import { UnknownAppError } from '@raindrop/node';
 import { monotonicClock } from '@raindrop/node/internal';
 import { wallClock } from '@raindrop/core/internal';
 
-/** Problem details (RFC 9457) of an error of Raindrop's that a client can do something about. */
+/** The problem details (RFC 9457) of an error about which a client can do something. */
 export interface RaindropProblem {
-  /** Says that the problem means no more than its status and its code do. */
+  /** As RFC 9457 asks for a problem that needs no page of its own: status and code say it all. */
   readonly type: 'about:blank';
-  /** What the status means, such as `Bad Request`. */
+  /** The name of the status, such as `Bad Request`. */
   readonly title: string;
-  /** 400 and 404 for a value that the client sent, 503 for what passes by itself. */
+  /** 400 and 404 for a value that the client sent, 503 for an error that passes by itself. */
   readonly status: 400 | 404 | 503;
-  /** The error's own message for 400 and 404; for 503 a sentence that quotes no database driver. */
+  /**
+   * The error's message for 400 and 404; for 503 a general sentence, because the message may quote a database driver.
+   */
   readonly detail: string;
-  /** Stays the same across releases: safe to branch on. */
+  /** The error's code; it stays the same across releases. */
   readonly errorCode: string;
   /** Whether the same request can succeed later. */
   readonly retryable: boolean;
 }
 
 /**
- * Returns what a client is told of an error of Raindrop's; undefined when the client can do nothing about it, which is
- * a 500. INVALID_ID, INVALID_BATCH and INVALID_CODE are 400, UNKNOWN_APP is 404, every retryable error is 503.
+ * Returns what a client is told of an error; undefined when the client can do nothing about it: then answer with a 500.
+ * INVALID_ID, INVALID_BATCH and INVALID_CODE are 400, UNKNOWN_APP is 404, every retryable error is 503.
  */
 export function raindropProblem(error: RaindropError): RaindropProblem | undefined {
   const status = statusOf(error);
@@ -49,13 +51,13 @@ function statusOf(error: RaindropError): RaindropProblem['status'] | undefined {
   return error.retryable ? 503 : undefined;
 }
 
-/** Whole seconds for `Retry-After`: what the error itself knows, at least 1. */
+/** The whole seconds of `Retry-After`: the wait that the error names, at least 1. */
 function retryAfterSeconds(error: RaindropError, nowMs: number): number {
   return Math.max(Math.ceil((waitMsOf(error, nowMs) ?? 0) / 1000), 1);
 }
 
 function waitMsOf(error: RaindropError, nowMs: number): number | undefined {
-  // A service that is asked for IDs says it; only who takes IDs from one loads its errors.
+  // RemoteIdsRefusedError has it. Its class is not imported: only services with a remote source load it.
   if ('retryAfterMs' in error && typeof error.retryAfterMs === 'number') return error.retryAfterMs;
   if (error instanceof ShortIdRepeatError) return error.blockedMs;
   return error instanceof SequenceExhaustedError ? error.availableAt.getTime() - nowMs : undefined;
@@ -63,17 +65,17 @@ function waitMsOf(error: RaindropError, nowMs: number): number | undefined {
 
 const PROBLEM_JSON = 'application/problem+json; charset=utf-8';
 
-/** In an outage every request is refused in the same way: the log says so as often as this, for each code. */
+/** In an outage every request fails in the same way: each code is logged once in this time, ms. */
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Answers errors of Raindrop's over HTTP with problem details (RFC 9457) where {@link raindropProblem} knows any: 400
- * for what is no ID, 503 with `Retry-After` for what passes by itself. Register it once:
+ * Answers Raindrop's errors over HTTP with the problem details (RFC 9457) of {@link raindropProblem}: 400 for a value
+ * that is no ID, 503 with `Retry-After` for an error that passes by itself. Register it once:
  *
  *     providers: [{ provide: APP_FILTER, useClass: RaindropExceptionFilter }]
  *
- * Everything else goes on to Nest's own handling, and so does every error of a GraphQL resolver or a message handler.
- * A 503 is logged at most once in ten seconds for each code; Nest logs a 500.
+ * Other errors go on to Nest's own handling, and so does every error of a GraphQL resolver or a message handler. A 503
+ * is logged at most once in ten seconds for each code; Nest logs a 500.
  */
 @Catch(RaindropError)
 export class RaindropExceptionFilter extends BaseExceptionFilter<RaindropError> {
@@ -84,7 +86,7 @@ export class RaindropExceptionFilter extends BaseExceptionFilter<RaindropError> 
   override catch(error: RaindropError, host: ArgumentsHost): void {
     const type = host.getType<string>();
     if (type === 'ws') return this.tellClient(error, host);
-    // A filter that returns nothing has handled nothing.
+    // Nest goes on when a filter returns nothing.
     if (type !== 'http') return;
     const adapter = (this.applicationRef ?? this.httpAdapterHost?.httpAdapter) as AbstractHttpAdapter;
     const response: unknown = host.getArgByIndex(1);

@@ -24,7 +24,7 @@ export class OptionsFactoryError extends RaindropError {
 }
 
 /**
- * Which way the options are made.
+ * Returns the way in which `forRootAsync` makes the options.
  * @throws ConfigurationError when none is named
  */
 export function wayOf(options: typeof ASYNC_OPTIONS_TYPE): Way {
@@ -35,7 +35,7 @@ export function wayOf(options: typeof ASYNC_OPTIONS_TYPE): Way {
   throw new ConfigurationError([{ option: 'useFactory', given: 'undefined', message }]);
 }
 
-/** Makes what goes wrong while the options are made say so. */
+/** Wraps the provider of the options: an error that it throws names the options factory. */
 export function withReadableFailures(definition: DynamicModule, way: Way): DynamicModule {
   const providers = definition.providers?.map((each) => (makesOptions(each) ? readable(each, way) : each)) ?? [];
   return { ...definition, providers };
@@ -49,7 +49,7 @@ function readable(provider: FactoryProvider, way: Way): FactoryProvider {
   return {
     ...provider,
     useFactory: async (...injected: unknown[]): Promise<unknown> => {
-      if (way !== 'useFactory') refuseStranger(way, injected[0]);
+      if (way !== 'useFactory') refuseOtherObject(way, injected[0]);
       let made: unknown;
       try {
         made = await provider.useFactory(...injected);
@@ -62,7 +62,7 @@ function readable(provider: FactoryProvider, way: Way): FactoryProvider {
   };
 }
 
-function refuseStranger(way: Way, factory: unknown): void {
+function refuseOtherObject(way: Way, factory: unknown): void {
   const { createRaindropOptions, constructor } = (factory ?? {}) as Record<string, unknown>;
   if (typeof createRaindropOptions === 'function') return;
   const given = typeof constructor === 'function' ? constructor.name : typeof factory;

@@ -24,16 +24,16 @@ import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
 import type { AppDataSource, ColumnLint } from '../orm/app-data-source.js';
 import { asDataSource, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
 
-/** What the options come to, inside the module. */
+/** The token of the checked options, inside the module. */
 const RESOLVED_OPTIONS = Symbol('RAINDROP_RESOLVED_OPTIONS');
 
 /**
- * The module's providers: the service, which takes the whole way from options to a worker id.
- * @throws ConfigurationError for a name or a list of DataSources that cannot be
+ * Makes the module's providers: the checked options, the service, and the checks that run at the start.
+ * @throws ConfigurationError when the name or the list of DataSources is not legal
  */
 export function createRaindropProviders({ name = DEFAULT_SERVICE, dataSource }: RaindropModuleExtras): Provider[] {
   checkExtras(name, dataSource);
-  // Optional: the one without a name is not always needed, and the error for a missing one with a name is ours.
+  // All are optional for Nest: the DataSource without a name may be missing, and refuseMissing() names the others.
   const dataSources: FactoryProvider['inject'] = [dataSource]
     .flat()
     .flatMap((each) => dataSourceToken(each) ?? [])
@@ -77,7 +77,7 @@ function createShutdownHooksCheck(options: ResolvedRaindropOptions, service: IdS
     options.idMode === 'snowflake' && (options.idSource !== undefined || givesNothingBack(options.assigner));
   const isNeeded = options.checkShutdownHooks && !holdsNothing;
   const warn = (message: string): void => {
-    // Closed already, by an application that did not start.
+    // An application that did not start has closed the service already.
     if (service.status().state !== 'closed') loggerOf(options).warn(message, logContext(service.name));
   };
   return new ShutdownHooksCheck(systemPorts('exact').timers, isNeeded ? warn : undefined);

@@ -4,7 +4,7 @@ import { DEFAULT_SERVICE } from '@raindrop/node/internal';
 import { ConfigurationError } from '@raindrop/core';
 import { IdService } from '../id.service.js';
 
-/** What the module's options are injected by, inside the module. */
+/** The token of the module's options, inside the module. */
 export const RAINDROP_OPTIONS = Symbol.for('@raindrop/nestjs:options');
 
 /** Returns the token of an `IdService`: the class itself for the default one, a string for a named one. */
@@ -18,8 +18,8 @@ export function InjectIdService(name?: string): ParameterDecorator & PropertyDec
 }
 
 /**
- * The class by itself is no service: beside one it does nothing, and without one nothing would fill a column.
- * @throws ConfigurationError when it is all that the application imports
+ * Refuses an application that imports the class `RaindropModule` alone: without `forRoot()` there is no service.
+ * @throws ConfigurationError when no module of the application has called `forRoot()` or `forRootAsync()`
  */
 export function refuseBareImport(modules: ModulesContainer): void {
   if ([...modules.values()].some(({ providers }) => providers.has(RAINDROP_OPTIONS))) return;

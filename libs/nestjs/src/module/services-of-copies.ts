@@ -15,8 +15,8 @@ const NAME = '@raindrop/nestjs';
 const own: NestCopy | undefined = noteCopy(NAME, () => resolve(__dirname, '../..'), { IdService });
 
 /**
- * Makes the default service of a module injectable by the `IdService` of other copies of this package, too. Another
- * version of it is refused, as soon as somebody injects it. Services with a name have one token in all copies.
+ * Makes the default service of a module injectable by the `IdService` classes of other copies of this package as well.
+ * A class of another version is refused when a provider injects it. Services with a name have one token in all copies.
  */
 export function forOtherCopies(definition: DynamicModule, name: string = DEFAULT_SERVICE): DynamicModule {
   if (name !== DEFAULT_SERVICE) return definition;
@@ -39,12 +39,12 @@ function tokensOf(name: string): InjectionToken[] {
   return token === IdService ? [IdService, ...copiesOfServices().map((copy) => copy.IdService)] : [token];
 }
 
-/** Whether it is a service of this copy, or of another one. */
+/** Whether it is a service of this copy of the package, or of another one. */
 export function isIdService(instance: unknown): instance is IdService {
   return [{ IdService }, ...copiesOfServices()].some((copy) => instance instanceof copy.IdService);
 }
 
-/** Says which copies there are, where there are several. */
+/** Names the copies; undefined when there is only this one. */
 function tellNestCopies(): string | undefined {
   const others = copiesOfServices();
   return own === undefined || others.length === 0 ? undefined : tellCopies(NAME, [own, ...others]);
@@ -56,7 +56,7 @@ function copiesOfServices(): NestCopy[] {
 
 function serviceFor(copy: NestCopy): Provider {
   if (copy.version === own?.version) return { provide: copy.IdService, useExisting: IdService };
-  // Made when it is injected, and only then.
+  // The factory runs when the class is injected, and only then.
   return { provide: copy.IdService, scope: Scope.TRANSIENT, useFactory: () => refuse(copy) };
 }
 
@@ -69,7 +69,8 @@ function refuse({ version }: Copy): never {
 }
 
 /**
- * Two global services of one name: whoever injects it would get either. Said before a worker id is taken.
+ * Refuses two global services of one name: a provider that injects it could get either. It runs before a worker id is
+ * acquired.
  * @throws ConfigurationError
  */
 export function refuseSecondImport(modules: ModulesContainer, name: string): void {

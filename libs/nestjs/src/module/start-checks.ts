@@ -7,16 +7,20 @@ import type { AppDataSource, ColumnLint } from '../orm/app-data-source.js';
 import { asDataSource, dataSourceToken, typeormBridge } from '../orm/typeorm-bridge.js';
 import { isIdService } from './services-of-copies.js';
 
-/** Late enough for whoever enables the hooks after `app.listen()`, and for most tests and scripts to be over. */
-const LOOK_AFTER_MS = 10_000;
+/**
+ * So long after the start the signals are looked at, ms: an application may enable the hooks after `app.listen()`, and
+ * most tests and scripts have ended by then.
+ */
+const CHECK_AFTER_MS = 10_000;
 
 const MESSAGE =
-  'nobody listens to SIGTERM or SIGINT: the worker id is not given back when this process is stopped, and stays taken ' +
+  'nothing listens to SIGTERM or SIGINT: the worker id is not given back when this process is stopped, and stays taken ' +
   'until its lease ends. Call app.enableShutdownHooks(), or set checkShutdownHooks: false if something else calls app.close()';
 
 /**
- * Warns once when a signal would end the process without a word to Nest. There is no way to ask an application for its
- * hooks: whoever listens to one of the two signals is believed. Worker threads get no signals.
+ * Warns once when a signal would end the process before Nest gives the worker id back. An application cannot be asked
+ * whether its shutdown hooks are enabled, so any listener to one of the two signals counts. Worker threads get no
+ * signals.
  */
 export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: Timer | undefined;
@@ -29,7 +33,7 @@ export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestr
 
   onApplicationBootstrap(): void {
     if (this.warn === undefined || !isMainThread) return;
-    this.timer = this.timers.setTimer(() => this.look(), LOOK_AFTER_MS, 'background');
+    this.timer = this.timers.setTimer(() => this.look(), CHECK_AFTER_MS, 'background');
   }
 
   onModuleDestroy(): void {
@@ -42,8 +46,9 @@ export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestr
 }
 
 /**
- * Looks for DataSources that no service was given, with entities that wait for an ID: the first insert would be refused.
- * Each service looks for columns of its own name, and those of names that nobody has are its business where it is alone.
+ * Looks for DataSources that no service is attached to, though their entities need IDs: the first insert would be
+ * refused. Each service checks the columns that name it. The first service by name also checks those that name a
+ * service that does not exist.
  */
 export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
   constructor(
@@ -52,7 +57,10 @@ export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
     private readonly lint: ColumnLint,
   ) {}
 
-  /** @throws EntityLintError, with the worker ids given back: Nest calls no hooks of an application that does not start */
+  /**
+   * @throws EntityLintError; the worker ids are given back before: Nest calls no hooks of an application that does not
+   * start
+   */
   async onApplicationBootstrap(): Promise<void> {
     const { modules, service } = this;
     const services = this.services();
@@ -78,12 +86,12 @@ export class UnnamedDataSourcesCheck implements OnApplicationBootstrap {
       [...providers.values()].map(({ instance }: { readonly instance: unknown }) => instance),
     );
     const services = found.filter(isIdService);
-    // In an order that is the same for all of them.
+    // All services must find the same order.
     return [...new Set([this.service, ...services])].sort((a, b) => a.name.localeCompare(b.name));
   }
 }
 
-/** Every TypeORM DataSource that is up and provided somewhere in the application, named by some service or not. */
+/** Finds every initialised TypeORM DataSource that a module of the application provides. */
 function dataSourcesIn(modules: ModulesContainer): AppDataSource[] {
   const found = new Set<AppDataSource>();
   for (const { providers } of modules.values()) {
@@ -94,7 +102,7 @@ function dataSourcesIn(modules: ModulesContainer): AppDataSource[] {
   return [...found];
 }
 
-/** True when modules provide the DataSource of another copy of TypeORM, whose class is not the one that we ask for. */
+/** True when modules provide the DataSource of another copy of TypeORM than the one that this package loads. */
 export function hasDataSourceOfAnotherCopy(modules: ModulesContainer): boolean {
   const ours: unknown = dataSourceToken();
   return [...modules.values()].some(({ providers }) =>
@@ -104,10 +112,10 @@ export function hasDataSourceOfAnotherCopy(modules: ModulesContainer): boolean {
 
 function isDataSource(instance: unknown): instance is AppDataSource {
   try {
-    // By its shape: there may be a second copy of TypeORM.
+    // By its shape, not its class: there may be a second copy of TypeORM.
     return typeof instance === 'object' && Array.isArray((instance as Partial<AppDataSource> | null)?.entityMetadatas);
   } catch {
-    // A proxy of the application's.
+    // An application's proxy may throw.
     return false;
   }
 }

@@ -9,8 +9,8 @@ export type { AttachedSnowflakes, SnowflakeSource } from '@raindrop/typeorm/inte
 export type { SnowflakeTarget as EntityTarget } from '@raindrop/typeorm';
 
 /**
- * What the module needs of TypeORM; an application without TypeORM never gets here.
- * @throws ConfigurationError when it is not installed
+ * Loads what the module needs of TypeORM. An application without TypeORM does not call it.
+ * @throws ConfigurationError when TypeORM is not installed
  */
 export function typeormBridge(): typeof bridge {
   try {
@@ -23,7 +23,7 @@ export function typeormBridge(): typeof bridge {
   }
 }
 
-/** The token of a DataSource of `TypeOrmModule`; undefined where `@nestjs/typeorm` is not installed. */
+/** Returns the token of a DataSource of `TypeOrmModule`; undefined when `@nestjs/typeorm` is not installed. */
 export function dataSourceToken(name?: string): InjectionToken | undefined {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
@@ -35,7 +35,7 @@ export function dataSourceToken(name?: string): InjectionToken | undefined {
   }
 }
 
-/** A DataSource, where TypeORM is there. */
+/** Gives a DataSource the type that TypeORM declares. */
 export function asDataSource(given: AppDataSource): DataSource {
   return given as DataSource;
 }

@@ -1,5 +1,5 @@
 /**
- * The real services on a clock and a lease that a test steers; the contract of stores of worker ids.
+ * The real service with a clock and a lease that a test steers, and the contract of stores of worker ids.
  *
  * @module @raindrop/nestjs/testing
  */

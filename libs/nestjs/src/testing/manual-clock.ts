@@ -3,25 +3,35 @@ import { type Clock, ConfigurationError, type MonotonicClock, type Timer, type T
 import { OptionReader } from '@raindrop/core/internal';
 import { hostTimers } from '@raindrop/node/internal';
 
-/** Real time that a call waits for before the clock moves on by itself, ms. */
+/** After a call has waited for this real time, the clock moves on by itself, ms. */
 const IDLE_MS = 1_000;
-/** How far it moves then: a call that waits for a second's tick is answered, and one that waits for a lease times out. */
+
+/**
+ * So far it moves then, ms: a call that waits for a tick of a second is answered, and one that waits for a lease times
+ * out.
+ */
 const MOVE_ON_MS = 10_000;
+
+/** A date, or a time with its zone: a time without a zone would be another moment on another machine. */
+const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/i;
+
+/** The last moment that a Date can hold, Unix ms. */
+const MAX_DATE_MS = 8.64e15;
 
 /** The clock of a testbed. It stands still until it is moved, or until a call has waited for a second of real time. */
 export interface TestClock {
   /** Unix ms. */
   now(): number;
   /**
-   * Puts the clock to a moment, at once and in either direction, as an administrator would: no time passes. Calls that
-   * wait look again.
+   * Sets the clock to a moment, at once and in either direction, as an administrator would: no time passes. Calls that
+   * wait look at the clock again.
    * @param moment a Date, Unix ms, `2026-01-01` or a time with its zone, `2026-01-01T12:00:00Z`
    * @throws ConfigurationError when it is no moment
    */
   set(moment: Date | string | number): void;
   /**
-   * Lets time pass. What waits for it happens in its order, and what follows from that has happened when the promise
-   * resolves: await it. Several at once pass one after the other.
+   * Lets time pass: timers fire in their order. Await the promise: when it resolves, the consequences of the timers
+   * have happened as well. Several calls at once pass one after the other.
    * @param ms an integer, 0 or more
    * @throws ConfigurationError (at once) when it is not
    */
@@ -34,20 +44,20 @@ interface Pending {
 }
 
 /**
- * Wall clock, monotonic clock and timers that move when told to. A call may wait for
- * the next tick while the test only awaits that call: after a second of real time the clock moves on, from timer to timer.
+ * Wall clock, monotonic clock and timers that a test moves. A call may wait for the next tick while the test only
+ * awaits that call: after a second of real time the clock moves on by itself, from timer to timer.
  */
 export class ManualClock implements TestClock, Clock, Timers {
   readonly monotonic: MonotonicClock = { now: () => this.elapsedMs };
   private readonly pending = new Set<Pending>();
   private elapsedMs = 0;
-  /** The wall clock minus what has elapsed. */
+  /** The wall clock minus the elapsed time. */
   private offsetMs: number;
   private lastAdvance = Promise.resolve();
-  /** Runs while a call waits. */
+  /** Set while a call waits. */
   private idleTimer: NodeJS.Timeout | undefined;
 
-  /** @param onSet called after the wall clock was put elsewhere */
+  /** @param onSet called after the wall clock was set */
   constructor(
     wallMs: number,
     private readonly onSet: () => void,
@@ -78,7 +88,7 @@ export class ManualClock implements TestClock, Clock, Timers {
     return this.queue(() => this.pass(ms));
   }
 
-  /** Without a delay the event loop is given its turn, and nobody has to move the clock. */
+  /** A timer without a delay fires after a turn of the event loop: the test need not move the clock. */
   setTimer(callback: () => void, delayMs: number): Timer {
     const timer: Pending = { at: this.elapsedMs + delayMs, callback };
     this.pending.add(timer);
@@ -93,7 +103,7 @@ export class ManualClock implements TestClock, Clock, Timers {
     return this.lastAdvance;
   }
 
-  /** The clock was moved: a call that still waits gets another second. */
+  /** Called when the clock was moved: a call that still waits gets another second. */
   private restartIdleTimer(): void {
     hostTimers.clearTimeout(this.idleTimer);
     this.idleTimer = undefined;
@@ -115,14 +125,14 @@ export class ManualClock implements TestClock, Clock, Timers {
 
   private async pass(ms: number): Promise<void> {
     const end = this.elapsedMs + ms;
-    // A call made just before gets as far as setting its timer.
+    // A call that was made just before sets its timer first.
     await turn();
     await this.fireUntil(end);
     this.elapsedMs = end;
     await turn();
   }
 
-  /** The first timer that is due at `end`; of those of one moment the oldest. */
+  /** The first timer that is due at `end`; of several at one moment the oldest. */
   private next(end: number): Pending | undefined {
     let first: Pending | undefined;
     for (const each of this.pending) {
@@ -154,16 +164,10 @@ function turn(): Promise<void> {
   });
 }
 
-/** A time of day without a zone would be another moment on another machine. */
-const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/i;
-
-/** The last moment that a Date can hold, Unix ms. */
-const MAX_DATE_MS = 8.64e15;
-
 /**
- * The Unix ms of a moment as users write it.
- * @param option what it is called in the error
- * @throws ConfigurationError when it is none
+ * Reads a moment as users write it, into Unix ms.
+ * @param option its name in the error
+ * @throws ConfigurationError when it is no moment
  */
 export function momentOf(option: string, given: Date | string | number): number {
   const ms = unixMsOf(given);

@@ -4,12 +4,12 @@ import { SnowflakeGenerator } from '@raindrop/core/internal';
 import { DEFAULT_SERVICE, logContext, SnowflakeEngine } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
 import { ManualClock, type TestClock } from './manual-clock.js';
-import { SteeredWorker } from './steered-worker.js';
+import { FakeWorker } from './fake-worker.js';
 import { resolveTestOptions, type TestIdServiceOptions } from './testing.options.js';
 
 const SEED = 1;
 
-/** The same choices in every run. */
+/** Makes the same choices in every run. */
 class SeededRandom implements Randomness {
   private seed = SEED;
 
@@ -28,16 +28,16 @@ class SeededRandom implements Randomness {
 }
 
 /**
- * Holds an `IdService` for tests, and steers everything around it: clock, lease, refusals.
+ * Holds an `IdService` for tests, and steers its clock, its lease and its refusals.
  *
- * The generator is the real one; the same calls give the same IDs in every run and on every machine. No ID is issued
- * twice, whatever is done to clock and lease; only {@link reset} begins anew.
+ * The generator is the real one. The same calls give the same IDs in every run and on every machine. No ID is issued
+ * twice, whatever the test does to clock and lease; only {@link reset} begins anew.
  */
 export class RaindropTestbed {
   readonly ids: IdService;
   readonly clock: TestClock;
   private readonly startMs: number;
-  private readonly worker: SteeredWorker;
+  private readonly worker: FakeWorker;
   private readonly randomness = new SeededRandom();
 
   /** @throws ConfigurationError naming every option that is wrong */
@@ -45,15 +45,16 @@ export class RaindropTestbed {
     const resolved = resolveTestOptions(options);
     const { name, startMs, workerId, lint, logger = new Logger() } = resolved;
     const { layout, firstLane } = resolved.layout;
-    const worker = new SteeredWorker(workerId, firstLane);
-    const clock = new ManualClock(startMs, () => worker.tenure.wake());
+    const worker = new FakeWorker(workerId, firstLane);
+    const clock = new ManualClock(startMs, () => worker.wake());
     const generator = new SnowflakeGenerator(
-      { layout, tenure: worker.tenure, options: resolved.generator },
+      { layout, tenure: worker, options: resolved.generator },
       { clock, monotonic: clock.monotonic, timers: clock, randomness: this.randomness },
     );
-    void worker.start(generator);
+    worker.setHighestIssued((lane) => generator.highest(worker, lane));
+    const engine = new SnowflakeEngine(generator, worker, { assigner: 'test', guarantee: 'reserved' });
     const warn = (message: string): void => void logger.warn(message, logContext(name));
-    this.ids = new IdService(name, new SnowflakeEngine(generator, worker), { mode: lint, warn });
+    this.ids = new IdService(name, engine, { mode: lint, warn });
     this.clock = clock;
     this.startMs = startMs;
     this.worker = worker;
@@ -68,26 +69,27 @@ export class RaindropTestbed {
   }
 
   /**
-   * Gives a worker id back, by default the same one: calls that wait go on, and `lease-regained` is emitted. While one is
-   * held, the same one changes nothing, and another one is taken after `lease-lost`.
+   * Gives the service a worker id again, by default the one that was lost: calls that wait go on, and `lease-regained`
+   * is emitted. While a worker id is held, the same id changes nothing, and another one is taken after `lease-lost`.
    * @throws InvalidPartError for a worker id that does not fit the layout
    */
-  regainLease(workerId = this.worker.tenure.workerId): void {
+  regainLease(workerId = this.worker.workerId): void {
     this.ids.layout.pack({ tick: 0, workerId, clockBack: 0, sequence: 0 });
     this.worker.regain(workerId);
   }
 
   /**
-   * Makes every call throw this error, until called without one, or {@link reset}. The async calls wait where the error
-   * says that it is `retryable`.
+   * Makes every call throw this error, until it is called without one, or {@link reset} is. The async calls wait when
+   * the error is `retryable`.
    */
   refuseWith(error?: RaindropError): void {
     this.worker.refuseWith(error);
   }
 
   /**
-   * Goes back to the start, for the next test: clock, worker id and the first ID, which are issued once more. Calls
-   * that still wait go on and take the first IDs. Listeners stay, and `status().counters` count on.
+   * Goes back to the start, for the next test: clock and worker id are those of the start, and the same IDs are issued
+   * once more. Calls that still wait go on and take the first IDs. Listeners stay, and `status().counters` go on
+   * counting.
    */
   reset(): void {
     this.randomness.reset();

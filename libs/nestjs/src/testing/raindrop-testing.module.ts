@@ -12,18 +12,18 @@ import type { TestIdServiceOptions } from './testing.options.js';
 /** The options of {@link RaindropTestingModule.forTest}. */
 export interface RaindropTestingModuleOptions extends TestIdServiceOptions, RaindropModuleExtras {}
 
-/** Stands in for `RaindropModule` in tests: no database, no timers, the same IDs in every run. */
+/** Replaces `RaindropModule` in tests: it needs no database and no timers, and gives the same IDs in every run. */
 @Module({})
 export class RaindropTestingModule {
   /**
-   * Provides the `IdService` and its `RaindropTestbed`, named as in `RaindropModule`. The `@GeneratedSnowflake()` columns
-   * of the test's DataSources are filled as by the real module.
-   * @throws ConfigurationError naming every option that is wrong; for some when the test's module is compiled
+   * Provides the `IdService` and its `RaindropTestbed`, named as in `RaindropModule`. The `@GeneratedSnowflake()`
+   * columns of the test's DataSources are filled as by the real module.
+   * @throws ConfigurationError naming every option that is wrong; some of them when the test's module is compiled
    */
   static forTest(options: RaindropTestingModuleOptions = {}): DynamicModule {
     const { isGlobal = true, dataSource, ...rest } = options;
     const { name } = rest;
-    // Called for its checks.
+    // Called for its checks; the providers are not used.
     createRaindropProviders({ name, dataSource });
     const testbed: FactoryProvider<RaindropTestbed> = {
       provide: getTestbedToken(name),
@@ -45,7 +45,7 @@ export class RaindropTestingModule {
   }
 }
 
-/** The DataSource without a name may be missing; a named one may not. */
+/** The DataSource without a name may be missing; a named one must be there. */
 function dataSourcesOf(names: RaindropModuleExtras['dataSource']): NonNullable<FactoryProvider['inject']> {
   const tokens = [names].flat().flatMap((each) => dataSourceToken(each) ?? []);
   return tokens.map((token) => ({ token, optional: names === undefined }));

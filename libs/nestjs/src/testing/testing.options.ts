@@ -6,8 +6,8 @@ import { readApplicationOptions, type ApplicationOptions } from '../raindrop.opt
 import { momentOf } from './manual-clock.js';
 
 /**
- * The options that a test's service takes: those of `RaindropModule.forRoot`, so that a test can be given those of
- * production. What they say about lease, database and clock is checked and has no effect.
+ * The options of a test's service: those of `RaindropModule.forRoot`, so that a test can use the options of production.
+ * Those about lease, database and clock are checked and have no effect.
  */
 export interface TestIdServiceOptions extends SnowflakeModuleOptions, ApplicationOptions {
   /** The service's name. Default: none. */
@@ -17,10 +17,11 @@ export interface TestIdServiceOptions extends SnowflakeModuleOptions, Applicatio
    * year after the epoch of a layout that starts later than 2025-01-01.
    */
   now?: Date | string | number;
-  /** Which worker id is held. Default `serviceMinWorkId`, which is 1. */
+  /** The worker id that is held. Default `serviceMinWorkId`, which is 1. */
   workerId?: number;
 }
 
+/** {@link TestIdServiceOptions}, checked. */
 export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'logger'> {
   readonly lint: 'error' | 'warn' | 'off';
   readonly name: string;
@@ -28,7 +29,10 @@ export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'lay
   readonly workerId: number;
 }
 
-/** Must never change: the IDs in users' snapshots follow from it. They are past 2^53, as in production. */
+/**
+ * The layout of tests that name none. It must never change: it makes the IDs in users' snapshots. They are past 2^53,
+ * as in production.
+ */
 const TEST_LAYOUT: SnowflakeModuleOptions = {
   timeUnit: 'second',
   startTimeStamp: '2024-01-01',
@@ -45,9 +49,9 @@ export function resolveTestOptions(given: TestIdServiceOptions): ResolvedTestOpt
   const { name = DEFAULT_SERVICE, now, workerId, ...options } = given;
   const startMs = now === undefined ? undefined : momentOf('now', now);
   const resolved = resolveSnowflakeOptions(
-    // The default assigner: with it every option of production is legal.
+    // With the default assigner every option of production is legal.
     { ...(options.layout === undefined && TEST_LAYOUT), ...options, workerIdAssigner: 'database' },
-    // Without a start of its own the test starts after the layout's epoch: no present to judge the layout by.
+    // A test that names no start begins after the layout's epoch: there is no present by which to judge the layout.
     startMs ?? Number.NaN,
     readApplicationOptions,
   );

@@ -9,57 +9,61 @@ import {
   type RemoteTarget,
 } from '../remote/remote-id-source.js';
 
-/** The options say how IDs are fetched from the primary; the rest is among the service's own options. */
+/** Marks Raindrop's messages on a channel that the application uses as well. The number is that of their format. */
+export const MARK = 'raindrop/ids/3';
+
+/** How IDs are fetched from the primary. All other options are those of the service. */
 export type ClusterPrimaryOptions = RemoteFetchOptions;
 
 /**
- * Makes the process that forked this one, by `node:cluster` or `child_process.fork`, the source of a service's IDs: it
- * holds the worker id for all its children, and has a `ClusterIdBroker` of the service.
+ * Makes the primary the source of a service's IDs: the process that forked this one, by `node:cluster` or
+ * `child_process.fork`. The primary holds the worker id for all its children, and has a `ClusterIdBroker` of the
+ * service.
  *
- * The layout is the primary's, and needs no options here; others are refused at the start. The service has everything it
- * has otherwise; `workerId` is the primary's.
+ * The layout is that of the primary, and needs no options here; a start with options of another layout is refused.
+ * `workerId` is that of the primary; everything else works as in a service with a worker id of its own.
  */
 export function clusterPrimary(options: ClusterPrimaryOptions = {}): RemoteIdSource {
   return clusterPrimaryOver(process, options);
 }
 
-/** The same over any channel. @param ports by default those of this process */
+/** Makes such a source over any channel. @param ports by default those of this process */
 export function clusterPrimaryOver(
   channel: PrimaryChannel,
   options: ClusterPrimaryOptions = {},
   ports?: PrefetchPorts,
 ): RemoteIdSource {
-  const way = (_: unknown, { service, opTimeoutMs }: RemoteTarget): RemoteTransport =>
+  const makeTransport = (_: unknown, { service, opTimeoutMs }: RemoteTarget): RemoteTransport =>
     new ClusterTransport(service, channel, opTimeoutMs);
-  return remoteIdSource('clusterPrimary()', options, () => way, { assigner: 'cluster', ...(ports && { ports }) });
+  return remoteIdSource('clusterPrimary()', options, () => makeTransport, {
+    assigner: 'cluster',
+    ...(ports && { ports }),
+  });
 }
 
-/** Marks our messages on a channel that others use as well; another version of them is a stranger's. */
-export const MARK = 'raindrop/ids/3';
-
-/** A child asks for IDs of a service of its parent. */
+/** The message with which a child asks its parent for IDs. */
 export interface IdRequest {
   readonly raindrop: typeof MARK;
   /** The name of the service. */
   readonly service: string;
-  /** Different for every request of every child. */
+  /** Names the request: different for every request of every child. */
   readonly request: string;
   readonly count: number;
   /** Left out for IDs without one. */
   readonly code?: string | undefined;
-  /** How long an answer is of use, ms. */
+  /** For how long the child waits for the answer, ms. */
   readonly waitMs: number;
 }
 
-/** The parent answers what an ID service answers over HTTP: IDs and their layout, or a problem. */
+/** The parent's answer, as that of an ID service over HTTP: IDs and their layout, or a problem. */
 export interface IdAnswer extends Partial<RemoteAnswer> {
   readonly raindrop: typeof MARK;
-  /** The request that this answers. */
+  /** The name of the request. */
   readonly answers: string;
   readonly problem?: { readonly errorCode: string; readonly detail: string; readonly retryable: boolean };
 }
 
-/** The part of `process` that is used, in a process that was forked. */
+/** The part of `process` that is used in a forked process. */
 export interface PrimaryChannel {
   readonly connected?: boolean;
   send?(message: unknown, handle: undefined, options: undefined, callback: (error: Error | null) => void): boolean;
@@ -73,18 +77,17 @@ interface Pending {
 }
 
 /**
- * The way to the service of the process that forked this one: the channel between both.
- *
- * It listens only while it waits for an answer: a listener keeps the channel, and with it the process, alive.
+ * Asks the service of the process that forked this one, over the channel between the two. It listens only while it
+ * waits for an answer, because a listener keeps the channel open and the process alive.
  */
 class ClusterTransport implements RemoteTransport {
   readonly name: string;
   private readonly pending = new Map<string, Pending>();
-  /** Several services of a process share its channel, and may number their requests alike. */
+  /** Part of the request's name: the services of a process share its channel, and each counts its requests. */
   private readonly token = randomBytes(12).toString('base64url');
   private requests = 0;
 
-  /** @throws ConfigurationError when this process was not forked, or by something that has no channel to it */
+  /** @throws ConfigurationError when this process has no channel to a parent */
   constructor(
     private readonly service: string,
     private readonly channel: PrimaryChannel,
@@ -107,7 +110,7 @@ class ClusterTransport implements RemoteTransport {
     const { channel, pending, service } = this;
     if (!this.isConnected) return Promise.reject(new PrimaryGoneError());
     if (signal.aborted) return Promise.reject(new Error('given up'));
-    // The primary gives up first: its reason says more than that no answer came.
+    // The primary gives up before this process does: its answer says why there are no IDs.
     const waitMs = Math.floor(this.opTimeoutMs * 0.8);
     const request = `${this.token}.${this.requests++}`;
     return new Promise((resolve, reject) => {
@@ -121,7 +124,7 @@ class ClusterTransport implements RemoteTransport {
     });
   }
 
-  /** Gives up what is under way. */
+  /** Gives up the requests that are under way. */
   close(): void {
     for (const request of [...this.pending.keys()]) this.settle(request)?.reject(new Error('closed'));
   }
@@ -137,7 +140,7 @@ class ClusterTransport implements RemoteTransport {
     for (const request of [...this.pending.keys()]) this.settle(request)?.reject(new PrimaryGoneError());
   };
 
-  /** Forgets a request: a second answer, or a late one, is for nothing. */
+  /** Forgets a request. A second answer to it, or a late one, is ignored. */
   private settle(request: string): Pending | undefined {
     const asked = this.pending.get(request);
     if (asked === undefined) return undefined;
@@ -155,7 +158,7 @@ class ClusterTransport implements RemoteTransport {
   }
 }
 
-/** The channel to the primary is closed, and a worker never gets another one. */
+/** The channel to the primary is closed. A worker cannot get another one. */
 export class PrimaryGoneError extends RaindropError {
   readonly errorCode = 'PRIMARY_GONE';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { FlakyProxy } from '../../../../test/support/proxies/flaky-proxy.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import { withAddresses } from './addressed-connection.js';
 import { OwnDatabase } from './own-database.js';
 

@@ -1,8 +1,8 @@
 import type { DataSourceOptions } from 'typeorm';
-import { overBothPorts, sqlDatabase } from '../../../../test/ports/sql-database.js';
-import { TcpProxy } from '../../../../test/proxies/tcp-proxy.js';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
+import { TcpProxy } from '../../../../test/support/proxies/tcp-proxy.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import { OwnDatabase } from './own-database.js';
 
 const ENGINES = [

@@ -1,36 +1,36 @@
 /**
- * The settings say where a database is, in the words of TypeORM's options: what stands here means the same there.
- * Everything else that a driver takes goes into `extra`.
+ * The settings say where a database is. Their names are those of TypeORM's options, and mean the same. Other options of
+ * a driver go into `extra`.
  */
 export interface DatabaseSettings {
   type: 'mysql' | 'mariadb' | 'postgres' | 'better-sqlite3';
   /**
-   * In place of host, port, username, password and database. For `dbConfig` with several hosts, each with its port, as in
-   * `postgres://app@a:5432,b:5433/app`: see there.
+   * In place of host, port, username, password and database. In `dbConfig` it may name several hosts, each with its
+   * port, as in `postgres://app@a:5432,b:5433/app`.
    */
   url?: string;
   /** Default `localhost`. */
   host?: string;
-  /** Default the database's usual one. */
+  /** Default: the usual port of the database, such as 5432. */
   port?: number;
   username?: string;
   password?: string;
-  /** Its name; of SQLite the path of the file. */
+  /** The database's name; for SQLite the path of the file. */
   database?: string;
   /** MySQL and MariaDB: the socket's path, in place of host and port. */
   socketPath?: string;
-  /** As the driver takes it. Default none. */
+  /** Passed to the driver. Default: none. */
   ssl?: boolean | object;
   /**
-   * PostgreSQL: the schema of tables that are named without one. Default what the URL names (`?schema=`, `currentSchema`,
-   * `search_path`), else the connection's own.
+   * PostgreSQL: the schema of tables that are named without one. Default: the schema in the URL (`?schema=`,
+   * `currentSchema`, `search_path`), else that of the connection.
    */
   schema?: string;
   /** More options of `pg`, `mysql2` or `better-sqlite3`. */
   extra?: Readonly<Record<string, unknown>>;
 }
 
-/** What is legal, in words. */
+/** What a legal `dbConfig` is, for messages. */
 export const DATABASE_SETTINGS_RULE =
   "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', 'postgres', " +
   "'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for more of TypeORM's " +
@@ -57,9 +57,24 @@ const TYPES: Readonly<Record<string, 'mysql' | 'mariadb' | 'postgres'>> = {
   'postgresql:': 'postgres',
 };
 
+/** A URL of several hosts: a comma behind the last @ divides hosts, and one before it belongs to the password. */
+const SEVERAL_HOSTS =
+  /^(?<begin>(?!sqlite:)[a-z]+:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#@]*,[^/?#@]*)(?<end>(?:[/?#].*)?)$/is;
+
+const SQLITE = /^sqlite:(?:\/\/)?(.+)$/i;
+
+/** The parameters of a URL with which Prisma, JDBC and libpq name the schema; `pg` does not know them. */
+const SCHEMA_NAMES = ['schema', 'currentSchema', 'search_path'];
+
+const ENCODE =
+  'in user and password percent-encode what has a meaning in a URL: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
+
+const UNREADABLE =
+  'must be a URL such as postgres://user:password@host:5432/name, and cannot be read as one: look at its host and port';
+
 /**
- * The settings that a URL, or settings with one, stand for: one for each host of the URL. Undefined when it is neither, or
- * a host is missing.
+ * Reads a URL, or settings that may hold one, into settings for each host of the URL. Undefined when the given value is
+ * neither, or a host is missing.
  */
 export function databaseAddressesOf(config: unknown): DatabaseSettings[] | undefined {
   const url = typeof config === 'string' ? config : (config as { readonly url?: unknown } | null | undefined)?.url;
@@ -70,10 +85,6 @@ export function databaseAddressesOf(config: unknown): DatabaseSettings[] | undef
   return settings.every((each) => each !== undefined) ? settings : undefined;
 }
 
-/** In the password a comma may stand; behind the last @ it divides hosts. */
-const SEVERAL_HOSTS =
-  /^(?<begin>(?!sqlite:)[a-z]+:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#@]*,[^/?#@]*)(?<end>(?:[/?#].*)?)$/is;
-
 function withHost(config: unknown, host: string, { begin, end }: Readonly<Record<string, string>>): unknown {
   if (host === '') return undefined;
   const url = `${begin}${host}${end}`;
@@ -81,8 +92,8 @@ function withHost(config: unknown, host: string, { begin, end }: Readonly<Record
 }
 
 /**
- * Returns the settings that a URL stands for (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's
- * path), or that were given. Undefined when it is neither, or has names that are no settings.
+ * Reads a URL (`mysql://`, `mariadb://`, `postgres://`, or `sqlite:` with a file's path) into settings; settings are
+ * returned as they are. Undefined when the given value is neither, or has a property that is no setting.
  */
 export function databaseSettingsOf(config: unknown): DatabaseSettings | undefined {
   if (typeof config === 'string') return settingsOfUrl(config);
@@ -102,11 +113,11 @@ function areSettings(config: unknown): config is DatabaseSettings {
   return isKnown && Object.keys(config).every((name) => NAMES.includes(name));
 }
 
-/** Of an environment's variables it is a text. */
+/** A text is legal too: environment variables are texts. */
 const isPort = (value: unknown): boolean =>
   /^\d{1,5}$/.test(String(value)) && Number(value) > 0 && Number(value) < 65_536;
 
-/** Drivers would fail on these later, each in words of its own. */
+/** Values of other types would fail later, in each driver with another error. */
 const MEMBERS = [
   ...(['url', 'host', 'username', 'password', 'database', 'socketPath', 'schema'] as const).map((name) => {
     return { name, rule: 'a text', isLegal: (value: unknown) => typeof value === 'string' };
@@ -124,7 +135,8 @@ function memberProblemOf(settings: object): string | undefined {
 }
 
 /**
- * What is wrong with a URL, or with a member of settings, without showing it; undefined where nothing more can be said.
+ * Says what is wrong with a URL, or with a property of settings. The message does not show the value. Undefined where
+ * nothing more is known than that it is not legal.
  */
 export function settingsProblemOf(config: unknown): string | undefined {
   const member = areSettings(config) ? memberProblemOf(config) : undefined;
@@ -140,15 +152,13 @@ function urlProblemOf(config: unknown): string | undefined {
   return scheme !== undefined && scheme in TYPES ? serverProblem(text) : undefined;
 }
 
-/** What can be shown of something that is no settings: nothing that may be a password. */
+/** Describes settings that are not legal, for messages: only the type and the names of unknown properties. */
 export function describeSettings(config: unknown): string {
   if (typeof config !== 'object' || config === null) return '(hidden)';
   const { type } = config as { readonly type?: unknown };
   const unknown = Object.keys(config).filter((name) => !NAMES.includes(name));
   return `{ type: ${typeof type === 'string' ? `'${type}'` : String(typeof type)}, ${unknown.join(', ')} }`;
 }
-
-const SQLITE = /^sqlite:(?:\/\/)?(.+)$/i;
 
 function settingsOfUrl(given: string): DatabaseSettings | undefined {
   const text = given.trim();
@@ -164,9 +174,6 @@ function settingsOfUrl(given: string): DatabaseSettings | undefined {
   return { type, url, ...(schema !== undefined && { schema }) };
 }
 
-/** With these names Prisma, JDBC and libpq say where the tables are; `pg` does not know them. */
-const SCHEMA_NAMES = ['schema', 'currentSchema', 'search_path'];
-
 function schemasIn(parameters: URLSearchParams): string[] {
   return [...new Set(SCHEMA_NAMES.flatMap((name) => parameters.getAll(name)).flatMap((each) => each.split(',')))];
 }
@@ -180,18 +187,12 @@ function sqliteProblem(text: string): string | undefined {
   );
 }
 
-const ENCODE =
-  'in user and password percent-encode what has a meaning in a URL: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
-
-const UNREADABLE =
-  'must be a URL such as postgres://user:password@host:5432/name, and cannot be read as one: look at its host and port';
-
 function serverProblem(text: string): string | undefined {
-  // Of several hosts the first one will do.
+  // The URL class knows one host only: the first one stands for all.
   const single = text.replace(SEVERAL_HOSTS, (_all, begin: string, hosts: string, end: string) => {
     return `${begin}${hosts.split(',')[0]!}${end}`;
   });
-  // Before the first @ one of them has ended the part that holds user and password.
+  // A / or ? or # before the first @ ends the part of user and password too early.
   if (!URL.canParse(single)) return /^[a-z]+:\/\/[^@]*[/?#].*@/i.test(text) ? ENCODE : UNREADABLE;
   const { protocol, username, password, pathname, hash, searchParams } = new URL(single);
   const isCut = username === '' && (/@.*\//.test(pathname) || hash.includes('@'));

@@ -3,9 +3,9 @@ import { DriverNotInstalledError } from '../database/database-errors.js';
 import { loadPackage } from '../system/load-package.js';
 
 /**
- * Loads a driver's package, which only those need who use its database.
+ * Loads the package of a driver, which applications install for the database that they use.
  * @param load `() => import('pg')`
- * @throws DriverNotInstalledError, also where it is installed and cannot be loaded
+ * @throws DriverNotInstalledError, also when the package is installed and cannot be loaded
  */
 export async function loadDriver<T extends object>(type: string, name: string, load: () => Promise<T>): Promise<T> {
   try {

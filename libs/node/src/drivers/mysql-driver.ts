@@ -6,7 +6,7 @@ import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
 
-/** Settings that give numbers and rows another shape. */
+/** These settings change how numbers and rows are read: an application's values are overridden. */
 const SHAPE = {
   supportBigNumbers: true,
   bigNumberStrings: true,
@@ -14,13 +14,13 @@ const SHAPE = {
   nestTables: false,
   namedPlaceholders: false,
   typeCast: true,
-  // What it writes about its statements holds tokens.
+  // The driver would write the tokens of leases to the console.
   debug: false,
 } as const;
 
-/** One connection by `mysql2`, to MySQL or MariaDB. */
+/** Opens one connection to MySQL or MariaDB by `mysql2`. */
 export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, sockets: ConnectionSockets): Driver {
-  /** Set once it is connected: one that is still connecting ends with its socket. */
+  /** Set once it is connected. A connection that is still being made ends when its socket is closed. */
   let connection: Connection | undefined;
   return {
     async connect() {
@@ -53,7 +53,7 @@ function configOf(
   };
 }
 
-/** What is used of a connection of `mysql2`, and of `mysql`, which TypeORM 0.3 takes as well. */
+/** The part that is used of a connection of `mysql2`, or of `mysql`, which TypeORM 0.3 can use instead. */
 export interface MysqlConnection {
   readonly threadId?: number | null;
   readonly stream?: DriverConnection['stream'];
@@ -69,7 +69,7 @@ interface MysqlQuery {
   on(event: 'end', listener: () => void): this;
 }
 
-/** A connection over one that is open. */
+/** Wraps an open connection of the driver. */
 export function mysqlConnectionOf(connection: MysqlConnection): DriverConnection {
   return {
     session: connection.threadId ?? undefined,
@@ -80,8 +80,8 @@ export function mysqlConnectionOf(connection: MysqlConnection): DriverConnection
 }
 
 /**
- * Listens to the query's events. A callback would be called by the `process.nextTick` of that moment, which never comes
- * under the fake timers of a test: no lease would be renewed, and none given back.
+ * Runs a statement, and listens to the query's events. The driver calls a callback by `process.nextTick`, which an
+ * application's test may have replaced by a fake timer: then no answer would arrive, and no lease would be renewed.
  */
 function ask(connection: MysqlConnection, sql: string, values: readonly unknown[]): Promise<StatementResult> {
   return new Promise((resolve, reject) => {
@@ -93,7 +93,8 @@ function ask(connection: MysqlConnection, sql: string, values: readonly unknown[
       over();
       reject(error);
     };
-    // mysql2 tells the loss of the connection to callbacks and to the connection: this query has no callback.
+    // When the connection is lost, mysql2 tells the callback of the query, and the connection. This query has no
+    // callback.
     connection.on('error', failed);
     connection
       .query(sql, [...values])

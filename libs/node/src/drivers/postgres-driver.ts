@@ -5,17 +5,18 @@ import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
 
-/** What the types leave out. */
+/** The properties of a connected client that its types leave out. */
 interface OpenedClient {
   readonly connection: Pick<DriverConnection, 'stream'>;
   readonly processID?: number;
 }
 
+/** PostgreSQL's number of the type boolean. */
 const BOOL = 16;
 
 /**
- * How a connection of ours reads values: as the server writes them, but for booleans. Parsers that the application has set for the whole
- * driver, such as one that makes BigInts of int8 or null of '', are for its own connections.
+ * Raindrop's connections read values as the text that the server sends, and booleans as booleans. An application may
+ * set parsers for the whole driver, for example to read int8 as BigInt: they hold for its own connections only.
  */
 export const OWN_PARSERS = {
   getTypeParser: (oid: number) => (value: unknown) => (oid === BOOL ? value === 't' : value),
@@ -23,15 +24,15 @@ export const OWN_PARSERS = {
 
 const WRITES = ['INSERT', 'UPDATE', 'DELETE'];
 
-/** One connection by `pg`. */
+/** Opens one connection to PostgreSQL by `pg`. */
 export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, sockets: ConnectionSockets): Driver {
-  /** Set once it is connected: one that is still connecting ends with its socket. */
+  /** Set once it is connected. A connection that is still being made ends when its socket is closed. */
   let client: Client | undefined;
   return {
     async connect() {
       const pg = await loadDriver(settings.type, 'pg', () => import('pg'));
       const connecting = new pg.Client(configOf(settings, opTimeoutMs, sockets));
-      // Here `false` counts; in the configuration the whole driver's default would come before it.
+      // A `false` in the configuration would give way to the default of the whole driver; here it holds.
       Object.assign(connecting, { binary: false });
       connecting.on('error', () => undefined);
       await connecting.connect();

@@ -7,15 +7,15 @@ import { mysqlDriver } from './mysql-driver.js';
 import { postgresDriver } from './postgres-driver.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
-/** A database by its driver, with as many addresses as there are settings, all of one type. */
+/** Makes a database of several addresses: one for each of the settings, all of one type. */
 export function settingsDatabases(settings: readonly DatabaseSettings[], configuredBy: string): SqlDatabase {
   return withAddresses(settings.map((each) => settingsDatabase(each, configuredBy)));
 }
 
 /**
- * A database whose driver (`pg`, `mysql2` or `better-sqlite3`) is used directly. The driver is loaded when the first
- * connection is opened.
- * @param configuredBy what gave the settings, for messages
+ * Makes a database of one address. Its driver (`pg`, `mysql2` or `better-sqlite3`) is loaded when the first connection
+ * is opened.
+ * @param configuredBy the option that holds the settings, for messages
  */
 export function settingsDatabase(settings: DatabaseSettings, configuredBy: string): SqlDatabase {
   const { type, database, schema } = settings;

@@ -9,12 +9,12 @@ import { loadDriver } from './load-driver.js';
 
 type SqliteClass = new (file: string, options: { readonly timeout: number }) => Database;
 
-/** Ours are some dozens; a list of worker ids can be of any length. */
+/** Raindrop has some dozens of statements; those with a list of worker ids can be of any length. */
 const PREPARED_STATEMENTS = 100;
 
 /**
- * One connection by `better-sqlite3`. A file that is missing is made, and its folder, unless `extra.fileMustExist` is
- * set.
+ * Opens one connection by `better-sqlite3`. A missing file and its folder are created, unless `extra.fileMustExist` is
+ * true.
  */
 export class SqliteDriver implements Driver {
   private opened: Database | undefined;
@@ -29,14 +29,14 @@ export class SqliteDriver implements Driver {
   async connect(): Promise<DriverConnection> {
     const { file } = this;
     const { type, extra } = this.settings;
-    // Its types describe what require() gives, which is not what import() gives.
+    // The package's types describe the result of require(), which is not that of import().
     const Sqlite = await loadDriver(
       type,
       'better-sqlite3',
       () => import('better-sqlite3') as unknown as Promise<SqliteClass>,
     );
     if (extra?.['fileMustExist'] !== true) await mkdir(dirname(file), { recursive: true });
-    // Nobody waits inside the driver: it would stop the event loop.
+    // A wait inside the driver would stop the event loop: a busy file is an error at once.
     try {
       this.opened ??= new Sqlite(file, { ...extra, timeout: 0 });
     } catch (error) {
@@ -73,7 +73,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-/** The package loads its compiled part when the first file is opened. */
+/** True when the compiled part is missing: the package loads it when the first file is opened. */
 function lacksBinary(error: unknown): boolean {
   return driverCodeOf(error) === 'ERR_DLOPEN_FAILED' || /bindings file/.test(String(error));
 }

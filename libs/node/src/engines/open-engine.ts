@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ResolvedServiceOptions } from '../options/service-options.js';
+import type { ResolvedServiceOptions } from '../options/resolve-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
@@ -8,8 +8,8 @@ import { openSegmentEngine } from './segment-engine.js';
 import { openSnowflakeEngine, type SnowflakeSurroundings } from './snowflake-engine.js';
 
 /**
- * What stands behind a service, ready to issue.
- * @throws what keeps it from being so; nothing stays open then
+ * Opens the engine that the options ask for: snowflakes, numbers from segments, or the IDs of another process.
+ * @throws the error that keeps it from issuing; nothing stays open then
  */
 export async function openEngine(
   options: ResolvedServiceOptions,
@@ -36,7 +36,7 @@ const own = noteCopy(NAME, () => resolve(__dirname, '../..'), {});
 
 let isSaid = false;
 
-/** The warning for a process that has loaded another version of this package, if it has: once. */
+/** The warning for a process that has loaded two versions of this package. It is given once. */
 function otherVersionWarning(): string[] {
   const others = otherCopies(NAME, own).filter(({ version }) => version !== own?.version);
   if (own === undefined || others.length === 0 || isSaid) return [];

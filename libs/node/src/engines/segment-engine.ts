@@ -9,12 +9,12 @@ import {
 import type { AppSegmentStore, SegmentPorts, SegmentStore } from '@raindrop/core';
 import type { IdEngine, SegmentServiceStatus } from '../ports/id-engine.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import type { ResolvedSegmentModuleOptions } from '../options/segment-mode-options.js';
+import type { ResolvedSegmentModuleOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import { SqlAppSegmentStore, SqlSegmentStore } from '../segment-table/sql-segment-store.js';
 
-/** Numbers from segments, by code and for apps. */
+/** Issues numbers from segments, by code and for apps. */
 export class SegmentEngine implements IdEngine {
   readonly layout = undefined;
   private isClosed = false;
@@ -25,8 +25,8 @@ export class SegmentEngine implements IdEngine {
     private readonly startCodes: readonly string[],
   ) {}
 
-  /** Segments come and go without events. */
-  tell(): void {}
+  /** Does nothing: segments have no events. */
+  emitTo(): void {}
 
   status(service: string): SegmentServiceStatus {
     const codes = this.calls.status();
@@ -51,9 +51,9 @@ export class SegmentEngine implements IdEngine {
 }
 
 /**
- * Tables, apps and the first numbers of every code that was named.
- * @param warn what of the database's settings can lose numbers that were reserved, and what is wrong with the buffer
- * @throws what keeps numbers from coming; everything that was opened is closed then
+ * Opens the tables, registers the apps of the options, and reserves the first numbers of each code that they name.
+ * @param warn told which settings of the database can lose reserved numbers, and what is wrong with the shared buffer
+ * @throws the error that keeps numbers from coming; everything that was opened is closed then
  */
 export async function openSegmentEngine(
   options: ResolvedSegmentModuleOptions,
@@ -79,13 +79,13 @@ export async function openSegmentEngine(
   }
 }
 
-/** A database that does not say how it is set is none that cannot be used. */
+/** A database that does not tell its settings can be used all the same. */
 async function warnOfSettings({ codes }: SegmentStores, warn: (message: string) => void): Promise<void> {
   const warnings = await codes.durabilityWarnings().catch(() => []);
   for (const message of warnings) warn(message);
 }
 
-/** Where a service's numbers come from. */
+/** The stores from which a service reserves segments. */
 interface SegmentStores {
   readonly codes: SegmentStore;
   /** For sharded IDs. */
@@ -95,9 +95,9 @@ interface SegmentStores {
 /**
  * The stores of segments, each on a connection of its own to `dbConfig`'s database or the application's, behind the
  * shared buffer if there is one.
- * @param warn what is not as it should be with the buffer
+ * @param warn told what is wrong with the shared buffer
  * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError; with a buffer,
- *   what keeps the table from being prepared
+ *   the error that keeps the table from being prepared
  */
 async function openSegmentStores(
   options: ResolvedSegmentModuleOptions,
@@ -122,8 +122,8 @@ async function openSegmentStores(
 }
 
 /**
- * Which database it is, by what stands in it: processes that share numbers must mean the same one, and options that look
- * alike (host names, sockets, paths, search paths) can lead to several.
+ * Reads which database this is from the database itself. Processes that share numbers must use the same database, and
+ * options that look alike (host names, sockets, paths, search paths) can lead to different ones.
  */
 async function identityOf(codes: SqlSegmentStore): Promise<string> {
   try {

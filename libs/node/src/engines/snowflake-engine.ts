@@ -7,20 +7,23 @@ import {
   StoreSession,
   wallClock,
   withFoundLayout,
+  type Worker,
 } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
-import { tellListeners } from '../system/listeners.js';
-import type { Worker } from '../ports/worker.js';
+import { emitSafely } from '../system/listeners.js';
+import type { WorkerSource } from '../ports/worker.js';
 import { monotonicClock, systemPorts } from '../system/system-ports.js';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { logContext, type Logger } from '../ports/logger.js';
 import type { MakeCustom } from '../workers/make-assigner.js';
 import { openReservingStore, reservingOf } from '../workers/open-worker-store.js';
-import { openWorker } from '../workers/open-worker.js';
-import type { WorkerContext } from '../workers/worker-context.js';
+import { openWorker, type WorkerContext } from '../workers/open-worker.js';
 
-/** Snowflakes, and the worker id they are made with. */
+/** Two renewals may be only some milliseconds apart. The load is measured over this time at least, ms. */
+const SHORTEST_MS = 1_000;
+
+/** A generator of snowflakes, and the worker whose id they bear. */
 export class SnowflakeEngine implements IdEngine {
   readonly sharded = undefined;
   private readonly saturation: Saturation;
@@ -28,6 +31,7 @@ export class SnowflakeEngine implements IdEngine {
   constructor(
     readonly calls: SnowflakeGenerator,
     private readonly worker: Worker,
+    private readonly source: WorkerSource,
   ) {
     this.saturation = new Saturation(calls.layout.idsPerSecond, monotonicClock.now());
   }
@@ -36,10 +40,10 @@ export class SnowflakeEngine implements IdEngine {
     return this.calls.layout;
   }
 
-  tell(events: EventEmitter): void {
+  emitTo(events: EventEmitter): void {
     this.worker.onEvent((event) => {
       if (event.type === 'lease-renewed') this.saturation.measure(this.calls.counters.issued, monotonicClock.now());
-      tellListeners(events, event);
+      emitSafely(events, event);
     });
   }
 
@@ -48,7 +52,7 @@ export class SnowflakeEngine implements IdEngine {
     const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000);
     const saturation = this.saturation.share;
     const { counters } = this.calls;
-    const { assigner, guarantee } = this.worker;
+    const { assigner, guarantee } = this.source;
     return {
       ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, daysLeft, saturation },
       ...this.worker.status(),
@@ -65,22 +69,56 @@ export class SnowflakeEngine implements IdEngine {
   }
 }
 
+/**
+ * How much of its capacity a worker used between the last two renewals that were at least a second apart: the IDs
+ * issued, as a share of what the layout allows one code in that time. Example: 8,000 IDs in 2 s, and a layout of
+ * 4,096,000 IDs a second and code, are 0.001. Each renewal measures it, so it needs no timer, and all readers see the
+ * same value.
+ */
+export class Saturation {
+  /** Null before the first measurement; above 1 when several codes together issued more than one code can. */
+  share: number | null = null;
+
+  private issuedBefore = 0;
+  private measuredMs: number;
+
+  constructor(
+    private readonly idsPerSecond: number,
+    nowMs: number,
+  ) {
+    this.measuredMs = nowMs;
+  }
+
+  /**
+   * @param issued IDs issued since the start
+   * @param nowMs monotonic
+   */
+  measure(issued: number, nowMs: number): void {
+    const elapsedMs = nowMs - this.measuredMs;
+    if (elapsedMs < SHORTEST_MS) return;
+    this.share = ((issued - this.issuedBefore) * 1_000) / (elapsedMs * this.idsPerSecond);
+    this.issuedBefore = issued;
+    this.measuredMs = nowMs;
+  }
+}
+
 /** What a snowflake engine is opened with, besides its options. */
 export interface SnowflakeSurroundings {
   readonly name: string;
-  /** The application's, where the options name none. */
+  /** The application's database, where the options name none. */
   readonly database: SqlDatabase | undefined;
   readonly logger: Logger;
   readonly makeCustom: MakeCustom;
-  /** Is told the layout before a worker id is taken; what it throws ends the start. */
+  /** Called with the layout before a worker id is acquired; what it throws ends the start. */
   readonly onLayout?: (layout: Layout) => void;
-  /** For tests: the layout of a store that has served none, where the options name none either. */
+  /** For tests: the layout that is taken where the options name none and the store remembers none. */
   readonly firstLayout?: Layout | undefined;
 }
 
 /**
- * A generator with a worker id that it may issue with. Options that name no layout take that of the store of worker ids.
- * @throws what keeps it from getting one
+ * Opens a generator with a worker id that it may issue with. Where the options name no layout, the store of worker ids
+ * says which one is in use.
+ * @throws the error that keeps it from getting a worker id
  */
 export async function openSnowflakeEngine(
   options: ResolvedSnowflakeOptions,
@@ -112,15 +150,16 @@ async function openWith(context: WorkerContext, surroundings: SnowflakeSurroundi
   const { name, logger, onLayout } = surroundings;
   const { options, ports } = context;
   onLayout?.(options.layout.layout);
-  const worker = await openWorker(context);
+  const { worker, source } = await openWorker(context);
   const generator = new SnowflakeGenerator(
-    { layout: options.layout.layout, tenure: worker.tenure, options: options.generator },
+    { layout: options.layout.layout, tenure: worker, options: options.generator },
     ports,
   );
-  await worker.start(generator);
+  worker.setHighestIssued((lane) => generator.highest(worker, lane));
+  await worker.start();
   logger.log(startLine(options.layout, ports.clock.now()), logContext(name));
-  for (const message of warningsOf(options, worker)) logger.warn(message, logContext(name));
-  return new SnowflakeEngine(generator, worker);
+  for (const message of warningsOf(options, worker.workerId, source)) logger.warn(message, logContext(name));
+  return new SnowflakeEngine(generator, worker, source);
 }
 
 function openStore({ options, ports, database, onEvent }: WorkerContext & { readonly ports: LeasePorts }): WorkerStore {
@@ -128,7 +167,7 @@ function openStore({ options, ports, database, onEvent }: WorkerContext & { read
   return openReservingStore(reservingOf(options, 'remembers no layout'), { options, ports, database, warn });
 }
 
-/** A worker closes it too: once more does no harm. */
+/** Closes the store when the work fails. A worker that has the store closes it as well; a second close does nothing. */
 async function closedOnFailure<T>(store: WorkerStore, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -138,17 +177,20 @@ async function closedOnFailure<T>(store: WorkerStore, work: () => Promise<T>): P
   }
 }
 
-/** What works, and should be looked at before it is relied on. */
-function warningsOf(options: ResolvedSnowflakeOptions, worker: Worker): string[] {
+/** What an operator should look at, though the service works. */
+function warningsOf(
+  options: ResolvedSnowflakeOptions,
+  workerId: number,
+  { assigner, guarantee }: WorkerSource,
+): string[] {
   const warnings = options.layout.warnings.map(({ message }) => message);
-  const { assigner, guarantee, tenure } = worker;
   if (guarantee === 'declared') {
-    warnings.push(`worker ${tenure.workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
+    warnings.push(`worker ${workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
   }
   return warnings;
 }
 
-/** Writes what happens to a lease to the log: once for each trouble, not once for each attempt. */
+/** Writes the events of a lease to the log. A failure that repeats at each attempt is written once. */
 export function logLease(logger: Logger, service: string): (event: LeaseEvent) => void {
   const context = logContext(service);
   let lastTrouble: string | undefined;
@@ -166,7 +208,7 @@ export function logLease(logger: Logger, service: string): (event: LeaseEvent) =
       case 'lease-released':
         return void logger.log(`Worker ${event.workerId} released`, context);
       case 'lease-renewed':
-        // Every few seconds, and Nest shows all levels by default: who wants to see them listens to the event.
+        // Renewals come every few seconds, and Nest logs all levels by default: an application can listen to the event.
         return;
       case 'lease-lost':
         return void logger.error(
@@ -191,42 +233,7 @@ export function logLease(logger: Logger, service: string): (event: LeaseEvent) =
   };
 }
 
-/** Renewals may follow each other in milliseconds; a shorter stretch says nothing about the load. */
-const SHORTEST_MS = 1_000;
-
-/**
- * How much of its capacity a worker used between the last two renewals that were at least a second apart: IDs issued, as
- * a share of what the layout holds for one code in that time. Measured where the renewals come by, so that it needs no
- * timer and any number of readers see the same.
- */
-export class Saturation {
-  /** Above 1 when several codes, each with a sequence of its own, issued more than one could. Null before the first measurement. */
-  share: number | null = null;
-
-  private issuedBefore = 0;
-  private measuredMs: number;
-
-  constructor(
-    private readonly idsPerSecond: number,
-    nowMs: number,
-  ) {
-    this.measuredMs = nowMs;
-  }
-
-  /**
-   * @param issued IDs issued since the start
-   * @param nowMs monotonic
-   */
-  measure(issued: number, nowMs: number): void {
-    const elapsedMs = nowMs - this.measuredMs;
-    if (elapsedMs < SHORTEST_MS) return;
-    this.share = ((issued - this.issuedBefore) * 1_000) / (elapsedMs * this.idsPerSecond);
-    this.issuedBefore = issued;
-    this.measuredMs = nowMs;
-  }
-}
-
-/** What a layout comes to, for the line of a start: how long it lasts, how fast it is, how many workers it has room for. */
+/** The log's line at a start: how long the layout lasts, how many IDs a second it allows, and how many workers. */
 function startLine({ layout, workers }: ResolvedLayout, nowMs: number): string {
   const { expiresAt, safeUntil, idsPerSecond, fingerprint } = layout;
   const count = workers.max - workers.min + 1;
@@ -248,7 +255,7 @@ function isSame(one: Date, other: Date | null): boolean {
   return one.getTime() === other?.getTime();
 }
 
-/** Coarse units have fractions of an ID a second. */
+/** Layouts in coarse units allow less than one ID a second: those keep two digits, such as 0.28. */
 function shown(count: number): string {
   return count.toLocaleString('en-US', { maximumSignificantDigits: count < 10 ? 2 : 21 });
 }

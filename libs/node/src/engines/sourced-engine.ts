@@ -2,21 +2,18 @@ import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus } from '@raindrop/core';
 import { type PrefetchedIds, wallClock } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
-import { tellListeners } from '../system/listeners.js';
-import type { WorkerGuarantee } from '../ports/worker.js';
+import { emitSafely } from '../system/listeners.js';
+import type { WorkerSource } from '../ports/worker.js';
 
 /** What an engine knows of the process that makes its IDs. */
-export interface Origin {
-  /** What stands in for the assigner's name. */
-  readonly assigner: string;
-  readonly guarantee: WorkerGuarantee;
-  /** `lost` while no IDs come from there. */
+export interface RemoteWorker extends WorkerSource {
+  /** `lost` while that process gives no IDs. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'lost'>;
-  /** Of the process that makes them; undefined when unknown. */
+  /** Its worker id; undefined when unknown. */
   readonly workerId: number | undefined;
 }
 
-/** Before the first ID. */
+/** The positions in the status: an ID of another process has none here. */
 const NOWHERE = [
   { tick: -1, sequence: -1 },
   { tick: -1, sequence: -1 },
@@ -31,23 +28,24 @@ export class SourcedEngine implements IdEngine {
   constructor(
     readonly calls: PrefetchedIds,
     readonly layout: Layout,
-    private readonly origin: () => Origin,
+    private readonly remoteWorker: () => RemoteWorker,
     private readonly closeSource: () => void = () => {},
   ) {}
 
-  /** The lease is the other process's, and so are its events, but for what is known here only. */
-  tell(events: EventEmitter): void {
+  /** The other process has the lease and its events. Here only a restored memory is an event. */
+  emitTo(events: EventEmitter): void {
     this.events = events;
   }
 
   /**
-   * `leaseLeftMs` has no end while IDs come from there, and is 0 when they do not; what was taken stays ours. `renewals` and `failures` are those of batches; of the
-   * counters, `exhausted` counts the calls that found too few IDs at hand.
+   * `leaseLeftMs` is infinite while the other process gives IDs, else 0; IDs that it gave before stay usable.
+   * `renewals` and `failures` count fetches of batches. Of the counters, `exhausted` counts the calls that found too
+   * few IDs here.
    */
   status(service: string): SnowflakeServiceStatus {
     const { expiresAt, fingerprint } = this.layout;
     const { issued, codes, batches, failures, starved } = this.calls.counters;
-    const { assigner, guarantee, state, workerId } = this.origin();
+    const { assigner, guarantee, state, workerId } = this.remoteWorker();
     return {
       ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, saturation: null },
       daysLeft: expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000),
@@ -64,9 +62,9 @@ export class SourcedEngine implements IdEngine {
 
   afterRestore(): void {
     this.calls.afterRestore();
-    const workerId = this.origin().workerId ?? -1;
+    const workerId = this.remoteWorker().workerId ?? -1;
     const reason = 'this memory was restored from a snapshot';
-    if (this.events !== undefined) tellListeners(this.events, { type: 'lease-suspect', workerId, reason });
+    if (this.events !== undefined) emitSafely(this.events, { type: 'lease-suspect', workerId, reason });
   }
 
   close(): Promise<void> {

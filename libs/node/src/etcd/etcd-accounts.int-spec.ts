@@ -1,5 +1,5 @@
-import { takeRow } from '../../../../test/contract/open-store.js';
-import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
+import { takeRow } from '../../../../test/support/stores/open-store.js';
+import { EtcdServers } from '../../../../test/support/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdRefusedError, EtcdUnavailableError } from './etcd-gateway.js';
 import { EtcdKeyValues, rangeOf } from './etcd-key-values.js';

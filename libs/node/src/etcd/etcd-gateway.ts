@@ -1,7 +1,15 @@
 import { type Agent, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { ClosedError } from '@raindrop/core';
-import { PermanentError, UnavailableError, type OptionReader } from '@raindrop/core/internal';
+import {
+  option,
+  type OptionReader,
+  type OptionsOf,
+  PermanentError,
+  readOptions,
+  text,
+  UnavailableError,
+} from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
 /**
@@ -28,17 +36,22 @@ export class EtcdRefusedError extends PermanentError {
 }
 
 /** How to reach an etcd, from version 3.4, over its JSON gateway. */
-export interface EtcdAddress {
+export const etcdAddressOptions = {
   /**
    * The client URLs of one or all members, such as `http://127.0.0.1:2379`. All begin alike: `http://` or `https://`.
+   * @range a URL or several
    */
-  endpoints: string | readonly string[];
-  /** An account, where etcd has them switched on. */
-  username?: string;
-  password?: string;
-  /** The certificate of the authority that signed etcd's, as PEM. Default: those that Node trusts. */
-  ca?: string;
-}
+  endpoints: option<string | readonly string[], readonly URL[]>(readEndpoints, { isRequired: true }),
+  /** An account, where etcd has them switched on. @range a text, together with `password` @defaultValue none */
+  username: text({ pattern: /^[^]+$/, legal: 'a text' }),
+  /** Its password. @range a text @defaultValue none */
+  password: text({ pattern: /^[^]+$/, legal: 'a text' }),
+  /** The certificate of the authority that signed etcd's, as PEM. @range a text @defaultValue those that Node trusts */
+  ca: text({ pattern: /^[^]+$/, legal: 'a text' }),
+};
+
+/** How to reach an etcd, from version 3.4, over its JSON gateway. */
+export interface EtcdAddress extends OptionsOf<typeof etcdAddressOptions> {}
 
 export interface ResolvedEtcdAddress {
   readonly endpoints: readonly URL[];
@@ -49,17 +62,16 @@ export interface ResolvedEtcdAddress {
 const LEGAL = 'must be the URLs of etcd members, such as http://127.0.0.1:2379, all http or all https';
 
 export function readEtcdAddress(reader: OptionReader): ResolvedEtcdAddress {
-  const endpoints = readEndpoints(reader);
-  const text = (name: string): string => reader.string(name, { fallback: '', pattern: /^[^]+$/, legal: 'a text' });
-  const [name, password, ca] = [text('username'), text('password'), text('ca')];
-  if ((name === '') !== (password === '')) {
+  const { endpoints, username, password, ca } = readOptions(reader, etcdAddressOptions);
+  if ((username === undefined) !== (password === undefined)) {
     reader.problem('username', undefined, 'and password belong together: give both or none');
   }
-  return { endpoints, account: name === '' ? undefined : { name, password }, ca: ca === '' ? undefined : ca };
+  const account = username === undefined || password === undefined ? undefined : { name: username, password };
+  return { endpoints, account, ca };
 }
 
-function readEndpoints(reader: OptionReader): readonly URL[] {
-  const given = reader.value('endpoints');
+function readEndpoints(reader: OptionReader, name: string): readonly URL[] {
+  const given = reader.value(name);
   const texts: unknown[] = Array.isArray(given) ? given : [given];
   const urls = texts.map((text) => (typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined));
   const scheme = urls[0]?.protocol;
@@ -67,7 +79,7 @@ function readEndpoints(reader: OptionReader): readonly URL[] {
     url !== undefined && url.protocol === scheme && /^https?:$/.test(url.protocol) && url.username === '';
   if (urls.length > 0 && urls.every(isLegal)) return urls;
   // One may hold a password: none is shown.
-  reader.problem('endpoints', given === undefined ? undefined : `(${typeof given})`, LEGAL);
+  reader.problem(name, given === undefined ? undefined : `(${typeof given})`, LEGAL);
   return [];
 }
 

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
-import { takeRow } from '../../../../test/contract/open-store.js';
-import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
+import { takeRow } from '../../../../test/support/stores/open-store.js';
+import { EtcdServers } from '../../../../test/support/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues, rangeOf, toBase64 } from './etcd-key-values.js';
 

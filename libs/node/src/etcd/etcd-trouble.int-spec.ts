@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
-import { takeRow } from '../../../../test/contract/open-store.js';
-import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
-import { freePort } from '../../../../test/servers/free-port.js';
-import { until } from '../../../../test/waiting/until.js';
+import { takeRow } from '../../../../test/support/stores/open-store.js';
+import { EtcdServers } from '../../../../test/support/servers/etcd-servers.js';
+import { freePort } from '../../../../test/support/servers/free-port.js';
+import { until } from '../../../../test/support/until.js';
 import { EtcdRefusedError, EtcdUnavailableError, MOST_BYTES } from './etcd-gateway.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues } from './etcd-key-values.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
-import { describeLostFences, type LosingBench } from '../../../../test/contract/lost-fences.contract.js';
-import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
-import { EtcdServers } from '../../../../test/servers/etcd-servers.js';
+import { describeConcurrentAcquirers } from '../../../../test/proof/contract/concurrent-acquirers.contract.js';
+import { describeLostFences, type LosingBench } from '../../../../test/proof/contract/lost-fences.contract.js';
+import { describeWorkerStore } from '../../../../test/proof/contract/worker-store.contract.js';
+import { EtcdServers } from '../../../../test/support/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues, toBase64 } from './etcd-key-values.js';
 

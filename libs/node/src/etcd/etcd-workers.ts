@@ -1,17 +1,25 @@
-import { OptionReader, grantReachMs } from '@raindrop/core/internal';
+import { grantReachMs, OptionReader, type OptionsOf, readOptions, text } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import type { ReservingAssigner } from '../ports/worker.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
 import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-gateway.js';
 
-/** An etcd, from version 3.4, as the memory of worker ids. */
-export interface EtcdWorkersOptions extends EtcdAddress {
+const etcdWorkersOptions = {
   /**
-   * Begins every key. Services with one prefix share worker ids. None may lie inside another: beside `ids/` a start
-   * with `ids/eu/` is refused. Default `raindrop/worker/`.
+   * Begins every key. Services with one prefix share worker ids. None may lie inside another: beside `ids/` a start with
+   * `ids/eu/` is refused.
+   * @range names of letters, digits or any of `. : _ -`, each with a `/` behind it
+   * @defaultValue `raindrop/worker/`
    */
-  prefix?: string;
-}
+  prefix: text({
+    pattern: /^[\w.:-]{1,64}(\/[\w.:-]{1,64}){0,7}\/$/,
+    legal: 'names of letters, digits or any of . : _ -, each with a / behind it',
+    default: 'raindrop/worker/',
+  }),
+};
+
+/** An etcd, from version 3.4, as the memory of worker ids. */
+export interface EtcdWorkersOptions extends EtcdAddress, OptionsOf<typeof etcdWorkersOptions> {}
 
 /** Added to lease and grace: until the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
@@ -41,12 +49,7 @@ export function etcdWorkers(options: EtcdWorkersOptions): ReservingAssigner {
 
 function resolveEtcdWorkersOptions(options: EtcdWorkersOptions): { address: ResolvedEtcdAddress; prefix: string } {
   const reader = new OptionReader(options);
-  const address = readEtcdAddress(reader);
-  const prefix = reader.string('prefix', {
-    fallback: 'raindrop/worker/',
-    pattern: /^[\w.:-]{1,64}(\/[\w.:-]{1,64}){0,7}\/$/,
-    legal: 'names of letters, digits or any of . : _ -, each with a / behind it',
-  });
+  const resolved = { address: readEtcdAddress(reader), ...readOptions(reader, etcdWorkersOptions) };
   reader.finish();
-  return { address, prefix };
+  return resolved;
 }

@@ -55,8 +55,8 @@ export interface NatsAddress {
 const LEGAL =
   'must be the URL of a NATS server, or the options of connect() with servers: a text, or several of them; an account is given as user and pass';
 
-export function readNatsAddress(reader: OptionReader): NatsAddress {
-  const given = reader.value('connection');
+export function readNatsAddress(reader: OptionReader, name: string): NatsAddress {
+  const given = reader.value(name);
   const { servers, ...account } = (typeof given === 'string' ? { servers: given } : Object(given)) as {
     servers?: unknown;
   };
@@ -64,7 +64,7 @@ export function readNatsAddress(reader: OptionReader): NatsAddress {
   const isText = (text: unknown): text is string => typeof text === 'string' && placeOf(text) !== undefined;
   if (texts.length > 0 && texts.every(isText)) return { servers: texts, account };
   // One may hold a password: none is shown.
-  reader.problem('connection', given === undefined ? undefined : `(${typeof given})`, LEGAL);
+  reader.problem(name, given === undefined ? undefined : `(${typeof given})`, LEGAL);
   return { servers: [], account };
 }
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { resolve } from 'node:path';
-import { takeRow } from '../../../../test/contract/open-store.js';
-import { run, scriptCommand } from '../../../../test/processes/run.js';
-import { freePort } from '../../../../test/servers/free-port.js';
-import { NatsServers } from '../../../../test/servers/nats-servers.js';
-import { until } from '../../../../test/waiting/until.js';
+import { takeRow } from '../../../../test/support/stores/open-store.js';
+import { run, scriptCommand } from '../../../../test/support/processes/run.js';
+import { freePort } from '../../../../test/support/servers/free-port.js';
+import { NatsServers } from '../../../../test/support/servers/nats-servers.js';
+import { until } from '../../../../test/support/until.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { systemPorts } from '../system/system-ports.js';
 import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-connection.js';
@@ -232,7 +232,7 @@ describe('A NATS in trouble', () => {
     };
     await until('no consumer', consumers);
     const { code, stdout, stderr } = await run(
-      scriptCommand(resolve(__dirname, '../../../../test/nats/read-workers-and-end.ts'), nats.addresses),
+      scriptCommand(resolve(__dirname, '../../../../test/support/stores/read-workers-and-end.ts'), nats.addresses),
       { withinMs: 30_000 },
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '3 rows\n', stderr: '' });

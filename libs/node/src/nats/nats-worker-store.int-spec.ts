@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Kvm } from '@nats-io/kv';
-import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
-import { describeLostFences, type LosingBench } from '../../../../test/contract/lost-fences.contract.js';
-import { describeWorkerStore } from '../../../../test/contract/worker-store.contract.js';
-import { NatsServers } from '../../../../test/servers/nats-servers.js';
+import { describeConcurrentAcquirers } from '../../../../test/proof/contract/concurrent-acquirers.contract.js';
+import { describeLostFences, type LosingBench } from '../../../../test/proof/contract/lost-fences.contract.js';
+import { describeWorkerStore } from '../../../../test/proof/contract/worker-store.contract.js';
+import { NatsServers } from '../../../../test/support/servers/nats-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { systemPorts } from '../system/system-ports.js';
 import { NatsKeyValues } from './nats-key-values.js';

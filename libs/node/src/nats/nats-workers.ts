@@ -1,26 +1,36 @@
-import { OptionReader, grantReachMs } from '@raindrop/core/internal';
+import { boolean, grantReachMs, option, type OptionsOf, resolveOptions, text } from '@raindrop/core/internal';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import type { ReservingAssigner } from '../ports/worker.js';
 import { NatsKeyValues } from './nats-key-values.js';
 import { readNatsAddress, type NatsAddress, type NatsTarget } from './nats-connection.js';
 
-/** A bucket of NATS KV, on nats-server 2.10.23 or later with JetStream, as the memory of worker ids. */
-export interface NatsWorkersOptions {
-  /** A URL such as `nats://nats:4222`, or the options of `connect()` of `@nats-io/transport-node`. */
-  connection: NatsTarget;
+const natsWorkersOptions = {
+  /**
+   * The servers, such as `nats://nats:4222`.
+   * @range a URL, or the options of `connect()` of `@nats-io/transport-node`
+   */
+  connection: option<NatsTarget, NatsAddress>(readNatsAddress, { isRequired: true }),
   /**
    * The bucket, which is made when it is not there. Services with one bucket share worker ids.
    * @range 1-64 letters, digits or any of `_ -`
    * @defaultValue `raindrop-workers`
    */
-  bucket?: string;
+  bucket: text({
+    pattern: /^[\w-]{1,64}$/,
+    legal: '1 to 64 letters, digits or any of _ -',
+    default: 'raindrop-workers',
+  }),
   /**
-   * Whether each server has `sync_interval: always`, which NATS does not tell. Without it a power cut of most servers
+   * Whether each server has `sync_interval: always`, which no client can ask them. Without it a power cut of most servers
    * may lose what they have acknowledged, and a start warns.
+   * @range true, false
    * @defaultValue false
    */
-  syncAlways?: boolean;
-}
+  syncAlways: boolean({ default: false }),
+};
+
+/** A bucket of NATS KV, on nats-server 2.10.23 or later with JetStream, as the memory of worker ids. */
+export interface NatsWorkersOptions extends OptionsOf<typeof natsWorkersOptions> {}
 
 /** Added to lease and grace: until the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
@@ -37,7 +47,7 @@ const WAIT_LONGER_MS = 10_000;
  * @throws ConfigurationError naming every option that is wrong
  */
 export function natsWorkers(options: NatsWorkersOptions): ReservingAssigner {
-  const { address, bucket, syncAlways } = resolveNatsWorkersOptions(options);
+  const { connection: address, bucket, syncAlways } = resolveOptions(natsWorkersOptions, options);
   return {
     name: 'nats',
     openStore: ({ lease, timers }) => {
@@ -46,21 +56,4 @@ export function natsWorkers(options: NatsWorkersOptions): ReservingAssigner {
     },
     defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + WAIT_LONGER_MS,
   };
-}
-
-function resolveNatsWorkersOptions(options: NatsWorkersOptions): {
-  address: NatsAddress;
-  bucket: string;
-  syncAlways: boolean;
-} {
-  const reader = new OptionReader(options);
-  const address = readNatsAddress(reader);
-  const bucket = reader.string('bucket', {
-    fallback: 'raindrop-workers',
-    pattern: /^[\w-]{1,64}$/,
-    legal: '1 to 64 letters, digits or any of _ -',
-  });
-  const syncAlways = reader.boolean('syncAlways', false);
-  reader.finish();
-  return { address, bucket, syncAlways };
 }

@@ -1,37 +1,67 @@
-import type { OptionReader } from '@raindrop/core/internal';
+import {
+  integer,
+  type Numbers,
+  option,
+  type OptionReader,
+  type OptionsOf,
+  type Origin,
+  readOptions,
+} from '@raindrop/core/internal';
 import type { ResolvedGeneratorOptions, ResolvedLayout, WorkerIdAssigner, WorkerRange } from '@raindrop/core';
 import { DISPOSABLE_MIN_WORKER_BITS } from '../worker-node-table/worker-node-table.js';
 import type { ReservingAssigner } from '../ports/worker.js';
-import { type Origin, refuseMisplaced } from './option-table.js';
 
 /** The options that say where worker ids come from. */
-export interface AssignerOptions {
+export const assignerOptions = {
   /**
    * Where worker ids come from, and what is guaranteed of them: docs/worker-ids.md.
    * @range `database`, `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
    *   object, `firstOf([...])`
    * @defaultValue `database`
    */
-  workerIdAssigner?: AssignerUse | FirstOf;
+  workerIdAssigner: option<AssignerUse | FirstOf, readonly AssignerPart[], ServiceWorkers>(readParts, {
+    readBy: 'ownWorker',
+  }),
   /**
    * The worker id of the `static` assigner, unless `--raindrop.workerId` or `RAINDROP_WORKER_ID` gives one.
    * @range inside the service's range
    * @defaultValue none
    */
-  workerId?: number;
+  workerId: integer({
+    min: ({ workers }: ServiceWorkers) => workers.min,
+    max: ({ workers }: ServiceWorkers) => workers.max,
+    readBy: 'staticId',
+  }),
   /**
    * Where this host keeps how far IDs were issued, for assigners that do not know it; it has to outlive the process.
    * @range a directory, made in one that exists
    * @defaultValue none
    */
-  stateFile?: string;
+  stateFile: option<string, string | undefined, Parts>(readStateFile, { readBy: 'forgetful' }),
   /**
    * Without a `stateFile`: a start issues nothing before the clock has passed the tick of now + this. Required for
    * hours and days.
    * @range 0-600,000, or false
    * @defaultValue what can be borrowed ahead, 1,000 more where the worker id moves between hosts
    */
-  restartWaitMs?: number | false;
+  restartWaitMs: option<number | false, number | false | undefined, RestartNeeds>(readRestartWait, {
+    readBy: 'forgetful',
+  }),
+};
+
+/** The options that say where worker ids come from. */
+export interface AssignerOptions extends OptionsOf<typeof assignerOptions> {}
+
+interface ServiceWorkers {
+  readonly workers: WorkerRange;
+}
+
+interface Parts {
+  readonly parts: readonly AssignerPart[];
+}
+
+interface RestartNeeds extends Parts, Numbers<'unitMs' | 'borrowMs'> {
+  readonly stateFile: string | undefined;
 }
 
 /** Those options, checked. */
@@ -50,40 +80,34 @@ export interface ResolvedAssignerOptions {
 export const LONG_UNIT_MS = 3_600_000;
 
 /**
- * Reads them with a reader that others share, and refuses what nothing reads.
- * @param isSourced whether another process makes the IDs
+ * Reads them with a reader that others share.
+ * @param refuseMisplaced refuses the options of the service that nothing reads where its worker ids come from
  */
 export function readAssignerOptions(
   reader: OptionReader,
   layout: ResolvedLayout | undefined,
   generator: ResolvedGeneratorOptions,
-  isSourced: boolean,
+  refuseMisplaced: (origins: readonly Origin[]) => void,
 ): ResolvedAssignerOptions {
   const workers = layout?.workers ?? { min: 0, max: 1_023 };
-  const parts = readParts(reader, workers);
-  const uses = parts.map(({ use }) => use);
+  const { workerIdAssigner, ...others } = assignerOptions;
+  const parts = workerIdAssigner.read(reader, 'workerIdAssigner', { workers });
   const hasFile = reader.value('stateFile') !== undefined;
-  refuseMisplaced(reader, isSourced ? ['idSource'] : uses.flatMap((use) => originsOf(use, hasFile)));
-  if (uses.includes('disposable') && layout !== undefined) refuseNarrowWorkers(reader, layout);
+  refuseMisplaced(parts.flatMap(({ use }) => originsOf(use, hasFile)));
+  if (layout !== undefined && parts.some(({ use }) => use === 'disposable')) refuseNarrowWorkers(reader, layout);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const borrowMs =
     generator.onExhausted === 'borrow' ? Math.max(unitMs, Math.floor(generator.maxAheadMs / unitMs) * unitMs) : 0;
-  const stateFile = readStateFile(reader, uses);
-  return {
-    parts,
-    staticWorkerId: reader.value('workerId') === undefined ? undefined : reader.integer('workerId', workers),
-    stateFile,
-    restartWaitMs: readRestartWait(reader, { unitMs, borrowMs }, stateFile !== undefined || !uses.some(forgetsUse)),
-    borrowMs,
-  };
+  const { workerId: staticWorkerId, ...rest } = readOptions(reader, others, { workers, parts, unitMs, borrowMs });
+  return { parts, staticWorkerId, ...rest, borrowMs };
 }
 
-function readParts(reader: OptionReader, workers: WorkerRange): readonly AssignerPart[] {
-  const given = reader.value('workerIdAssigner');
+function readParts(reader: OptionReader, name: string, { workers }: ServiceWorkers): readonly AssignerPart[] {
+  const given = reader.value(name);
   if (given === undefined) return [{ use: 'database', workers }];
   if (isFirstOf(given)) return readFirstOf(reader, given, workers);
   const others = ', or firstOf([{ use, workers: { min, max } }, ...])';
-  return [{ use: readAssignerUse(reader, 'workerIdAssigner', given, others), workers }];
+  return [{ use: readAssignerUse(reader, name, given, others), workers }];
 }
 
 function refuseNarrowWorkers(reader: OptionReader, { layout }: ResolvedLayout): void {
@@ -95,34 +119,34 @@ function refuseNarrowWorkers(reader: OptionReader, { layout }: ResolvedLayout): 
   reader.problem('workerIdAssigner', 'disposable', message);
 }
 
-function readStateFile(reader: OptionReader, uses: readonly AssignerUse[]): string | undefined {
-  const given = reader.value('stateFile');
+function readStateFile(reader: OptionReader, name: string, { parts }: Parts): string | undefined {
+  const given = reader.value(name);
   if (given === undefined) return undefined;
   if (typeof given !== 'string' || given.trim() === '' || given.includes('\0')) {
-    reader.problem('stateFile', given, `must be a path, such as '/var/lib/orders/raindrop-state'`);
-  } else if (uses.includes('machine')) {
-    reader.problem('stateFile', given, `is no help to 'machine': its worker id is another one at each start`);
+    reader.problem(name, given, `must be a path, such as '/var/lib/orders/raindrop-state'`);
+  } else if (parts.some(({ use }) => use === 'machine')) {
+    reader.problem(name, given, `is no help to 'machine': its worker id is another one at each start`);
   } else return given;
   return undefined;
 }
 
 function readRestartWait(
   reader: OptionReader,
-  { unitMs, borrowMs }: { readonly unitMs: number; readonly borrowMs: number },
-  isNeedless: boolean,
+  name: string,
+  { unitMs, borrowMs, stateFile, parts }: RestartNeeds,
 ): number | false | undefined {
-  const given = reader.value('restartWaitMs');
+  const given = reader.value(name);
   if (given === false) return false;
-  if (reader.refused('restartWaitMs')) return undefined;
+  if (reader.refused(name)) return undefined;
   if (given !== undefined) {
     const hint = `no less than what is borrowed ahead of the clock, ${borrowMs} ms, or false`;
-    return reader.integer('restartWaitMs', { min: borrowMs, max: 600_000, hint });
+    return reader.integer(name, { min: borrowMs, max: 600_000, hint });
   }
-  if (unitMs >= LONG_UNIT_MS && !isNeedless) {
+  if (unitMs >= LONG_UNIT_MS && stateFile === undefined && parts.some(({ use }) => forgetsUse(use))) {
     const message =
       `is required with a unit of hours or days: by default a start would wait for the next tick. Give stateFile instead, ` +
       `or false if the last run's IDs cannot matter`;
-    reader.problem('restartWaitMs', given, message);
+    reader.problem(name, given, message);
   }
   return undefined;
 }

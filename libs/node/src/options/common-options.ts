@@ -1,4 +1,4 @@
-import type { OptionReader } from '@raindrop/core/internal';
+import { boolean, option, type OptionReader, type OptionsOf, type ReadOptions } from '@raindrop/core/internal';
 import { ConfigurationError } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { Logger } from '../ports/logger.js';
@@ -15,19 +15,19 @@ import {
 import { settingsDatabases } from '../drivers/settings-database.js';
 
 /** The options that a service has in either mode. */
-export interface CommonModuleOptions {
+export const commonOptions = {
   /**
    * The table of this service. Services with different layouts need different worker tables, or different end bits.
    * @range `table` or `schema.table` of letters, digits, underscores
    * @defaultValue `soc_raindrop_worker`; for `disposable` `raindrop_worker_node`; in segment mode `raindrop_segment`
    */
-  tableName?: string;
+  tableName: option<string, string, DefaultTable>(readTableName, { readBy: 'tables' }),
   /**
    * Create tables and columns that are missing; the rows are added in any case.
    * @range true, false
    * @defaultValue true
    */
-  autoCreateTable?: boolean;
+  autoCreateTable: boolean({ default: true, readBy: 'tables' }),
   /**
    * The database of the tables; like `tableName` refused with worker ids that need none. A URL's `?schema=`,
    * `currentSchema` or `search_path` names the schema of the tables on PostgreSQL. A list has several addresses of it:
@@ -36,63 +36,58 @@ export interface CommonModuleOptions {
    *   `dataSourceDatabase(options)` of `@raindrop/typeorm`; or a list
    * @defaultValue in Nest the application's DataSource
    */
-  dbConfig?: DatabaseAddress | readonly DatabaseAddress[] | undefined;
+  dbConfig: option<DatabaseAddress | readonly DatabaseAddress[] | undefined, SqlDatabase | undefined>(readDbConfig, {
+    isSecret: true,
+    readBy: 'tables',
+  }),
   /**
    * Accept an in-memory database, whose workers only this process (or worker thread) knows.
    * @range true, false
    * @defaultValue false
    */
-  allowVolatile?: boolean;
+  allowVolatile: boolean({ default: false, readBy: 'tables' }),
   /**
    * Where to log.
    * @range an object with log(), warn() and error(), such as Nest's `LoggerService`
    * @defaultValue in Nest its `Logger`; elsewhere warnings and errors on standard error
    */
-  logger?: Logger;
+  logger: option<Logger, Logger | undefined>(readLogger, { readBy: 'everyService' }),
+};
+
+/** The options that a service has in either mode. */
+export interface CommonModuleOptions extends OptionsOf<typeof commonOptions> {}
+
+export interface ResolvedCommonOptions extends ReadOptions<typeof commonOptions> {}
+
+interface DefaultTable {
+  readonly defaultTable: string;
 }
 
-export interface ResolvedCommonOptions {
-  readonly tableName: string;
-  readonly autoCreateTable: boolean;
-  readonly dbConfig: SqlDatabase | undefined;
-  readonly allowVolatile: boolean;
-  readonly logger: Logger | undefined;
-}
-
-export function readCommonOptions(reader: OptionReader, defaultTable: string): ResolvedCommonOptions {
-  return {
-    tableName: readTableName(reader, 'tableName', defaultTable),
-    autoCreateTable: reader.boolean('autoCreateTable', true),
-    dbConfig: readDbConfig(reader),
-    allowVolatile: reader.boolean('allowVolatile', false),
-    logger: readLogger(reader),
-  };
-}
-
-export function readTableName(reader: OptionReader, option: string, fallback: string): string {
-  const given = reader.value(option);
-  if (given === undefined) return fallback;
+/** Reads the name of a table. */
+export function readTableName(reader: OptionReader, name: string, { defaultTable }: DefaultTable): string {
+  const given = reader.value(name);
+  if (given === undefined) return defaultTable;
   if (typeof given === 'string' && isTableName(given)) return given;
-  reader.problem(option, given, `must be ${TABLE_NAME_RULE}`);
-  return fallback;
+  reader.problem(name, given, `must be ${TABLE_NAME_RULE}`);
+  return defaultTable;
 }
 
 /** A list of codes; undefined when none is given. */
-export function readCodes(reader: OptionReader): readonly string[] | undefined {
-  const given = reader.value('codes');
+export function readCodes(reader: OptionReader, name: string): readonly string[] | undefined {
+  const given = reader.value(name);
   const isCode = (each: unknown): boolean => typeof each === 'string' && each.length >= 1 && each.length <= 128;
   if (given === undefined || (Array.isArray(given) && given.every(isCode))) return given;
-  reader.problem('codes', given, 'must be a list of texts of 1 to 128 characters');
+  reader.problem(name, given, 'must be a list of texts of 1 to 128 characters');
   return [];
 }
 
 /** Any logger that can say what has to be said; the finer levels are left out where it has none. */
-function readLogger(reader: OptionReader): Logger | undefined {
-  const given = reader.value('logger') as Partial<Logger> | null | undefined;
+function readLogger(reader: OptionReader, name: string): Logger | undefined {
+  const given = reader.value(name) as Partial<Logger> | null | undefined;
   if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given?.[each as 'log'] === 'function')) {
     return given as Logger | undefined;
   }
-  reader.problem('logger', given, 'must have log(), warn() and error(): a Nest LoggerService, say');
+  reader.problem(name, given, 'must have log(), warn() and error(): a Nest LoggerService, say');
   return undefined;
 }
 

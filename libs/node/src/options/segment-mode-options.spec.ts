@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@raindrop/core';
-import { isSegmentMode, resolveSegmentModuleOptions } from './segment-mode-options.js';
+import { isSegmentMode, resolveSegmentModuleOptions } from './resolve-options.js';
 
 const problemsOf = (options: object): readonly { option: string; message: string }[] => {
   try {

@@ -1,6 +1,7 @@
 import { ConfigurationError, createLayout, presets } from '@raindrop/core';
 import { firstOf } from './assigner-options.js';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from './snowflake-options.js';
+import { resolveSnowflakeOptions } from './resolve-options.js';
+import type { SnowflakeModuleOptions } from './service-options.js';
 
 const NOW = Date.parse('2026-03-01');
 const GOOD: SnowflakeModuleOptions = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 };

@@ -18,83 +18,83 @@ import {
 import type { ShardedGenerator } from '@raindrop/core/internal';
 import type { WorkerGuarantee } from './worker.js';
 
-/** Stands behind a service: snowflakes of a worker, or numbers from segments. */
+/** What a service issues with: a generator of snowflakes, or one of numbers from segments. */
 export interface IdEngine {
-  /** The generator itself, without a layer between: each costs a nanosecond. */
+  /** The generator itself: each layer before it would cost a nanosecond a call. */
   readonly calls: IdCalls;
-  /** Of snowflakes only. */
+  /** The layout of the IDs; undefined for numbers from segments. */
   readonly layout: Layout | undefined;
-  /** Of segments, when they were asked for. */
+  /** Issues sharded IDs; undefined unless the option `sharded` asks for them. */
   readonly sharded: ShardedGenerator | undefined;
-  /** Emits the engine's events here, from now on. */
-  tell(events: EventEmitter): void;
-  /** What the service says of itself. */
+  /** Emits the engine's events on this emitter from now on. */
+  emitTo(events: EventEmitter): void;
+  /** @param service the service's name */
   status(service: string): IdServiceStatus;
-  /** What was granted before is not used any more. */
+  /** To be called when this process's memory was restored from a snapshot: no ID granted before is issued any more. */
   afterRestore(): void;
-  /** Gives back what is held. Never rejects. */
+  /** Gives back the worker id, and closes what was opened. Never rejects. */
   close(): Promise<void>;
 }
 
-/**
- * The events tell what happened to a service's worker, by name; `lease-lost` and `lease-regained` are those to alert
- * on.
- */
+/** The events of a service's worker, by name; `lease-lost` and `lease-regained` are those to alert on. */
 export type IdServiceEvents = { [Event in LeaseEvent as Event['type']]: [event: Event] };
 
-/** A service at one moment; `idMode` tells which of the two it is. */
+/** The status of a service at one moment; `idMode` tells its kind. */
 export type IdServiceStatus = SnowflakeServiceStatus | SegmentServiceStatus;
 
-/** A service of snowflakes. */
+/** The status of a service of snowflakes. */
 export interface SnowflakeServiceStatus extends LeaseStatus {
   readonly service: string;
   readonly idMode: 'snowflake';
-  /** Where the worker id comes from, and what is known of it: `reserved` is what a lease knows. */
+  /** Which assigner gave the worker id, and what is known of the id: `reserved` with a lease. */
   readonly assigner: string;
   readonly guarantee: WorkerGuarantee;
   readonly fingerprint: string;
-  /** When the layout's timestamps run out; null when beyond what a Date can hold. */
+  /** When the layout's timestamps run out; null when that is later than a Date can hold, in the year 275760. */
   readonly expiresAt: Date | null;
-  /** Whole days until then; null likewise. */
+  /** Whole days until `expiresAt`; null when that is null. */
   readonly daysLeft: number | null;
-  /** The load between the last two renewals, 1 is all that one code can have; null without any. See `docs/errors.md`. */
+  /**
+   * IDs issued between the last two renewals, as a share of what the layout allows one code in that time; null before
+   * the second renewal. See `docs/errors.md`.
+   */
   readonly saturation: number | null;
   readonly counters: GeneratorCounters;
 }
 
-/** A service of numbers from segments. */
+/** The status of a service of numbers from segments. */
 export interface SegmentServiceStatus {
   readonly service: string;
   readonly idMode: 'numberSection';
   readonly state: 'ready' | 'closed';
-  /** The codes in use, in the order in which they came. */
+  /** The codes in use, in the order of their first use. */
   readonly codes: readonly SegmentStatus[];
-  /** The codes that the options name: what the application cannot do without. */
+  /** The codes that the options name: the application cannot do without them. */
   readonly startCodes: readonly string[];
   /** Undefined without sharded IDs. */
   readonly sharded: ShardedIdsStatus | undefined;
-  /** Why the last reservation of some code failed; undefined when all of them succeeded. */
+  /** The error of a code whose last reservation failed; undefined when every code's last one succeeded. */
   readonly lastError: RaindropError | undefined;
   readonly counters: SegmentCounters;
 }
 
-/** A source is told what the service is to be like whose IDs it makes. */
+/** The service for which a source makes IDs. */
 export interface SourcedService {
   readonly name: string;
-  /** What the options say; undefined when they say nothing, and the other process is to tell its own. */
+  /** The layout that the options name; undefined when they name none: then the other process tells its own. */
   readonly layout: Layout | undefined;
   readonly generator: Pick<ResolvedGeneratorOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'>;
 }
 
-/** Another process that makes a service's IDs, in the place of a worker id of its own. */
+/** Another process that makes a service's IDs, so that the service needs no worker id. */
 export interface IdSource {
   /** For errors and the log. */
   readonly name: string;
-  /** Settles when IDs are at hand. @throws what keeps them from coming */
+  /** Settles when the first IDs are here. @throws the error that keeps them from coming */
   open(service: SourcedService): Promise<IdEngine>;
 }
 
-/** Passes the calls for IDs on to a generator; each does what {@link IdCalls} says. */
+/** Passes the calls for IDs on to a generator; {@link IdCalls} says what each does. */
 export abstract class IssuingCalls implements IdCalls {
   constructor(protected readonly calls: IdCalls) {}
 
@@ -155,7 +155,7 @@ export abstract class IssuingCalls implements IdCalls {
   }
 }
 
-/** Numbers from segments have no bits to look at: they say nothing but their order. */
+/** Numbers from segments have no layout: their bits say nothing. */
 export class NoLayoutError extends RaindropError {
   readonly errorCode = 'NO_LAYOUT';
 
@@ -166,7 +166,7 @@ export class NoLayoutError extends RaindropError {
   }
 }
 
-/** Sharded IDs were asked of a service that was not set up for them. */
+/** The options of this service ask for no sharded IDs. */
 export class NoShardedIdsError extends RaindropError {
   readonly errorCode = 'NO_SHARDED_IDS';
 

@@ -1,24 +1,24 @@
-/** Writes what people should know of a service. Nest's `LoggerService` and most loggers are of this shape. */
+/** Writes the messages of a service. Nest's `LoggerService` and most loggers have this shape. */
 export interface Logger {
-  /** Takes what is good to know: a worker id acquired, or given back. */
+  /** Takes information: a worker id was acquired, or given back. */
   log(message: string, context?: string): unknown;
-  /** Takes what works, and should be looked at. */
+  /** Takes warnings: it works, and an operator should look at something. */
   warn(message: string, context?: string): unknown;
-  /** Takes what does not work: no IDs are issued, or the database has lost some. */
+  /** Takes errors: no IDs are issued, or the database has lost writes. */
   error(message: string, stack?: string, context?: string): unknown;
 }
 
-/** The logger of services that were given none: warnings and errors on standard error, and nothing else. */
+/** The default logger: warnings and errors go to standard error, information is dropped. */
 export const consoleLogger: Logger = {
   log: () => undefined,
   warn: (message, context) => console.warn(`[${context}] ${message}`),
   error: (message, _stack, context) => console.error(`[${context}] ${message}`),
 };
 
-/** The name of the service that has none. */
+/** The name of a service whose options name none. */
 export const DEFAULT_SERVICE = 'default';
 
-/** The name under which a service logs. */
+/** Returns the name under which a service logs: `Raindrop`, or `Raindrop:orders` for the service 'orders'. */
 export function logContext(service: string): string {
   return service === DEFAULT_SERVICE ? 'Raindrop' : `Raindrop:${service}`;
 }

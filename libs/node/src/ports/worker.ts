@@ -1,67 +1,55 @@
 import type {
   AppSegmentStore,
-  LeaseEvent,
-  LeaseStatus,
   ResolvedLeaseOptions,
   SegmentPorts,
   SegmentStore,
-  SnowflakeGenerator,
-  Tenure,
   Timers,
   WorkerIdGuarantee,
   WorkerStore,
 } from '@raindrop/core';
 
 /**
- * The guarantee says what is known of a worker id: `reserved`, that nobody else has it, and how far it was used before;
- * or what its assigner vouches for.
+ * What is known of a worker id. `reserved`: no other process has it, and its row says how far it was used before. The
+ * others are what its assigner guarantees.
  */
 export type WorkerGuarantee = 'reserved' | WorkerIdGuarantee;
 
-/** A worker id, however it was come by, as the service sees it. */
-export interface Worker {
-  /** The name of its assigner. */
+/** Where a worker id comes from. */
+export interface WorkerSource {
+  /** The name of the assigner that gave it. */
   readonly assigner: string;
   readonly guarantee: WorkerGuarantee;
-  readonly tenure: Tenure;
-  /** Settles when IDs can be issued; `generator` says what was, when the worker is given back. */
-  start(generator: SnowflakeGenerator): Promise<void>;
-  status(): LeaseStatus;
-  onEvent(listener: (event: LeaseEvent) => void): void;
-  afterRestore(): void;
-  /** Never rejects. */
-  close(): Promise<void>;
 }
 
-/** The context that a store of worker rows is opened with. */
+/** What a store of worker rows is opened with. */
 export interface StoreContext {
   readonly lease: ResolvedLeaseOptions;
   readonly timers: Timers;
-  /** Says what an operator should know. */
+  /** Writes a warning for an operator to the log. */
   readonly warn: (message: string) => void;
 }
 
 /**
- * Leases worker ids from a store that keeps odometers, by the same protocol as from the database: the one kind of which
- * the next holder of a worker id knows how far the last one has issued.
+ * Leases worker ids from a store that keeps odometers, by the same protocol as from the database. Only with odometers
+ * does the next holder of a worker id know how far the last holder has issued.
  */
 export interface ReservingAssigner {
   /** For logs and errors. */
   readonly name: string;
-  /** Opens the rows; the lease keeper closes them. */
+  /** Opens the store of the rows; Raindrop closes it. */
   openStore(context: StoreContext): WorkerStore;
-  /** How long a start waits for a worker id where `waitForWorkerMs` is left out, ms. Default 0. */
+  /** How long a start waits for a worker id where the option `waitForWorkerMs` is left out, ms. Default 0. */
   defaultWaitMs?(lease: ResolvedLeaseOptions): number;
 }
 
 /**
  * Puts numbers that several processes share in front of the tables; `redisBuffer()` of `@raindrop/nestjs/redis` is one.
- * A `scope` names the database and the table: processes share numbers of the same scope only. `warn` is told once when the
- * buffer cannot be used, and again after it could.
+ * A `scope` names the database and the table: processes share numbers only within the same scope. `warn` is called once
+ * when the buffer cannot be used, and once more if that happens again after the buffer has worked.
  */
 export interface SegmentBuffer {
-  /** @returns a store that closes the given one, too */
+  /** @returns a store that closes the given one as well */
   codes(store: SegmentStore, scope: string, ports: SegmentPorts, warn?: (message: string) => void): SegmentStore;
-  /** @returns a store that closes the given one, too */
+  /** @returns a store that closes the given one as well */
   apps(store: AppSegmentStore, scope: string, ports: SegmentPorts, warn?: (message: string) => void): AppSegmentStore;
 }

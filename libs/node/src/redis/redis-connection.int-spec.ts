@@ -1,11 +1,11 @@
 import { Cluster, Redis } from 'ioredis';
-import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
-import { Popper, RedisBench } from '../../../../test/redis/redis-bench.js';
-import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
-import { startRedisCluster } from '../../../../test/redis/volatile-redis.js';
-import { freePort } from '../../../../test/servers/free-port.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { until } from '../../../../test/waiting/until.js';
+import { FlakyProxy } from '../../../../test/support/proxies/flaky-proxy.js';
+import { Popper, RedisBench } from '../../../../test/support/redis/redis-bench.js';
+import { onEmptyRedis } from '../../../../test/support/redis/empty-redis.js';
+import { startRedisCluster } from '../../../../test/support/redis/volatile-redis.js';
+import { freePort } from '../../../../test/support/servers/free-port.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { until } from '../../../../test/support/until.js';
 import { RedisUnavailableError } from './redis-connection.js';
 import type { RedisBufferOptions } from './redis-options.js';
 

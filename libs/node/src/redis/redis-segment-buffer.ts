@@ -7,7 +7,7 @@ import type {
   SegmentStore,
   Timers,
 } from '@raindrop/core';
-import { pause, SHARDS } from '@raindrop/core/internal';
+import { pause, resolveOptions, SHARDS } from '@raindrop/core/internal';
 import type { SegmentBuffer } from '../ports/worker.js';
 import {
   type RedisBufferContext,
@@ -17,7 +17,7 @@ import {
 } from './redis-segment-source.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
-import { type RedisBufferOptions, resolveRedisBufferOptions } from './redis-options.js';
+import { type RedisBufferOptions, redisBufferOptions } from './redis-options.js';
 
 /** How the buffer is doing. */
 interface RedisBufferStatus extends Readonly<RedisBufferCounters> {
@@ -46,7 +46,7 @@ export class RedisSegmentBuffer {
     ports: { readonly timers: Timers; readonly monotonic: MonotonicClock; readonly randomness: Randomness },
     private readonly warn: (message: string) => void = () => undefined,
   ) {
-    const resolved = resolveRedisBufferOptions(options);
+    const resolved = resolveOptions(redisBufferOptions, options);
     const { timers, monotonic, randomness } = ports;
     this.context = {
       connection: new RedisConnection(resolved.connection, timers, resolved.redisTimeoutMs),
@@ -199,7 +199,7 @@ export class RedisAppSegmentStore
  * @throws ConfigurationError naming every option that is wrong
  */
 export function redisBuffer(options: RedisBufferOptions): SegmentBuffer {
-  const resolved = resolveRedisBufferOptions(options);
+  const resolved = resolveOptions(redisBufferOptions, options);
   return {
     codes: (store, ...buffer) => new RedisSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),
     apps: (store, ...buffer) => new RedisAppSegmentStore(store, new RedisSegmentBuffer(resolved, ...buffer)),

@@ -1,6 +1,6 @@
-import { RedisBench } from '../../../../test/redis/redis-bench.js';
-import { onEmptyRedis } from '../../../../test/redis/empty-redis.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
+import { RedisBench } from '../../../../test/support/redis/redis-bench.js';
+import { onEmptyRedis } from '../../../../test/support/redis/empty-redis.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
 import {
   MemoryAppSegmentStore,
   MemoryAppSegmentTable,

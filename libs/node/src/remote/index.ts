@@ -1,5 +1,5 @@
 /**
- * IDs from a service elsewhere, over HTTP.
+ * IDs of another ID service, over HTTP.
  *
  * @module @raindrop/node/remote
  */

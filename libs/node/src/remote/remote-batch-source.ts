@@ -3,33 +3,60 @@ import { shapeOfFingerprint } from '@raindrop/core/internal';
 import { InvalidRemoteAnswerError, RemoteLayoutError } from './remote-errors.js';
 import { type GateOptions, RequestGate } from './request-gate.js';
 
-/** What is used of `SegmentPorts`. */
+/** The answer of a service, not checked yet. */
+export interface RemoteAnswer {
+  /** Must be a list of IDs as decimal text. */
+  readonly ids: unknown;
+  /** Must be the fingerprint of their layout. */
+  readonly layout: unknown;
+}
+
+/** The port to an ID service. */
+export interface RemoteTransport {
+  /** For errors and the log: `the ID service at http://ids:3000`. */
+  readonly name: string;
+
+  /** Whether there is a connection now; left out where only the last answer tells. */
+  readonly isConnected?: boolean;
+
+  /**
+   * Asks once. The answer must have been made for this request: an answer out of a cache would make IDs repeat.
+   * @param signal gives the attempt up, and closes what it has opened
+   * @throws RaindropError; any other Error when the service cannot be reached
+   */
+  take(count: number, code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer>;
+
+  /** Closes its connections. */
+  close(): void;
+}
+
+/** The ports that a source of batches uses. */
 interface RemoteBatchPorts {
   readonly monotonic: MonotonicClock;
   readonly timers: Timers;
 }
 
 interface RemoteBatchOptions extends GateOptions {
-  /** An attempt is given up after so long, ms. */
+  /** An attempt is given up after this time, ms. */
   readonly opTimeoutMs: number;
 }
 
-/** After so many texts others get a turn of the event loop (well under a millisecond). */
+/** So many IDs are read in one turn of the event loop: well under a millisecond. */
 const SLICE = 2_048;
 
-/** At most 19 digits, as a bigint writes itself. */
+/** An ID as decimal text: at most 19 digits, without leading zeros. */
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 
-/** Takes batches of IDs from a service, and looks at what it answers. */
+/** Fetches batches of IDs over a transport, and checks every answer before an ID of it is used. */
 export class RemoteBatchSource implements IdBatchSource {
-  /** Whether the last attempt brought IDs. */
+  /** True when the last attempt brought IDs. */
   isAnswering = false;
-  /** The worker id in the ID that came last. */
+  /** The worker id in the last ID that was fetched. */
   workerId: number | undefined;
   private readonly underWay = new Set<AbortController>();
   private readonly gate: RequestGate;
 
-  /** @param known the layout that the IDs must have; undefined takes the service's, which may not change afterwards */
+  /** @param known the layout that the IDs must have; undefined: that of the first answer, which then may not change */
   constructor(
     private readonly transport: RemoteTransport,
     private readonly options: RemoteBatchOptions,
@@ -43,7 +70,7 @@ export class RemoteBatchSource implements IdBatchSource {
     return this.transport.name;
   }
 
-  /** Undefined before the first answer, unless it was given. */
+  /** Undefined before the first answer, unless the constructor was given one. */
   get layout(): Layout | undefined {
     return this.known;
   }
@@ -53,7 +80,7 @@ export class RemoteBatchSource implements IdBatchSource {
     const { ports, underWay } = this;
     const attempt = new AbortController();
     underWay.add(attempt);
-    // Who asked has given up by then.
+    // The prefetcher that asked has given up by then.
     const timer = ports.timers.setTimer(() => attempt.abort(), this.options.opTimeoutMs, 'background');
     try {
       return await this.gate.pass(() => this.ask(count, code, attempt.signal), attempt.signal);
@@ -63,7 +90,7 @@ export class RemoteBatchSource implements IdBatchSource {
     }
   }
 
-  /** Ends the attempts under way, which would keep the process alive until they end by themselves. */
+  /** Ends the attempts under way: they would keep the process alive. */
   close(): void {
     for (const attempt of this.underWay) attempt.abort();
     this.transport.close();
@@ -75,7 +102,7 @@ export class RemoteBatchSource implements IdBatchSource {
       const layout = this.layoutOf(answer.layout);
       const ids = await this.read(answer.ids, count, layout);
       this.workerId = this.workerOf(ids.at(-1)!, layout);
-      // The layout of the first answer is that of all others.
+      // All later answers must have the layout of the first one.
       this.known ??= layout;
       this.isAnswering = true;
       return ids;
@@ -110,7 +137,7 @@ export class RemoteBatchSource implements IdBatchSource {
         ids.push(id);
       }
     }
-    // Another answer may have come meanwhile.
+    // Another answer, with another layout, may have come while this one was read in slices.
     this.layoutOf(layout.fingerprint);
     return ids;
   }
@@ -137,34 +164,9 @@ export class RemoteBatchSource implements IdBatchSource {
   }
 }
 
-/** What a service answered, not looked at yet. */
-export interface RemoteAnswer {
-  /** To be a list of IDs as decimal text. */
-  readonly ids: unknown;
-  /** To be the fingerprint of their layout. */
-  readonly layout: unknown;
-}
-
-/** A way to an ID service. */
-export interface RemoteTransport {
-  /** For errors and the log: `the ID service at http://ids:3000`. */
-  readonly name: string;
-
-  /** Whether the service is there, where the way knows it; else by its last answer. */
-  readonly isConnected?: boolean;
-
-  /**
-   * Asks once. What it answers with was made for this very question: no cache, no other question's answer.
-   * @param signal gives the attempt up; nothing of it is left then
-   * @throws RaindropError; any other Error when the service cannot be reached
-   */
-  take(count: number, code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer>;
-
-  /** Lets go of its connections. */
-  close(): void;
-}
-
-/** Says whether an ID can be one of a layout: by its size, and by the bits that are the same in all of them. */
+/**
+ * Makes a check whether an ID can be one of a layout: by its size, and by the bits that all IDs of the layout share.
+ */
 function layoutCheck(layout: Layout): (id: bigint) => boolean {
   const max = (1n << BigInt(layout.bits)) - 1n;
   let mask = 0n;

@@ -1,26 +1,35 @@
 import { RaindropError, showValue } from '@raindrop/core';
 
-/** The refusal says why a service gave no IDs, in its own words. */
+/** Characters of the service's own words that an error repeats. */
+const LONGEST_DETAIL = 300;
+
+/** A longer text is not the refusal of an ID service, and is not repeated. */
+const LONGEST_WORDS = 16_384;
+
+/** A service that asks for a longer pause than this is taken to be mistaken, ms. */
+const LONGEST_PAUSE_MS = 300_000;
+
+/** Why a service gave no IDs, in its own words. */
 export interface RemoteRefusal {
-  /** As in HTTP; undefined when none is known. */
+  /** The HTTP status; undefined when none is known. */
   readonly status: number | undefined;
   readonly errorCode: string | undefined;
   readonly detail: string;
   readonly retryable: boolean;
-  /** For so long the service wants not to be asked, ms. */
+  /** For how long the service does not want to be asked again, ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The service refused; code, words and `retryable` are its own, where it says any. */
+/** The service refused. `errorCode`, message and `retryable` are those of its answer, where it has any. */
 export class RemoteIdsRefusedError extends RaindropError {
   readonly errorCode: string = 'REMOTE_IDS_REFUSED';
-  /** As in HTTP; undefined when none is known. */
+  /** The HTTP status; undefined when none is known. */
   readonly status: number | undefined;
-  /** For so long it is not asked again, ms; undefined when it did not say. */
+  /** For how long it is not asked again, ms; undefined when the answer does not say. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    /** As the source calls itself. */
+    /** The source's name: `the ID service at http://ids:3000`. */
     readonly source: string,
     { status, errorCode, detail, retryable, retryAfterMs }: RemoteRefusal,
   ) {
@@ -32,11 +41,11 @@ export class RemoteIdsRefusedError extends RaindropError {
   }
 }
 
-/** The answer is one that no ID service gives. Nothing of it is used. */
+/** The answer is not one of an ID service. No ID of it is used. */
 export class InvalidRemoteAnswerError extends RaindropError {
   readonly errorCode = 'INVALID_REMOTE_ANSWER';
 
-  /** @param what is wrong with it: `An answer of ... <what>` */
+  /** @param what what is wrong with the answer; the message is `An answer of <source> <what>` */
   constructor(
     readonly source: string,
     what: string,
@@ -48,8 +57,8 @@ export class InvalidRemoteAnswerError extends RaindropError {
 }
 
 /**
- * The answer does not name the request that was made: something on the way stores answers and gives them again, and
- * IDs out of it would be handed out twice.
+ * The answer does not name the request that was made. A cache between this process and the service may have stored it:
+ * its IDs may have been issued already.
  */
 export class StaleRemoteAnswerError extends RaindropError {
   readonly errorCode = 'STALE_REMOTE_ANSWER';
@@ -67,7 +76,7 @@ export class StaleRemoteAnswerError extends RaindropError {
   }
 }
 
-/** The service makes IDs of another layout than this process takes them to have. */
+/** The service makes IDs of another layout than this process expects. */
 export class RemoteLayoutError extends RaindropError {
   readonly errorCode = 'REMOTE_LAYOUT';
 
@@ -86,31 +95,19 @@ export class RemoteLayoutError extends RaindropError {
   }
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-const LONGEST_DETAIL = 300;
-
-/** More than this is no refusal of ours, and not searched for words. */
-const LONGEST_WORDS = 16_384;
-
-/** Longer than this nobody is made to wait: it would be a mistake. */
-const LONGEST_PAUSE_MS = 300_000;
-
-/** What of a refusal is known without its words. */
+/** What is known of a refusal besides the body of the answer. */
 interface RefusalFrame {
   readonly source: string;
-  /** What the service was asked: `POST http://ids:3000/v1/ids`. */
+  /** The request: `POST http://ids:3000/v1/ids`. */
   readonly question: string;
   /** The HTTP status. */
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** What must not be repeated, should the service do so. */
+  /** The API key: the error hides it if the service repeats it. */
   readonly secret?: string | undefined;
 }
 
-/** An error of what a service says when it refuses: problem details, or anything else. */
+/** Makes an error of the body with which a service refuses: problem details (RFC 9457), or any other text or JSON. */
 export function readRefusal(body: unknown, frame: RefusalFrame): RemoteIdsRefusedError {
   const { source, secret } = frame;
   const told = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
@@ -126,7 +123,11 @@ export function readRefusal(body: unknown, frame: RefusalFrame): RemoteIdsRefuse
   });
 }
 
-/** Statuses that ask for another attempt; where there is none, nothing is known. */
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Whether another attempt can succeed, by the status. True without one: then nothing is known. */
 function mayPass(status: number | undefined): boolean {
   return status === undefined || status >= 500 || [408, 425, 429].includes(status);
 }
@@ -145,7 +146,7 @@ function areWords(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_WORDS;
 }
 
-/** Short, on one line, without what is no text. */
+/** Shortens a text to one line, and drops control characters. */
 function printable(words: string, secret: string | undefined): string {
   const shown = secret === undefined ? words : words.replaceAll(secret, '(hidden)');
   return shown.replace(/[\p{C}\s]+/gu, ' ').slice(0, LONGEST_DETAIL);

@@ -1,89 +1,119 @@
-import { OptionReader, PrefetchedIds, readPrefetchOptions } from '@raindrop/core/internal';
-import type { Layout, PrefetchOptions, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
+import {
+  integer,
+  type Numbers,
+  option,
+  OptionReader,
+  type OptionsOf,
+  PrefetchedIds,
+  prefetchOptions,
+  readOptions,
+} from '@raindrop/core/internal';
+import type { Layout, PrefetchPorts, ResolvedPrefetchOptions, SegmentPorts } from '@raindrop/core';
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import { readCodes } from '../options/common-options.js';
 import { systemPorts } from '../system/system-ports.js';
-import { type Origin, SourcedEngine } from '../engines/sourced-engine.js';
+import { type RemoteWorker, SourcedEngine } from '../engines/sourced-engine.js';
 import { RemoteBatchSource, type RemoteTransport } from './remote-batch-source.js';
-
-/**
- * The options say how IDs are fetched from a service, whatever the way there. The rest is among the options of who
- * issues them.
- */
-export interface RemoteFetchOptions extends Omit<PrefetchOptions, 'maxCodes' | 'maxBatch' | 'asyncTimeoutMs'> {
-  /** Batches grow up to this many IDs while they are used up fast, `minStep`-10,000. Default 4,000, or `minStep`. */
-  maxStep?: number;
-  /** Codes whose IDs are at hand from the start on; those of others are fetched with their first use. */
-  codes?: readonly string[];
-}
-
-/** The client that takes the IDs. */
-export interface RemoteClient {
-  /** The service's name. Default `default`. */
-  readonly name?: string;
-  /** What the IDs have to have; another one is refused. Default: the service's. */
-  readonly layout?: Layout | undefined;
-  readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
-}
-
-/** An ID service elsewhere, for `RaindropModule.forRoot({ idSource })` or `openIdService({ idSource })`. */
-export interface RemoteIdSource extends IdSource {
-  /** @throws ConfigurationError naming every option that is wrong; what keeps the first IDs from coming */
-  open(client: RemoteClient): Promise<SourcedEngine>;
-}
-
-/** What a way has to know of the client. */
-export interface RemoteTarget {
-  /** The name of the client's service. */
-  readonly service: string;
-  /** An attempt is given up after so long, ms. */
-  readonly opTimeoutMs: number;
-}
-
-/** Makes the way to a service, once its options are found to be right. */
-type RemoteWay = (ports: SegmentPorts, target: RemoteTarget) => RemoteTransport | Promise<RemoteTransport>;
-
-/** What differs between the ways. */
-interface RemoteSetup {
-  /** What stands in the status for the assigner's name. Default `remote`. */
-  readonly assigner?: string;
-  /** Default: those of this process. */
-  readonly ports?: PrefetchPorts;
-}
 
 /** Larger answers take more than a millisecond to read. */
 const MAX_STEP = 4_000;
 
-/** Those of who issues the IDs. */
-const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'];
+/** Which IDs are fetched ahead, and how many. */
+const fetchOptions = {
+  ...prefetchOptions,
+  /**
+   * Batches grow up to this many IDs while they are used up fast.
+   * @range `minStep` to 10,000
+   * @defaultValue 4,000, or `minStep`
+   */
+  maxStep: integer({
+    min: ({ minStep }: Numbers<'minStep'>) => minStep,
+    max: 10_000,
+    default: ({ minStep }: Numbers<'minStep'>) => Math.max(MAX_STEP, minStep),
+    hint: 'at least minStep',
+  }),
+  /**
+   * Codes whose IDs are at hand from the start on; those of others are fetched with their first use.
+   * @range texts of 1-128 characters
+   * @defaultValue none
+   */
+  codes: option<readonly string[], readonly string[] | undefined>(readCodes),
+};
 
-/** @param read reads the options of the way from among all options */
+/** The options that stand beside `idSource`: of the service that hands the IDs out. */
+const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'] as const;
+
+/**
+ * How IDs are fetched from another process, over HTTP or a channel. `maxCodes`, `maxBatch` and `asyncTimeoutMs` are
+ * options of the module, or of `openIdService()`.
+ */
+export interface RemoteFetchOptions extends Omit<OptionsOf<typeof fetchOptions>, (typeof ISSUING)[number]> {}
+
+/** The service that issues the fetched IDs. */
+export interface RemoteClient {
+  /** The service's name. Default `default`. */
+  readonly name?: string;
+  /** The layout that the IDs must have; others are refused. Default: that of the first answer. */
+  readonly layout?: Layout | undefined;
+  readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
+}
+
+/**
+ * Another process as the source of IDs, for `RaindropModule.forRoot({ idSource })` or `openIdService({ idSource })`.
+ */
+export interface RemoteIdSource extends IdSource {
+  /** @throws ConfigurationError naming every option that is wrong; the error that keeps the first IDs from coming */
+  open(client: RemoteClient): Promise<SourcedEngine>;
+}
+
+/** What a transport is made for. */
+export interface RemoteTarget {
+  /** The name of the client's service. */
+  readonly service: string;
+  /** An attempt is given up after this time, ms. */
+  readonly opTimeoutMs: number;
+}
+
+/** Makes the transport, once all options have been checked. */
+type MakeTransport = (ports: SegmentPorts, target: RemoteTarget) => RemoteTransport | Promise<RemoteTransport>;
+
+/** What differs between transports. */
+interface RemoteSetup {
+  /** The assigner's name in the status. Default `remote`. */
+  readonly assigner?: string;
+  /** Default: the ports of this process. */
+  readonly ports?: PrefetchPorts;
+}
+
+/**
+ * Makes a source of IDs over a transport.
+ * @param name the function that applications call, for messages
+ * @param read reads the transport's own options from among all options
+ */
 export function remoteIdSource(
   name: string,
   options: RemoteFetchOptions,
-  read: (reader: OptionReader) => RemoteWay,
+  read: (reader: OptionReader) => MakeTransport,
   { assigner = 'remote', ports = systemPorts('exact') }: RemoteSetup = {},
 ): RemoteIdSource {
   return {
     name,
     open: async ({ name: service = 'default', layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
-      const way = read(reader);
-      const codes = readCodes(reader) ?? [];
-      const prefetch = readPrefetchOptions(reader);
+      const makeTransport = read(reader);
+      const { codes = [], ...prefetch } = readOptions(reader, fetchOptions);
       reader.finish();
-      const transport = await way(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
+      const transport = await makeTransport(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
       return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
     },
   };
 }
 
-/** @throws ConfigurationError when there are no options to read, or those of somebody else among them */
+/** @throws ConfigurationError when `options` is no object, or holds an option of the service that issues the IDs */
 function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient['generator']>): OptionReader {
-  // A text may be a URL with a password: it is not shown.
+  // A text in place of the options may be a URL with a password: the message does not show it.
   const own = new OptionReader(typeof options === 'object' ? options : undefined);
-  const { minStep, maxStep = Math.max(MAX_STEP, Math.min(Number(minStep ?? 0) || 0, 10_000)) } = options;
-  const reader = new OptionReader({ ...options, maxStep, ...issuing });
+  const reader = new OptionReader({ ...options, ...issuing });
   for (const name of ISSUING) {
     if (own.value(name) === undefined) continue;
     reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it beside idSource');
@@ -94,18 +124,18 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
 interface RemoteEngineOptions {
   readonly transport: RemoteTransport;
   readonly assigner: string;
-  /** Undefined takes the service's. */
+  /** Undefined: that of the first answer. */
   readonly layout: Layout | undefined;
   readonly prefetch: ResolvedPrefetchOptions;
-  /** Kept at hand from the start on, besides IDs without a code. */
+  /** Fetched at the start, besides IDs without a code. */
   readonly codes: readonly string[];
   readonly ports: PrefetchPorts;
 }
 
 /**
- * IDs that a service makes; settles when some are at hand.
- * @throws WaitTimeoutError, with its cause, when the service does not answer within ten times `opTimeoutMs`;
- * RemoteIdsRefusedError and RemoteLayoutError at once when they cannot pass by themselves; InvalidCodeError
+ * Opens the engine of fetched IDs; settles when the first ones are here.
+ * @throws WaitTimeoutError, with its cause, when the service gives no IDs within ten times `opTimeoutMs`; at once
+ * RemoteIdsRefusedError and RemoteLayoutError that are not retryable; InvalidCodeError
  */
 async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEngine> {
   const { transport, assigner, layout, prefetch, codes, ports } = options;
@@ -113,15 +143,15 @@ async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEn
   const calls = new PrefetchedIds(source, ports, prefetch);
   try {
     await calls.start(codes);
-    // Nothing starts without an answer, and each one names its layout.
-    const origin = (): Origin => ({
+    const remoteWorker = (): RemoteWorker => ({
       assigner,
-      // What whoever named the service vouches for.
+      // The operator who configured this source vouches for the service.
       guarantee: 'declared',
       state: (transport.isConnected ?? source.isAnswering) ? 'held' : 'lost',
       workerId: transport.isConnected === false ? undefined : source.workerId,
     });
-    return new SourcedEngine(calls, source.layout!, origin, () => source.close());
+    // The first answer has named the layout.
+    return new SourcedEngine(calls, source.layout!, remoteWorker, () => source.close());
   } catch (error) {
     calls.close();
     source.close();

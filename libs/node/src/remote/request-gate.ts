@@ -1,10 +1,10 @@
 import { RaindropError, type MonotonicClock } from '@raindrop/core';
 import { RemoteIdsRefusedError } from './remote-errors.js';
 
-/** As many connections as all codes of a client take together. */
+/** The most requests that all codes of a client have under way together. */
 const MOST_AT_ONCE = 32;
 
-/** How long a service that failed is left alone, ms; as for the attempts of one code. */
+/** The pauses after failures, ms: those of the attempts of one code. */
 export interface GateOptions {
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
@@ -17,20 +17,25 @@ interface Queued {
 }
 
 /**
- * Stands before a service, for all codes together, however many there are: at most 32 requests are under way, the others
- * wait for their turn. While the service fails one is enough to find out whether it still does, with growing pauses in
- * between, and none goes out before the time that the service itself has named; the others fail with what it failed with.
+ * Limits the requests of all codes of a client to one service. At most 32 are under way; the others wait for their
+ * turn.
+ *
+ * While the service fails, one request after each pause finds out whether it still does, and the pauses grow. All other
+ * requests fail at once, with the error of the last one that was sent. Example: with pauses of 100 ms and more, and 500
+ * codes, a service that is down gets one request after 50 ms, 100 ms, 200 ms and so on, not 500. No request is sent
+ * before the time that the service itself has named (`Retry-After`).
  */
 export class RequestGate {
   private underWay = 0;
   private readonly queue = new Set<Queued>();
-  /** Why the service is left alone. */
+  /** The last failure: requests that are not sent fail with it. */
   private reason: unknown;
-  /** Until when: because it said so, and because it failed. */
+  /** Monotonic ms until which the service has asked for a pause. */
   private askedForUntil = Number.NEGATIVE_INFINITY;
+  /** Monotonic ms until which the service is left alone because it failed. */
   private failedUntil = Number.NEGATIVE_INFINITY;
-  /** Requests that went out together and failed together are one failure. */
   private failuresInARow = 0;
+  /** Counts failures. Requests that were sent in one round and failed together are one failure. */
   private round = 0;
 
   constructor(
@@ -40,8 +45,8 @@ export class RequestGate {
 
   /**
    * Makes a request when it is its turn.
-   * @param signal gives up waiting for it
-   * @throws what the call throws, or what an earlier one did while the service is left alone
+   * @param signal ends the wait
+   * @throws what the call throws; the last failure of the service while it is left alone
    */
   async pass<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const turn = this.turn(signal);
@@ -87,7 +92,7 @@ export class RequestGate {
     });
   }
 
-  /** Nobody is let through now. */
+  /** True while no further request may be sent. */
   private get isResting(): boolean {
     const now = this.monotonic.now();
     return now < this.askedForUntil || now < this.failedUntil || (this.failuresInARow > 0 && this.underWay > 0);
@@ -115,12 +120,14 @@ export class RequestGate {
     if (round !== this.round) return;
     this.round++;
     const { retryBaseMs, retryMaxMs } = this.options;
-    // Half of the longest pause of a single code, which is the shortest: with one code nothing is waited for twice.
+    // The pause of a code itself is at least this long, half of its longest: a single code waits for one pause only.
     this.failedUntil = now + Math.min(retryMaxMs, retryBaseMs * 2 ** this.failuresInARow++) / 2;
   }
 }
 
-/** Whether an error says nothing of the service: it cannot pass by itself, or one code has used its sequence up. */
+/**
+ * True when an error concerns one request and not the service: it is not retryable, or a code has used its sequence up.
+ */
 function isOfOneRequest(error: unknown): boolean {
   return error instanceof RaindropError && (!error.retryable || error.errorCode === 'SEQUENCE_EXHAUSTED');
 }

@@ -1,14 +1,14 @@
 import type { Segment } from '@raindrop/core';
 import { DataSource } from 'typeorm';
-import { openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { openStore } from '../../../../test/contract/open-store.js';
-import { expectApart } from '../../../../test/contract/segment-store.contract.js';
-import { turnCountingProxy } from '../../../../test/contract/turn-counting-proxy.js';
-import { writeTo } from '../../../../test/contract/worker-store.contract.js';
-import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
-import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { openStore } from '../../../../test/support/stores/open-store.js';
+import { expectApart } from '../../../../test/proof/contract/segment-store.contract.js';
+import { turnCountingProxy } from '../../../../test/support/proxies/turn-counting-proxy.js';
+import { writeTo } from '../../../../test/proof/contract/worker-store.contract.js';
+import { overPortsOfTier } from '../../../../test/support/stores/sql-database.js';
+import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { runs } from '../../../../test/tier.js';
-import { until } from '../../../../test/waiting/until.js';
+import { until } from '../../../../test/support/until.js';
 
 const STORES = 12;
 const ROUNDS = runs(25);

@@ -1,8 +1,8 @@
 import { DataSource, type QueryResult } from 'typeorm';
-import { noteBusyAttempts } from '../../../../test/contract/busy-sqlite.js';
-import { openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { noteBusyAttempts } from '../../../../test/support/stores/busy-sqlite.js';
+import { openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 import type { Statement, StatementResult } from '../database/dialect.js';
 import { dialectOf } from '../database/supported-database.js';
 import { giveNumbersBack, takeNumbers, takenUpTo, type RowAddress } from './segment-statements.js';

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeConcurrentAcquirers } from '../../../../test/contract/concurrent-acquirers.contract.js';
-import { describeWorkerStore, writeTo } from '../../../../test/contract/worker-store.contract.js';
+import { describeConcurrentAcquirers } from '../../../../test/proof/contract/concurrent-acquirers.contract.js';
+import { describeWorkerStore, writeTo } from '../../../../test/proof/contract/worker-store.contract.js';
 import { FileWorkerStore } from './file-worker-store.js';
-import { changeWorkers } from '../../../../test/state-file/change-workers.js';
-import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';
+import { changeWorkers } from '../../../../test/support/state-file/change-workers.js';
+import { temporaryDirectory } from '../../../../test/support/state-file/temporary-directory.js';
 
 describeWorkerStore('a state file', () => {
   const { directory, drop } = temporaryDirectory();

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileCalls, StateDirectory, type StateVersion } from './state-directory.js';
-import { gatedFiles } from '../../../../test/state-file/gated-files.js';
-import { NaiveFile } from '../../../../test/state-file/naive-file.js';
-import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';
+import { gatedFiles } from '../../../../test/support/state-file/gated-files.js';
+import { NaiveFile } from '../../../../test/support/state-file/naive-file.js';
+import { temporaryDirectory } from '../../../../test/support/state-file/temporary-directory.js';
 
 /** What can be read, and replaced by compare-and-swap, or so it says. */
 interface Cell {

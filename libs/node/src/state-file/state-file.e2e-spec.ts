@@ -2,11 +2,11 @@ import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeTo } from '../../../../test/contract/worker-store.contract.js';
+import { writeTo } from '../../../../test/proof/contract/worker-store.contract.js';
 import { FileWorkerStore, stateFileLease } from './file-worker-store.js';
-import type { IssuerSetup } from '../../../../test/state-file/state-file-issuer.js';
-import { temporaryDirectory } from '../../../../test/state-file/temporary-directory.js';
-import { until } from '../../../../test/waiting/until.js';
+import type { IssuerSetup } from '../../../../test/support/state-file/state-file-issuer.js';
+import { temporaryDirectory } from '../../../../test/support/state-file/temporary-directory.js';
+import { until } from '../../../../test/support/until.js';
 
 const HOOK = resolve(__dirname, '../../../../test/typescript-hook.cjs');
 /** So short that many restarts fit into a test. */
@@ -51,7 +51,7 @@ async function issuing(setup: Partial<IssuerSetup>): Promise<ChildProcess> {
 
 function forked(setup: Partial<IssuerSetup>): ChildProcess {
   const all: IssuerSetup = { path, lease: QUICK, workers: 1, clockOffsetMs: 0, idsFile, ...setup };
-  const child = fork(join(__dirname, '../../../../test/state-file/state-file-issuer.ts'), {
+  const child = fork(join(__dirname, '../../../../test/support/state-file/state-file-issuer.ts'), {
     execArgv: ['--require', HOOK],
     env: { ...process.env, RAINDROP_TEST_ISSUER: JSON.stringify(all) },
   });
@@ -145,7 +145,7 @@ it('eight processes that start at once on one file have eight rows, and repeat n
 });
 
 it('kill -9 before any call of the file system leaves a complete version, with all that was acknowledged', async () => {
-  const script = join(__dirname, '../../../../test/state-file/mortal-writer.ts');
+  const script = join(__dirname, '../../../../test/support/state-file/mortal-writer.ts');
   const run = async (diesAt: number): Promise<{ acknowledged: number; ended: boolean }> => {
     const child = spawn(process.execPath, ['--require', HOOK, script, path, String(diesAt), '2'], {
       stdio: ['ignore', 'pipe', 'inherit'],

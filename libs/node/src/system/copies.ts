@@ -10,10 +10,10 @@ export interface Copy {
 }
 
 /**
- * Notes that this copy of a package is loaded.
+ * Records that this thread has loaded this copy of a package.
  * @param folder finds the package's folder
- * @param more what copies of it want of one another
- * @returns the copy; undefined where its package.json is not to be had, as in a bundle
+ * @param more what the other copies need of this one
+ * @returns the copy; undefined where its package.json cannot be read, as in a bundle
  */
 export function noteCopy<More extends object>(
   name: string,
@@ -28,7 +28,7 @@ export function noteCopy<More extends object>(
     };
     if (found.name !== name) return undefined;
     const copy = { version: found.version, path, ...more };
-    // What is loaded twice from one place (jest.resetModules(), hot reload) is one copy.
+    // A package that is loaded twice from one place (jest.resetModules(), hot reload) is one copy.
     copiesOf(name).set(path, copy);
     return copy;
   } catch {
@@ -36,12 +36,12 @@ export function noteCopy<More extends object>(
   }
 }
 
-/** Returns the other copies of the package that this thread has loaded by now. */
+/** Returns the other copies of the package that this thread has loaded so far. */
 export function otherCopies<C extends Copy>(name: string, own: C | undefined): C[] {
   return own === undefined ? [] : ([...copiesOf(name).values()] as C[]).filter(({ path }) => path !== own.path);
 }
 
-/** Says which copies there are, and how there comes to be one. */
+/** Says which copies there are, and how to keep only one. */
 export function tellCopies(name: string, copies: readonly Copy[]): string {
   const each = copies.map(({ version, path }) => `${version} in ${path}`).join(' and ');
   return `${name} ${each}: npm ls ${name} shows who brings them, and npm dedupe, or one version in all workspaces, leaves one`;

@@ -2,24 +2,20 @@ import type { EventEmitter } from 'node:events';
 import type { LeaseEvent } from '@raindrop/core';
 
 /**
- * Emits an event to every listener by itself: one that throws, or whose promise rejects, is reported as a process
- * warning and is nobody else's trouble. `captureRejections` would answer with an 'error' event, which ends a process
- * that does not listen to it.
+ * Emits an event to every listener of its type. A listener that throws, or whose promise rejects, becomes a process
+ * warning; the other listeners are called all the same. Node's `captureRejections` would emit an 'error' event, which
+ * ends a process that does not listen to it.
  */
-export function tellListeners(events: EventEmitter, event: LeaseEvent): void {
+export function emitSafely(events: EventEmitter, event: LeaseEvent): void {
   for (const listener of events.rawListeners(event.type)) {
-    tellListener(event, () => Reflect.apply(listener, events, [event]) as unknown);
+    guarded(`A listener of '${event.type}'`, () => Reflect.apply(listener, events, [event]) as unknown);
   }
 }
 
-/** Calls one listener of an event. */
-export function tellListener({ type }: LeaseEvent, listener: () => unknown): void {
-  guarded(`A listener of '${type}'`, listener);
-}
-
 /**
- * Calls code of the application's that nobody could catch: from timers, and in the middle of renewals. What it throws, or
- * rejects with, becomes a process warning that names who did.
+ * Calls a function of the application from a timer or in the middle of a renewal, where no caller could catch its
+ * error. What it throws, or rejects with, becomes a process warning.
+ * @param who the function, at the beginning of the warning: `A listener of 'lease-lost'`
  */
 export function guarded(who: string, call: () => unknown): void {
   const report = (error: unknown): void => process.emitWarning(`${who} threw: ${wordsOf(error)}`, 'RaindropWarning');
@@ -30,7 +26,7 @@ export function guarded(who: string, call: () => unknown): void {
   }
 }
 
-/** Of what was thrown nothing is certain, not even that it can be looked at. */
+/** The message of what was thrown. Reading it may throw as well: it can be a proxy, or have a getter that throws. */
 function wordsOf(error: unknown): string {
   try {
     return error instanceof Error ? `${error.message}` : `something that is no Error (${typeof error})`;

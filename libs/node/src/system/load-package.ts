@@ -1,9 +1,9 @@
 /**
- * Loads a package that not everybody needs. `require` comes first: in the sandboxes of Jest and other `vm` contexts
- * `import()` fails. In a bundle, which has packed what `import()` names, nothing else works.
+ * Loads an optional package, such as a database's driver. `require` comes first, because `import()` fails in Jest and
+ * in other `vm` contexts. In a bundle only `import()` works: the bundler has packed the package that it names.
  * @param required `() => createRequire(__filename)('pg')`
  * @param imported `() => import('pg')`
- * @throws what either of them throws
+ * @throws the error of `import()`; that of `require` where the context allows no `import()`
  */
 export async function loadPackage<T extends object>(required: () => T, imported: () => Promise<T>): Promise<T> {
   try {
@@ -11,7 +11,7 @@ export async function loadPackage<T extends object>(required: () => T, imported:
   } catch (error) {
     try {
       const loaded = await imported();
-      // What a CommonJS package exports is the default, and not always by name as well.
+      // A CommonJS package has its exports in `default`, and not always by name as well.
       return 'default' in loaded ? (loaded.default as T) : loaded;
     } catch (second) {
       throw isSandboxed(second) ? error : second;
@@ -23,12 +23,12 @@ function isSandboxed(error: unknown): boolean {
   return String((error as { code?: unknown } | undefined)?.code).startsWith('ERR_VM_DYNAMIC_IMPORT');
 }
 
-/** `Cannot find module 'pg'` or `Cannot find package 'pg' imported from`; of Yarn: `@raindrop/node tried to access pg`. */
+/** Node says `Cannot find module 'pg'` or `Cannot find package 'pg' imported from`, Yarn `... tried to access pg`. */
 const NAMED_AFTER = `(?:'|tried to access )`;
 
 /**
- * Tells whether loading failed because one of these packages is not installed. A file that is missing inside an
- * installed package, or a package that an installed one misses, is another fault, and keeps its error.
+ * Tells whether loading failed because one of these packages is not installed. An installed package that lacks a file,
+ * or a package of its own, is another fault: then this returns false.
  * @param error what `require` or `import()` threw
  */
 export function isMissingPackage(error: unknown, ...names: readonly string[]): boolean {

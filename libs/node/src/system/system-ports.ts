@@ -6,10 +6,29 @@ import * as promises from 'node:timers/promises';
 import type { Clock, LeasePorts, MonotonicClock, Randomness, Timers } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
 
+/** Taken when this file was loaded, like `wallClock` and `hostTimers`. */
+export const monotonicClock: MonotonicClock = { now: performance.now.bind(performance) };
+
+/**
+ * The timers of Node, taken when this file was loaded. A test may replace the global ones by fake timers of Jest, sinon
+ * or `node:test`, which stand still: then no lease would be renewed, no wait would time out, and `app.close()` would
+ * hang.
+ */
+export const hostTimers = {
+  setTimeout: nodeTimers.setTimeout,
+  clearTimeout: nodeTimers.clearTimeout,
+  setImmediate: nodeTimers.setImmediate,
+  clearImmediate: nodeTimers.clearImmediate,
+  /** Resolves after a number of ms. */
+  sleep: promises.setTimeout,
+  /** Resolves after a turn of the event loop. */
+  turn: promises.setImmediate,
+};
+
 /** This process's timers; see {@link hostTimers}. */
 export const systemTimers: Timers = {
   setTimer(callback, delayMs, kind) {
-    // A turn of the event loop: setTimeout(0) would take a millisecond. Unref'd immediates may come late.
+    // An immediate takes a turn of the event loop, and setTimeout(0) a millisecond. Unref'd immediates may come late.
     if (delayMs <= 0 && kind === 'foreground') {
       const immediate = hostTimers.setImmediate(callback);
       return { cancel: () => hostTimers.clearImmediate(immediate) };
@@ -22,20 +41,9 @@ export const systemTimers: Timers = {
 
 const randomness: Randomness = {
   fraction: Math.random,
-  // Not randomUUID: it caches entropy, and two processes from one start-up snapshot drew the same tokens.
+  // randomUUID caches entropy: two processes that were started from one start-up snapshot drew the same tokens.
   token: () => randomBytes(16).toString('base64url'),
 };
-
-/** Clocks, timers and randomness of this process. */
-export function systemPorts(clock: 'turn' | 'exact'): LeasePorts {
-  return {
-    clock: clock === 'turn' ? new TurnClock() : new ExactClock(),
-    monotonic: monotonicClock,
-    timers: systemTimers,
-    randomness,
-    processId: () => process.pid,
-  };
-}
 
 /** Reads the real clock at every call. */
 export class ExactClock implements Clock {
@@ -48,15 +56,17 @@ export class ExactClock implements Clock {
   }
 }
 
-/** A value is read again after so many calls, so that a loop that never lets go sees time pass. */
+/**
+ * A loop that does not let the event loop go on sees time pass, because the value is read again after so many calls.
+ */
 const CALLS_PER_VALUE = 256;
 
 /**
- * Lets whoever issues IDs read the real clock once in a turn of the event loop, and again every 256 calls.
+ * A clock that generators read once a turn of the event loop, and again every 256 calls.
  *
- * A stale value costs nothing but freshness: what may be issued is bounded by the reservation, not by the clock. The
- * value is dropped by a ref'd `setImmediate`: an unref'd one was seen to leave a tick stale for 260 ms. It is set only
- * by a read, so that it keeps no idle process alive.
+ * A stale value makes no ID repeat: the reservation bounds what may be issued, not the clock. The value is dropped by a
+ * ref'd `setImmediate`, because an unref'd one was seen to leave a tick stale for 260 ms. Only a read sets that
+ * immediate, so it keeps no idle process alive.
  */
 export class TurnClock implements Clock {
   private readonly sharers: (() => void)[] = [];
@@ -88,20 +98,16 @@ export class TurnClock implements Clock {
   };
 }
 
-/** Of when this was loaded, as `wallClock` and `hostTimers` are. */
-export const monotonicClock: MonotonicClock = { now: performance.now.bind(performance) };
-
 /**
- * The timers of when this was loaded. Those of Jest, sinon and `node:test` that replace them later stand still: with them
- * no lease would be renewed, no limit would end a wait, and `app.close()` would hang.
+ * Returns the clocks, timers and randomness of this process.
+ * @param clock `turn` reads the wall clock once a turn of the event loop, `exact` at every call
  */
-export const hostTimers = {
-  setTimeout: nodeTimers.setTimeout,
-  clearTimeout: nodeTimers.clearTimeout,
-  setImmediate: nodeTimers.setImmediate,
-  clearImmediate: nodeTimers.clearImmediate,
-  /** A promise for a while, ms. */
-  sleep: promises.setTimeout,
-  /** A promise for a turn of the event loop. */
-  turn: promises.setImmediate,
-};
+export function systemPorts(clock: 'turn' | 'exact'): LeasePorts {
+  return {
+    clock: clock === 'turn' ? new TurnClock() : new ExactClock(),
+    monotonic: monotonicClock,
+    timers: systemTimers,
+    randomness,
+    processId: () => process.pid,
+  };
+}

@@ -3,10 +3,12 @@ import { hostname, networkInterfaces } from 'node:os';
 import { TIME_UNITS, type LeaseIdentity } from '@raindrop/core';
 
 /**
- * Who holds a worker row, for people and for the original's programs: nothing about uniqueness follows from it.
+ * Names this process as the holder of a worker row, for people and for the original's programs. Uniqueness does not
+ * rest on it.
  *
- * The code has the original's form, `{ip}#{servicePort}#{unit}#{mac}`, or is a hash of it. On a shared table it has a fifth
- * part: with `PriorityEqualCodeWorkId` the original takes a row of its own code, alive or not.
+ * The code has the original's form, `{ip}#{servicePort}#{unit}#{mac}`, or is a hash of it. On a table that is shared
+ * with the original it ends with `#raindrop`: with `PriorityEqualCodeWorkId` the original takes a row of its own code,
+ * even while another process holds it.
  */
 export function workerIdentity(options: {
   readonly servicePort: number;

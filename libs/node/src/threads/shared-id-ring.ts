@@ -26,9 +26,21 @@ export interface ThreadRingOptions extends SharedIdRingOptions {
   logger?: Pick<Logger, 'warn'>;
 }
 
+/** The options of {@link openSharedIds}. */
+export interface ThreadIdsOptions extends SharedIdsOptions {
+  /** Default: warnings on standard error. */
+  logger?: Pick<Logger, 'warn'>;
+}
+
+/** The start of this thread by the operating system's clock, ms: `performance.now()` counts from there. */
+const THREAD_STARTED = Number(process.hrtime.bigint()) / 1e6 - monotonicClock.now();
+
+/** A monotonic clock that shows the same time in all threads of the process, ms. */
+const processClock: MonotonicClock = { now: () => THREAD_STARTED + monotonicClock.now() };
+
 /**
- * Makes a ring of a service's IDs for worker threads; pass its `handle` to them. Filling begins before this returns; it
- * empties itself while the service's lease is lost or in doubt, and is closed with the service.
+ * Makes a ring of a service's IDs for worker threads; pass its `handle` to them. It is being filled when this returns.
+ * The ring is emptied when the service's lease is lost or in doubt, and closed with the service.
  * @throws NoLayoutError for numbers from segments; ConfigurationError naming every option that is wrong
  */
 export function sharedIdRing(ids: IdService, options: ThreadRingOptions = {}): SharedIdRing {
@@ -39,26 +51,35 @@ export function sharedIdRing(ids: IdService, options: ThreadRingOptions = {}): S
   return ring;
 }
 
+/**
+ * Opens the IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
+ * @throws ConfigurationError when `handle` is not that of a ring, and naming every option that is wrong
+ */
+export function openSharedIds(handle: SharedIdRingHandle, options: ThreadIdsOptions = {}): SharedIds {
+  const [logger, idsOptions] = splitLogger<SharedIdsOptions>(options);
+  return new SharedIds(handle, idsOptions, threadPorts(logger));
+}
+
 type Listeners = { readonly [Type in keyof IdServiceEvents]?: (...event: IdServiceEvents[Type]) => void };
 
 const known = new WeakMap<IdService, RingsOfService>();
 
 /**
- * The open rings of a service, and one set of listeners for all of them, which is there while there is a ring: one ring a
- * code must not look like a leak, and one that is closed must not be kept in memory.
+ * The open rings of a service, with one set of listeners for all of them while there is a ring. With listeners of its
+ * own each, a ring for each of 11 codes would make Node warn of a leak, and a closed ring would stay in memory.
  */
 class RingsOfService {
   private readonly rings = new Set<SharedIdRing>();
 
-  // At a suspicion another copy of this process may hold what the rings hold. The lease may be confirmed again before they
-  // have looked, so they are told.
+  // On 'lease-suspect' a copy of this process may hold the same IDs in its rings. The lease may be confirmed before the
+  // rings look at it again, so the event empties them.
   private readonly listeners: Listeners = {
-    'lease-lost': ({ workerId, reason }) => this.each((ring) => ring.discard(new LeaseLostError(workerId, reason))),
+    'lease-lost': ({ workerId, reason }) => this.forEach((ring) => ring.discard(new LeaseLostError(workerId, reason))),
     'lease-suspect': ({ workerId, reason }) =>
-      this.each((ring) => ring.discard(new LeaseSuspectError(workerId, reason))),
-    'database-regression': ({ error }) => this.each((ring) => ring.discard(error)),
-    'lease-regained': () => this.each((ring) => ring.lookSoon()),
-    'lease-released': () => this.each((ring) => ring.close()),
+      this.forEach((ring) => ring.discard(new LeaseSuspectError(workerId, reason))),
+    'database-regression': ({ error }) => this.forEach((ring) => ring.discard(error)),
+    'lease-regained': () => this.forEach((ring) => ring.lookSoon()),
+    'lease-released': () => this.forEach((ring) => ring.close()),
   };
 
   private constructor(private readonly events: IdService['events']) {}
@@ -78,7 +99,7 @@ class RingsOfService {
     if (this.rings.delete(ring) && this.rings.size === 0) this.onEach('off');
   }
 
-  private each(act: (ring: SharedIdRing) => void): void {
+  private forEach(act: (ring: SharedIdRing) => void): void {
     for (const ring of this.rings) act(ring);
   }
 
@@ -89,28 +110,7 @@ class RingsOfService {
   }
 }
 
-/** The options of {@link openSharedIds}. */
-export interface ThreadIdsOptions extends SharedIdsOptions {
-  /** Default: warnings on standard error. */
-  logger?: Pick<Logger, 'warn'>;
-}
-
-/**
- * Opens the IDs of a ring, in any thread of the process that made it: `openSharedIds(workerData.ids)`.
- * @throws ConfigurationError for what is no handle, and naming every option that is wrong
- */
-export function openSharedIds(handle: SharedIdRingHandle, options: ThreadIdsOptions = {}): SharedIds {
-  const [logger, idsOptions] = splitLogger<SharedIdsOptions>(options);
-  return new SharedIds(handle, idsOptions, threadPorts(logger));
-}
-
-/** `performance.now()` counts from the start of its thread; the operating system's clock behind it is everybody's. */
-const THREAD_STARTED = Number(process.hrtime.bigint()) / 1e6 - monotonicClock.now();
-
-/** Milliseconds that are the same in all threads of the process. */
-const processClock: MonotonicClock = { now: () => THREAD_STARTED + monotonicClock.now() };
-
-/** What either side of a ring needs of this thread. */
+/** The ports of this thread for a ring, on either side. */
 export function threadPorts(logger: Pick<Logger, 'warn'>): RingPorts {
   const { clock, timers } = systemPorts('turn');
   const warn = (message: string): void =>
@@ -121,8 +121,8 @@ export function threadPorts(logger: Pick<Logger, 'warn'>): RingPorts {
 type Warner = Pick<Logger, 'warn'>;
 
 /**
- * The logger of options, by default standard error, and all others.
- * @throws ConfigurationError when they are no object, or the logger is none
+ * Takes the logger out of the options, by default standard error; the second result is all other options.
+ * @throws ConfigurationError when the options are no object, or the logger has no method `warn`
  */
 function splitLogger<Others extends object>(options: Others & { logger?: Warner }): readonly [Warner, Others] {
   const given = new OptionReader(options).value('logger') as Partial<Warner> | null | undefined;

@@ -27,25 +27,34 @@ import {
   type WorkerNode,
 } from './worker-node-table.js';
 
+/** What a {@link DisposableAssigner} is made with. */
 export interface DisposableAssignerOptions {
   /** `table` or `schema.table`. */
   readonly tableName: string;
   /** Whether a missing table is created. */
   readonly autoCreateTable: boolean;
-  /** Limit for connecting, for each statement, for a busy SQLite and for closing, ms. */
+  /** The time limit of connecting, of each statement, of waiting for a busy SQLite and of closing, ms. */
   readonly opTimeoutMs: number;
   /** Part of the row's port. */
   readonly servicePort: number;
 }
 
-/** The rate of use is judged by so many starts. */
+/** The rate of use is taken from so many starts. */
 const STARTS_JUDGED = 10_000;
+
+const DAY_MS = 86_400_000;
 
 type Run = (statement: Statement) => Promise<StatementResult>;
 
+/** So many ids were used in the last `ms` milliseconds. */
+interface Consumption {
+  readonly ids: number;
+  readonly ms: number;
+}
+
 /**
- * A new worker id for every start: the id of a row that is inserted for it, uid-generator's way. Rows stay, and no id
- * comes twice, so nothing needs to be renewed or remembered. Once all are used up, starts are refused.
+ * Gives every start a new worker id, as uid-generator does: it inserts a row, and the worker id is the id of that row.
+ * Rows stay, so no id comes twice, and no lease has to be renewed. When all ids are used up, starts are refused.
  *
  * It connects for each call and keeps no connection.
  */
@@ -67,7 +76,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
   }
 
   /**
-   * A start whose outcome is unknown wastes an id and is tried again.
+   * An insert without an answer is tried again; it may have used up an id.
    * @throws WorkerIdsUsedUpError; ConfigurationError when the table has not reached the range yet
    * @throws TableMissingError, NotOurTableError, DatabaseRefusedError, DatabaseCallError
    */
@@ -83,7 +92,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
           assigned = { workerId, warnings: await this.supplyWarnings(run, workerId, workers) };
         }),
       );
-      // What cannot be found out must not stop the start.
+      // A check that fails must not end the start.
       const durability = await database.durabilityWarnings().catch(() => []);
       const storage = await database.call((run) => storageWarnings(run, this.table)).catch(() => []);
       return { ...assigned, warnings: [...assigned.warnings!, ...storage, ...durability] };
@@ -99,7 +108,7 @@ export class DisposableAssigner implements WorkerIdAssigner {
 
   private async insert(run: Run, { min, max }: WorkerRange, holder: string): Promise<number> {
     const { table } = this;
-    // A process that is started over and over when all are used up shall not fill the table.
+    // When all ids are used up, a process that is restarted again and again must not fill the table.
     const highest = safeInteger((await run(selectHighest(table))).records[0]?.['id']) ?? 0;
     if (highest >= max) throw new WorkerIdsUsedUpError(table.name.name, max, highest);
     const node = await this.node(holder);
@@ -127,7 +136,10 @@ export class DisposableAssigner implements WorkerIdAssigner {
   }
 }
 
-/** A trigger, or a proxy on the way, may answer with another row's id, and a table that was changed give one again. */
+/**
+ * Checks that exactly one row has the id, and that it is the inserted one: a trigger or a proxy may answer with the id
+ * of another row, and a table that was changed by hand may give an id again.
+ */
 async function confirm(run: Run, table: Table, id: number | undefined, { port }: WorkerNode): Promise<void> {
   if (id !== undefined) {
     const counted = (await run(countNodes(table, id, port))).records[0];
@@ -144,20 +156,12 @@ function belowRange(table: string, id: number, min: number): ConfigurationError 
   return new ConfigurationError([{ option: 'serviceMinWorkId', given: String(min), message }]);
 }
 
-const DAY_MS = 86_400_000;
-
-/** Ids used since some moment, and how long ago that was. */
-interface Consumption {
-  readonly ids: number;
-  readonly ms: number;
-}
-
-/** Whether so few ids are left after `workerId` that somebody should know: less than 20 % of the range. */
+/** Whether less than 20 % of the range's ids are left after `workerId`: an operator should know. */
 export function isScarce(workerId: number, { min, max }: WorkerRange): boolean {
   return max - workerId < 0.2 * (max - min + 1);
 }
 
-/** What to say then. */
+/** The warning for an operator then. */
 export function supplyWarning(workerId: number, workers: WorkerRange, { ids, ms }: Consumption): string {
   const { min, max } = workers;
   const left = max - workerId;
@@ -170,7 +174,7 @@ export function supplyWarning(workerId: number, workers: WorkerRange, { ids, ms 
   );
 }
 
-/** Whether this process runs in a container, as far as that can be told; nothing but a column for people depends on it. */
+/** Whether this process seems to run in a container. Only the column `type`, which is for people, depends on it. */
 export async function isContainer(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   if (env['KUBERNETES_SERVICE_HOST'] !== undefined || env['container'] !== undefined) return true;
   const marks = await Promise.all(['/.dockerenv', '/run/.containerenv'].map(exists));
@@ -186,7 +190,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Every worker id of the range has been used by some start; none is used twice. */
+/** Every worker id of the range has been used by a start, and `disposable` uses none twice. */
 export class WorkerIdsUsedUpError extends RaindropError {
   readonly errorCode = 'WORKER_IDS_USED_UP';
 
@@ -206,12 +210,12 @@ export class WorkerIdsUsedUpError extends RaindropError {
   }
 }
 
-/** What several {@link MemoryDisposableAssigner} share. */
+/** The last worker id that was given, for all {@link MemoryDisposableAssigner}s of this process. */
 export interface MemoryNodes {
   last: number;
 }
 
-/** The same in this process's memory, for databases that live there themselves. */
+/** Counts worker ids in this process's memory, for databases in memory. */
 export class MemoryDisposableAssigner implements WorkerIdAssigner {
   readonly name = 'disposable';
   readonly guarantee = 'fresh';

@@ -2,10 +2,18 @@ import type { SupportedDatabase } from '../database/supported-database.js';
 import { type Table, type TableKind, tableSql } from '../tables/table-kind.js';
 import { bindings, quoteTable, type RunSql, type Statement } from '../database/dialect.js';
 
+/** With 17 bits, 131,072 worker ids last ten years of 35 starts a day. With fewer they are used up too soon. */
+export const DISPOSABLE_MIN_WORKER_BITS = 17;
+
 /** Characters kept of a host's name, as many as uid-generator keeps. */
 export const HOST_NAME_LENGTH = 64;
 
-/** A row for each start. Columns are uid-generator's. */
+const NO_KEY = 'its id alone is no primary or unique key';
+
+/** The comments and the quoted texts of a statement. */
+const NO_WORDS = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]/g;
+
+/** The table of starts, one row each. Its columns are those of uid-generator. */
 export const WORKER_NODE_TABLE: TableKind = {
   name: 'workerNode',
   title: 'table of starts',
@@ -25,8 +33,8 @@ export const WORKER_NODE_TABLE: TableKind = {
 };
 
 /**
- * Returns the statements that create the table of starts, for `workerIdAssigner: 'disposable'`: what Raindrop itself
- * runs at the first start, for those who want to run it by hand.
+ * Returns the statements that create the table of starts, for `workerIdAssigner: 'disposable'`. Raindrop runs the same
+ * ones at the first start; an operator may run them by hand before.
  *
  * @param tableName `table` or `schema.table`, by default `raindrop_worker_node`
  * @throws UnsupportedDatabaseError, InvalidTableNameError
@@ -35,16 +43,14 @@ export function workerNodeTableSql(type: SupportedDatabase, tableName?: string):
   return tableSql(WORKER_NODE_TABLE, type, tableName);
 }
 
-/** Why the ids of a table cannot be trusted never to come twice; undefined when they can. */
+/** Says why an id of this table could come twice; undefined when none can. */
 async function counterFlaw(run: RunSql, table: Table): Promise<string | undefined> {
   if (table.dialect.family === 'postgres') return postgresFlaw(run, table);
   if (table.dialect.family === 'sqlite') return sqliteFlaw(run, table);
   return mysqlFlaw(run, table);
 }
 
-const NO_KEY = 'its id alone is no primary or unique key';
-
-/** A default is believed when it is a sequence's next value and nothing else. */
+/** The id must be an identity column, or its default must be the next value of a sequence and nothing else. */
 async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {
   const sql = `
     SELECT
@@ -81,12 +87,12 @@ async function mysqlFlaw(run: RunSql, { dialect, name }: Table): Promise<string 
         WHERE ${place('s')} AND s.non_unique = 0 GROUP BY s.index_name
         HAVING COUNT(*) = 1 AND LOWER(MAX(s.column_name)) = 'id') k) AS id_keys`;
   const record = (await run(sql, values)).records[0];
-  // MyISAM counts anew for each value of what stands before the id in a key.
+  // MyISAM counts for each value of the columns before the id in a key: the id must be a key by itself.
   if (Number(record?.['id_keys'] ?? 0) === 0) return NO_KEY;
   return Number(record!['counters']) === 1 ? undefined : 'its id is not AUTO_INCREMENT';
 }
 
-/** AUTOINCREMENT stands only with a table's single INTEGER PRIMARY KEY. */
+/** SQLite allows AUTOINCREMENT only on a table's single INTEGER PRIMARY KEY. */
 async function sqliteFlaw(run: RunSql, { name }: Table): Promise<string | undefined> {
   const schema = name.schema ?? 'main';
   const columns = await run(`SELECT lower(name) AS name FROM pragma_table_info(?, ?) WHERE pk > 0`, [
@@ -100,13 +106,10 @@ async function sqliteFlaw(run: RunSql, { name }: Table): Promise<string | undefi
   return "its id is not AUTOINCREMENT, so that a deleted row's id would be given again";
 }
 
-/** Comments, and what is quoted. */
-const NO_WORDS = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]/g;
-
-/** One start, as it is written down. */
+/** The row of one start. */
 export interface WorkerNode {
   readonly hostName: string;
-  /** The service's port and something random: it tells this row from all others. */
+  /** The service's port and random digits: no other row has the same. */
   readonly port: string;
   /** 1 in a container, 2 on a machine. */
   readonly type: 1 | 2;
@@ -131,7 +134,7 @@ export function selectHighest({ dialect, name }: Table): Statement {
   return { sql: `SELECT ${highest} AS ${id} FROM ${quoteTable(dialect, name)}`, values: [] };
 }
 
-/** How many rows have this id, and how many of them this port. */
+/** Counts the rows with this id, and those of them with this port. */
 export function countNodes({ dialect, name }: Table, id: number, port: string): Statement {
   const own = `COUNT(CASE WHEN ${dialect.quote('port')} = ${dialect.placeholder(1)} THEN 1 END)`;
   const condition = `${dialect.quote('id')} = ${dialect.placeholder(2)}`;
@@ -139,7 +142,7 @@ export function countNodes({ dialect, name }: Table, id: number, port: string): 
   return { sql, values: [port, id] };
 }
 
-/** The first row from this id on, and how long ago it was made, ms. */
+/** Reads the first row whose id is at least `from`, and its age, ms. */
 export function selectAge({ dialect, name }: Table, from: number): Statement {
   const id = dialect.quote('id');
   const ageMs = `${dialect.nowMs} - ${dialect.timeAsMs(dialect.quote('created'))}`;
@@ -148,6 +151,3 @@ export function selectAge({ dialect, name }: Table, from: number): Statement {
     `WHERE ${id} >= ${dialect.placeholder(1)} ORDER BY ${quoteTable(dialect, name)}.${id} LIMIT 1`;
   return { sql, values: [from] };
 }
-
-/** With fewer bits the worker ids would be used up by some restarts a day. */
-export const DISPOSABLE_MIN_WORKER_BITS = 17;

@@ -1,11 +1,11 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { originalTakeSql } from '../../../../test/contract/original-table.js';
-import type { PrivateServer } from '../../../../test/servers/private-server.js';
-import { startMariadb } from '../../../../test/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { expectSince } from '../../../../test/waiting/expect-since.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { originalTakeSql } from '../../../../test/support/stores/original-table.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { startMariadb } from '../../../../test/support/servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { expectSince } from '../../../../test/support/expect-since.js';
 
 const HOUR = 3_600_000;
 
@@ -130,7 +130,7 @@ describe.each(databaseKinds)('times on %s', (kind) => {
     const store = openStore(database.options);
     await store.prepare({ min: 1, max: 1 });
     const now = Date.now();
-    jest.spyOn(wallClock, 'now').mockImplementation(() => now - 5 * HOUR);
+    for (const clock of [wallClock, Date]) jest.spyOn(clock, 'now').mockImplementation(() => now - 5 * HOUR);
     expect(await takeRow(store, 1)).toBe(true);
     const { nowMs, row } = await store.readRow(1);
     jest.restoreAllMocks();

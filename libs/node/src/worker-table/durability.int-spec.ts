@@ -1,9 +1,9 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { openStore } from '../../../../test/contract/open-store.js';
-import { startMariadb, startPostgres } from '../../../../test/servers/private-servers.js';
-import { openAppSegmentStore, openSegmentStore } from '../../../../test/contract/open-segment-store.js';
-import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
-import { until } from '../../../../test/waiting/until.js';
+import { openStore } from '../../../../test/support/stores/open-store.js';
+import { startMariadb, startPostgres } from '../../../../test/support/servers/private-servers.js';
+import { openAppSegmentStore, openSegmentStore } from '../../../../test/support/stores/open-segment-store.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 
 const SAFE_ELSEWHERE = {
   postgres: { emptied: ['SET UNLOGGED'], loses: [] },

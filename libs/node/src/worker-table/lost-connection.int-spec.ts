@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
-import { FlakyProxy } from '../../../../test/contract/flaky-proxy.js';
-import { openStore, takeRow } from '../../../../test/contract/open-store.js';
-import { until } from '../../../../test/waiting/until.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { FlakyProxy } from '../../../../test/support/proxies/flaky-proxy.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import { until } from '../../../../test/support/until.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
-import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier } from '../../../../test/support/stores/sql-database.js';
 
-const fixtures = join(__dirname, '../../../../test/contract');
+const fixtures = join(__dirname, '../../../../test');
 
 overPortsOfTier(() => {
   describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a lost connection to %s', (kind) => {
@@ -124,9 +124,9 @@ overPortsOfTier(() => {
   describe.each(databaseKinds)('a script that forgets to close its store on %s', (kind) => {
     it('ends by itself, and not before its calls are answered', async () => {
       const database = await testDatabase(kind);
-      const hook = join(fixtures, '../typescript-hook.cjs');
+      const hook = join(fixtures, 'typescript-hook.cjs');
       const env = { ...process.env, RAINDROP_TEST_DATABASE: JSON.stringify(database.options) };
-      const script = ['--require', hook, join(fixtures, 'write-and-end.ts')];
+      const script = ['--require', hook, join(fixtures, 'support/stores/write-and-end.ts')];
       // opTimeoutMs is ten minutes there: no timer of ours may be what it waits for.
       const { stdout, stderr } = await promisify(execFile)(process.execPath, script, { env, timeout: 100_000 });
       expect({ stdout, stderr }).toEqual({ stdout: 'written true, rows 2\n', stderr: '' });

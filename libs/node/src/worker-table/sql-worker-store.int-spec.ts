@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
-import { describeWorkerStore, type WorkerStoreBench } from '../../../../test/contract/worker-store.contract.js';
-import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/servers/test-databases.js';
-import { openStore } from '../../../../test/contract/open-store.js';
+import { describeWorkerStore, type WorkerStoreBench } from '../../../../test/proof/contract/worker-store.contract.js';
+import { databaseKinds, testDatabase, type DatabaseKind } from '../../../../test/support/servers/test-databases.js';
+import { openStore } from '../../../../test/support/stores/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
-import { overPortsOfTier } from '../../../../test/ports/sql-database.js';
+import { overPortsOfTier } from '../../../../test/support/stores/sql-database.js';
 
 overPortsOfTier(() => {
   describe.each(databaseKinds)('on %s', (kind) => {

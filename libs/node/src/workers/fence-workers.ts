@@ -1,35 +1,40 @@
 import type { WorkerStore } from '@raindrop/core';
 import { wallClock } from '@raindrop/core/internal';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';
 import { isOfAnotherProgram } from './read-workers.js';
 
-/** The report says what a fence has done. */
+/** What a fence has done. */
 export interface WorkerFence {
   /** How many rows were freed. */
   readonly rows: number;
-  /** How many of all rows another program wrote last: no fence stops it. Null when a row cannot be read. */
+  /**
+   * How many of all rows another program wrote last: a fence does not stop that program. Null when a row cannot be
+   * read.
+   */
   readonly foreign: number | null;
-  /** How long no row can be acquired, ms; units of a minute or more also wait for the end of that tick. */
+  /** How long no row can be acquired, ms. Layouts of a minute or coarser also wait for the end of the tick. */
   readonly barredMs: number;
 }
 
 /**
- * Makes a worker table, or what `redisWorkers()` keeps, safe whose odometers cannot be believed: one restored from a
- * backup, or changed by hand, while processes went on issuing. Every odometer rises past all that a running process can
- * have been granted, and every token is cleared: holders lose their rows at their next renewal and acquire anew once the
- * clock has got there.
+ * Makes a worker table, or the rows of `redisWorkers()`, safe after it was restored from a backup or changed by hand
+ * while processes went on issuing: then the odometers may lie behind IDs that were issued.
  *
- * One statement, for operators; nothing in Raindrop calls it. Programs of the Go original know no odometer: stop them.
- * Their rows rise as well, and are not counted as freed.
+ * One statement raises every odometer past all that a running process can have been granted, and clears every token.
+ * The holders lose their rows at their next renewal, and acquire anew once the clock has passed the odometers: after
+ * `barredMs`. No service calls this: it is for operators. Programs of the Go original know no odometer: stop them
+ * first. Their rows rise as well, and are not counted as freed.
  *
  * @param options the module's own; where several services share the table, those with the longest `horizonMs` and
  * `maxClockSkewMs`
  * @param database the application's, where the options name no `dbConfig`
- * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach: nothing was changed then,
- * unless the connection broke before the answer, or that took longer than `opTimeoutMs`; fencing twice does no harm
+ * @throws ConfigurationError; DatabaseCallError when the table is missing or cannot be reached. Nothing was changed
+ * then, unless the connection broke before the answer, or the answer took longer than `opTimeoutMs`; fencing twice does
+ * no harm
  */
 export async function fenceWorkers(options: SnowflakeModuleOptions, database?: SqlDatabase): Promise<WorkerFence> {
   const resolved = resolveSnowflakeOptions(options, wallClock.now());
@@ -51,7 +56,7 @@ export async function fenceWorkers(options: SnowflakeModuleOptions, database?: S
   }
 }
 
-/** The fence has succeeded by now: what cannot be read must not make it look as if it had not. */
+/** Null when a row cannot be read. The fence has succeeded by now, and an error here would say the contrary. */
 async function countForeign(store: WorkerStore): Promise<number | null> {
   try {
     return (await store.readTable()).rows.filter(isOfAnotherProgram).length;

@@ -11,18 +11,24 @@ import {
   type WorkerRange,
 } from '@raindrop/core';
 import { machineProcessWorkerId, machineText, WorkerIdAssignerError } from '@raindrop/core/internal';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
+import { databaseOf } from '../database/application-database.js';
+import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { AssignerClass, AssignerUse } from '../options/assigner-options.js';
 import type { ReservingAssigner } from '../ports/worker.js';
-import { openDisposableAssigner } from './assigned-worker.js';
+import {
+  DisposableAssigner,
+  MemoryDisposableAssigner,
+  type MemoryNodes,
+} from '../worker-node-table/disposable-assigner.js';
 
-/** Makes an application's own assigner, with what is injected into it where something injects. */
+/** Makes an application's own assigner; Nest injects what its constructor asks for. */
 export type MakeCustom = (assigner: AssignerClass) => Promise<WorkerIdAssigner>;
 
 const GUARANTEES = ['fresh', 'exclusive', 'declared', 'unsafe'];
 
-/** An assigner that keeps no odometers. @throws ConfigurationError for a class whose objects are none */
+/** Makes an assigner that keeps no odometers. @throws ConfigurationError when the application's own one is not legal */
 export async function makeAssigner(
   use: Exclude<AssignerUse, 'database' | ReservingAssigner>,
   context: {
@@ -63,7 +69,24 @@ function checked(assigner: WorkerIdAssigner): WorkerIdAssigner {
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: assigner.constructor.name, message }]);
 }
 
-/** @see RFC 1918, section 3 */
+/**
+ * A new worker id for each start, from a table in `dbConfig`'s database or the application's.
+ * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
+ */
+export function openDisposableAssigner(
+  options: ResolvedSnowflakeOptions,
+  ofApplication: SqlDatabase | undefined,
+): WorkerIdAssigner {
+  const database = databaseOf(options, ofApplication);
+  const { tableName, autoCreateTable, servicePort } = options;
+  if (database === undefined) {
+    return new MemoryDisposableAssigner(memoryTable('worker nodes', tableName, (): MemoryNodes => ({ last: 0 })));
+  }
+  const { opTimeoutMs } = options.lease;
+  return new DisposableAssigner(database, { tableName, autoCreateTable, servicePort, opTimeoutMs });
+}
+
+/** The private addresses of RFC 1918, section 3. */
 const PRIVATE = new BlockList();
 PRIVATE.addSubnet('10.0.0.0', 8);
 PRIVATE.addSubnet('172.16.0.0', 12);
@@ -71,9 +94,9 @@ PRIVATE.addSubnet('192.168.0.0', 16);
 
 /**
  * The low bits of the host's first private IPv4 address, as many as the layout has worker bits: with 10 of them
- * 192.168.1.108 is worker 364. What lies outside the service's range is folded into it.
+ * 192.168.1.108 is worker 364. A number outside the service's range is folded into it.
  *
- * Unsafe: two processes of a host have the same one, and so have two hosts whose addresses agree in these bits.
+ * Unsafe: two processes of one host get the same id, and so do two hosts whose addresses agree in these bits.
  */
 export class IpAssigner implements WorkerIdAssigner {
   readonly name = 'ip';
@@ -92,10 +115,10 @@ export class IpAssigner implements WorkerIdAssigner {
 }
 
 /**
- * Process bits above machine bits, as KeyWorker has them: the low bits of the process id, and a hash of the host's name and
- * of its interfaces. What falls outside the service's range is folded into it.
+ * Process bits above machine bits, as in KeyWorker: the low bits of the process id, and a hash of the host's name and
+ * its network interfaces. A number outside the service's range is folded into it.
  *
- * Unsafe: chance decides, and in containers all process ids are small.
+ * Unsafe: two processes may get the same id by chance, and in containers all process ids are small.
  */
 export class MachineAssigner implements WorkerIdAssigner {
   readonly name = 'machine';
@@ -136,19 +159,19 @@ export class StatefulSetAssigner implements WorkerIdAssigner {
   }
 }
 
-/** Where a worker id may be given by hand, besides the option. */
+const ARGUMENT = 'raindrop.workerId';
+const VARIABLE = 'RAINDROP_WORKER_ID';
+
+/** Where a worker id may be given by hand, besides the option `workerId`. */
 interface StaticSources {
   /** The arguments of the program, without its own name. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const ARGUMENT = 'raindrop.workerId';
-const VARIABLE = 'RAINDROP_WORKER_ID';
-
 /**
- * A worker id that is given by hand: `--raindrop.workerId=7`, else `RAINDROP_WORKER_ID`, else the option `workerId`. So one
- * configuration serves all processes. Nothing checks that it is the only one.
+ * A worker id that is given by hand: `--raindrop.workerId=7`, else `RAINDROP_WORKER_ID`, else the option `workerId`. So
+ * one configuration can serve all processes. Nothing checks that only one process has it.
  */
 export class StaticAssigner implements WorkerIdAssigner {
   readonly name = 'static';
@@ -159,7 +182,7 @@ export class StaticAssigner implements WorkerIdAssigner {
     private readonly sources: StaticSources = { args: process.argv.slice(2), env: process.env },
   ) {}
 
-  /** @throws ConfigurationError for one that is no worker id of the range */
+  /** @throws ConfigurationError when the given text is no worker id of the service's range */
   acquire({ workers }: WorkerIdRequest): Promise<AssignedWorkerId | undefined> {
     const found = this.find();
     if (found === undefined) return Promise.resolve(undefined);
@@ -175,7 +198,7 @@ export class StaticAssigner implements WorkerIdAssigner {
     const argument = argumentOf(this.sources.args);
     if (argument !== undefined) return [`--${ARGUMENT}`, argument];
     const variable = this.sources.env[VARIABLE];
-    // An empty variable is how a shell leaves one out.
+    // A shell sets an empty variable to leave it out.
     if (variable !== undefined && variable !== '') return [VARIABLE, variable];
     return this.option === undefined ? undefined : ['workerId', String(this.option)];
   }
@@ -187,14 +210,15 @@ function argumentOf(args: readonly string[]): string | undefined {
   return given === undefined ? undefined : String(given);
 }
 
-/** A number that lies in a range as it is, any other folded into it. */
+/** A number inside the range stays; any other is folded into it: 70 becomes 6 in the range 0-63. */
 function foldIntoRange(number: number, { min, max }: WorkerRange): number {
   return number >= min && number <= max ? number : min + (number % (max - min + 1));
 }
 
+/** So many processes are the examples of the warning. */
 const EXAMPLES = [2, 10, 50];
 
-/** What is logged of a worker id that somebody else may have: how probable that is. */
+/** The warning for a worker id that another process may have as well: how probable that is. */
 function collisionWarning(workerId: number, source: string, { min, max }: WorkerRange): string {
   const ids = max - min + 1;
   const odds = EXAMPLES.map((processes) => `${percent(collisionOdds(ids, processes))} among ${processes}`);

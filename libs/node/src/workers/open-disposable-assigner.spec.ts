@@ -1,8 +1,9 @@
 import { presets } from '@raindrop/core';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import { VolatileDatabaseError } from '../database/application-database.js';
 import { DisposableAssigner, isContainer, isScarce, supplyWarning } from '../worker-node-table/disposable-assigner.js';
-import { openDisposableAssigner } from './assigned-worker.js';
+import { openDisposableAssigner } from './make-assigner.js';
 
 const layout = presets.uidGenerator({ startTimeStamp: '2026-01-01' });
 const open = (options: Partial<SnowflakeModuleOptions>) =>

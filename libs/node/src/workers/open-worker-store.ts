@@ -1,6 +1,6 @@
 import { MemoryWorkerStore, MemoryWorkerTable, sessionAgesOf } from '@raindrop/core/internal';
 import { ConfigurationError, type LeasePorts, type WorkerStore } from '@raindrop/core';
-import type { ResolvedSnowflakeOptions } from '../options/snowflake-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';
@@ -11,7 +11,7 @@ import { isReserving } from '../options/assigner-options.js';
 /**
  * The store of worker rows, on a connection of its own to `dbConfig`'s database or the application's.
  * @param now the clock of an in-memory database
- * @param statementTimeoutMs how long a server may take to answer a statement; left out by a lease keeper, which has
+ * @param statementTimeoutMs how long a server may take to answer a statement; a keeper leaves it out, because it has
  * deadlines of its own
  * @throws ConfigurationError when there is no database; VolatileDatabaseError; UnsupportedDatabaseError
  */
@@ -38,9 +38,21 @@ export function openWorkerStore(
   });
 }
 
+/** What a store of worker rows is opened with. */
+interface StoreSurroundings {
+  readonly options: ResolvedSnowflakeOptions;
+  readonly ports: Pick<LeasePorts, 'clock' | 'timers'>;
+  /** The application's database, where the options name none. */
+  readonly database: SqlDatabase | undefined;
+  readonly warn: (message: string) => void;
+  /** See {@link openWorkerStore}. Redis always has `opTimeoutMs`. */
+  readonly statementTimeoutMs?: number;
+}
+
 /**
  * The store of an assigner that keeps odometers.
- * @throws ConfigurationError when there is no database, or a store of your own lacks a method; VolatileDatabaseError; UnsupportedDatabaseError
+ * @throws ConfigurationError when there is no database, or the application's own store lacks a method;
+ * VolatileDatabaseError; UnsupportedDatabaseError
  */
 export function openReservingStore(
   use: 'database' | ReservingAssigner,
@@ -57,7 +69,7 @@ const METHODS = [
   ...['fence', 'durabilityWarnings', 'abandon', 'close'],
 ];
 
-/** What a store of your own lacks is said at the start, not at the shutdown. */
+/** Checks an application's own store at the start: a missing `close()` would else show at the shutdown. */
 function complete(name: string, store: unknown): WorkerStore {
   const given = Object(store) as Record<string, unknown>;
   const missing = METHODS.filter((method) => typeof given[method] !== 'function');
@@ -66,21 +78,10 @@ function complete(name: string, store: unknown): WorkerStore {
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: name, message }]);
 }
 
-/** What a store is opened with, whichever it is. */
-interface StoreSurroundings {
-  readonly options: ResolvedSnowflakeOptions;
-  readonly ports: Pick<LeasePorts, 'clock' | 'timers'>;
-  /** The application's, where the options name none. */
-  readonly database: SqlDatabase | undefined;
-  readonly warn: (message: string) => void;
-  /** A database's limit for a statement, for who is no lease keeper; Redis has `opTimeoutMs` in any case. */
-  readonly statementTimeoutMs?: number;
-}
-
 /**
- * The assigner, of those that the options name, that leases from a store.
- * @param without what the others lack
- * @throws ConfigurationError
+ * Finds the assigner of the options that leases from a store.
+ * @param without what an assigner without a store lacks, for the error
+ * @throws ConfigurationError when the options name no such assigner
  */
 export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: string): 'database' | ReservingAssigner {
   const { use } = assigner.parts.at(-1)!;

@@ -1,75 +1,209 @@
-import { NoWorkerIdError } from '@raindrop/core/internal';
-import type { ResolvedLeaseOptions, WorkerIdRequest, WorkerRange } from '@raindrop/core';
-import { AssignedWorker } from './assigned-worker.js';
-import { LeasedWorker } from './leased-worker.js';
-import type { ReservingAssigner, Worker } from '../ports/worker.js';
+import { access } from 'node:fs/promises';
+import {
+  AssignedWorkerKeeper,
+  AssignerCalls,
+  NotReadyError,
+  NoWorkerIdError,
+  resolveLeaseOptions,
+  RestartWait,
+  StoreSession,
+  StoreWorkerKeeper,
+  type Worker,
+} from '@raindrop/core/internal';
+import {
+  ConfigurationError,
+  type LeaseEvent,
+  type LeasePorts,
+  type ResolvedLeaseOptions,
+  type WorkerIdAssigner,
+  type WorkerIdGuarantee,
+  type WorkerIdRequest,
+  type WorkerStore,
+} from '@raindrop/core';
+import type { SqlDatabase } from '../database/sql-database.js';
+import {
+  type AssignerPart,
+  type AssignerUse,
+  forgetsUse,
+  isReserving,
+  LONG_UNIT_MS,
+  type ResolvedAssignerOptions,
+} from '../options/assigner-options.js';
+import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
+import type { ReservingAssigner, WorkerSource } from '../ports/worker.js';
+import { FileWorkerStore, stateFileLease } from '../state-file/file-worker-store.js';
 import { workerIdentity } from '../system/worker-identity.js';
-import { type AssignerPart, type AssignerUse, forgetsUse, isReserving } from '../options/assigner-options.js';
-import { makeAssigner } from './make-assigner.js';
-import { openStateFileWorker } from './open-state-file-worker.js';
+import { makeAssigner, type MakeCustom } from './make-assigner.js';
 import { openReservingStore } from './open-worker-store.js';
-import { restartWaitOf, type WorkerContext } from './worker-context.js';
+
+/** The error for a start without any worker id ends with this where `static` was asked. */
+const STATIC_PLACES = `'static' takes it from the argument --raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId`;
+
+/** How far the clocks of two hosts between which a worker id moves may be apart, ms: with NTP it is some ms. */
+const BETWEEN_HOSTS_MS = 1_000;
+
+/** What a worker is opened with. */
+export interface WorkerContext {
+  readonly options: ResolvedSnowflakeOptions;
+  readonly ports: LeasePorts;
+  /** The application's database, where the options name none. */
+  readonly database: SqlDatabase | undefined;
+  readonly makeCustom: MakeCustom;
+  /** Hears of each event of the worker, from the acquire on. */
+  readonly onEvent: (event: LeaseEvent) => void;
+  /** The store in which the layout was found, when the options name no layout. */
+  readonly found?: FoundLayout | undefined;
+}
+
+/** A store that is open already, because the layout was read from it. */
+interface FoundLayout {
+  readonly store: WorkerStore;
+  /** True when the store remembers no layout: no ID was issued with this one before. */
+  readonly isFirst: boolean;
+}
+
+/** A worker that has yet to be started, and where its id comes from. */
+export interface OpenedWorker {
+  readonly worker: Worker;
+  readonly source: WorkerSource;
+}
 
 /**
- * The worker of the first assigner that has a worker id to give; a leased one has yet to be started.
- * @throws NoWorkerIdError when none has; what keeps an assigner from giving one
+ * Asks the assigners of the options in their order, and takes the worker of the first one that has an id. A leased
+ * worker asks its store when it is started.
+ * @throws NoWorkerIdError when no assigner has an id; what an assigner throws
  */
-export async function openWorker(context: WorkerContext): Promise<Worker> {
-  const { parts, stateFile } = context.options.assigner;
+export async function openWorker(context: WorkerContext): Promise<OpenedWorker> {
+  const { parts } = context.options.assigner;
   for (const part of parts) {
-    const worker = await openPart(context, part, stateFile);
-    if (worker !== undefined) return worker;
+    const opened = await openPart(context, part);
+    if (opened !== undefined) return opened;
   }
   const names = parts.map(({ use }) => (typeof use === 'string' ? use : use.name));
-  throw new NoWorkerIdError(names, names.includes('static') ? BY_HAND : '');
+  throw new NoWorkerIdError(names, names.includes('static') ? STATIC_PLACES : '');
 }
 
-const BY_HAND = `'static' takes it from the argument --raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId`;
-
-async function openPart(
-  context: WorkerContext,
-  part: AssignerPart,
-  stateFile: string | undefined,
-): Promise<Worker | undefined> {
-  if (isReserving(part.use)) return openLeased(context, part.use, part.workers);
-  const { options, ports, onEvent } = context;
+/** Undefined when this assigner has no id to give. */
+async function openPart(context: WorkerContext, { use, workers }: AssignerPart): Promise<OpenedWorker | undefined> {
+  if (isReserving(use)) return openLeased(context, use, workers);
+  const { options } = context;
   const { layout } = options.layout;
-  const assigner = await makeAssigner(part.use, context);
+  const assigner = await makeAssigner(use, context);
   const { holder } = workerIdentity({ ...options, unitMs: layout.unitMs });
-  const request: WorkerIdRequest = { layout, workers: part.workers, holder };
-  if (stateFile !== undefined && forgetsUse(assigner)) {
-    return openStateFileWorker(context, assigner, request, stateFile);
-  }
-  const worker = new AssignedWorker(
-    {
-      ...{ assigner, request, opTimeoutMs: timeLimitOf(part.use, options.lease) },
-      firstLane: options.layout.firstLane,
-      restartWaitMs: restartWaitOf(assigner.guarantee, options.assigner),
-    },
-    ports,
+  const request: WorkerIdRequest = { layout, workers, holder };
+  const { stateFile } = options.assigner;
+  return stateFile !== undefined && forgetsUse(assigner)
+    ? openWithStateFile(context, assigner, request, stateFile)
+    : openAssigned(context, use, assigner, request);
+}
+
+/** A worker id leased from a store that keeps odometers. */
+function openLeased(
+  context: WorkerContext,
+  use: 'database' | ReservingAssigner,
+  workers: AssignerPart['workers'],
+): OpenedWorker {
+  const { options, ports, onEvent, found } = context;
+  const warn = (message: string): void => onEvent({ type: 'warning', message });
+  const store = found?.store ?? openReservingStore(use, { ...context, warn });
+  const worker = leaseWorker(
+    { ...options, layout: { ...options.layout, workers } },
+    { store, ports, isFirstLayout: found?.isFirst ?? false },
   );
   worker.onEvent(onEvent);
-  return (await worker.begin()) ? worker : undefined;
+  return { worker, source: { assigner: use === 'database' ? use : use.name, guarantee: 'reserved' } };
 }
 
-/** Creating a table and trying again take several statements, each with a limit of its own. */
+/** Makes the keeper of a worker id that is leased from a store; the keeper closes the store. */
+export function leaseWorker(
+  options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
+  { store, ports, isFirstLayout = false }: { store: WorkerStore; ports: LeasePorts; isFirstLayout?: boolean },
+): StoreWorkerKeeper {
+  const { layout: resolved, lease } = options;
+  return new StoreWorkerKeeper({
+    ...{ resolved, isFirstLayout, ports },
+    options: lease,
+    identity: workerIdentity({ ...options, ...lease, unitMs: resolved.layout.unitMs }),
+    session: new StoreSession(store, ports.timers, lease.opTimeoutMs),
+  });
+}
+
+/** A worker id of an assigner that keeps no odometers, and no file that does. */
+async function openAssigned(
+  { options, ports, onEvent }: WorkerContext,
+  use: AssignerUse,
+  assigner: WorkerIdAssigner,
+  request: WorkerIdRequest,
+): Promise<OpenedWorker | undefined> {
+  const { guarantee, name } = assigner;
+  const { firstLane } = options.layout;
+  const restartWaitMs = restartWaitOf(guarantee, options.assigner);
+  const opTimeoutMs = timeLimitOf(use, options.lease);
+  const worker = new AssignedWorkerKeeper({ assigner, request, firstLane, restartWaitMs, opTimeoutMs }, ports);
+  worker.onEvent(onEvent);
+  return (await worker.acquire()) ? { worker, source: { assigner: name, guarantee } } : undefined;
+}
+
+/** `disposable` may create its table and try again: several statements, each with a limit of its own. */
 function timeLimitOf(use: AssignerUse, { opTimeoutMs }: ResolvedLeaseOptions): number {
   return use === 'disposable' ? 10 * opTimeoutMs : opTimeoutMs;
 }
 
-function openLeased(context: WorkerContext, use: 'database' | ReservingAssigner, workers: WorkerRange): Worker {
-  const { options, ports, onEvent, found } = context;
-  const warn = (message: string): void => onEvent({ type: 'warning', message });
-  const store = found?.store ?? openReservingStore(use, { ...context, warn });
-  const name = use === 'database' ? use : use.name;
-  const worker = new LeasedWorker(
-    name,
-    'reserved',
-    { ...options, layout: { ...options.layout, workers } },
-    store,
-    ports,
-    found?.isFirst,
+/**
+ * A worker id of an assigner that keeps no odometers, with a file that does: the same lease as in a database, on a
+ * table of this host alone.
+ * @returns undefined when the assigner has no id to give
+ * @throws ConfigurationError for an id that is only lent: it may come back on another host, where the file is not
+ */
+async function openWithStateFile(
+  context: WorkerContext,
+  assigner: WorkerIdAssigner,
+  request: WorkerIdRequest,
+  stateFile: string,
+): Promise<OpenedWorker | undefined> {
+  const { options, ports, onEvent } = context;
+  const { waitForWorkerMs, opTimeoutMs } = options.lease;
+  const assigned = await new AssignerCalls(assigner, request, ports, opTimeoutMs).acquire();
+  if (assigned === undefined) return undefined;
+  if (assigned.leaseMs !== undefined) {
+    const message = `is for worker ids that stay on a host, and '${assigner.name}' lends them for ${assigned.leaseMs} ms`;
+    throw new ConfigurationError([{ option: 'stateFile', given: JSON.stringify(stateFile), message }]);
+  }
+  if (!(await exists(stateFile))) await waitForRunsWithoutFile(context, assigner, request);
+  const workers = { min: assigned.workerId, max: assigned.workerId };
+  const lease = { ...resolveLeaseOptions(stateFileLease), ...(waitForWorkerMs > 0 && { waitForWorkerMs }) };
+  const worker = leaseWorker(
+    { ...options, layout: { ...options.layout, workers }, lease },
+    { store: new FileWorkerStore({ path: stateFile }), ports },
   );
   worker.onEvent(onEvent);
-  return worker;
+  for (const message of assigned.warnings ?? []) onEvent({ type: 'warning', message });
+  return { worker, source: { assigner: `${assigner.name} + stateFile`, guarantee: assigner.guarantee } };
+}
+
+/**
+ * The last run of this service may have had no state file yet: the first start with one waits as a start without one
+ * does. A layout in hours or days waits for nothing, because such a wait would take as long as a tick.
+ */
+async function waitForRunsWithoutFile(
+  { options, ports }: WorkerContext,
+  { guarantee }: WorkerIdAssigner,
+  { layout }: WorkerIdRequest,
+): Promise<void> {
+  const waitMs = layout.unitMs >= LONG_UNIT_MS ? false : restartWaitOf(guarantee, options.assigner);
+  const wait = new RestartWait(layout, waitMs, ports.clock.refresh());
+  if (!(await wait.pass(ports, () => false))) throw new NotReadyError('the clock does not move on');
+}
+
+/** How far ahead of the clock the last holder of a worker id may have issued, ms; false when there was none. */
+function restartWaitOf(guarantee: WorkerIdGuarantee, options: ResolvedAssignerOptions): number | false {
+  if (guarantee === 'fresh') return false;
+  return options.restartWaitMs ?? options.borrowMs + (guarantee === 'exclusive' ? BETWEEN_HOSTS_MS : 0);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

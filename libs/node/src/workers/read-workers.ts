@@ -1,28 +1,62 @@
 import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
-import { resolveSnowflakeOptions, type SnowflakeModuleOptions } from '../options/snowflake-options.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';
 
+/**
+ * The state of a worker id. `held`: a process issues with it, or its lease ended less than `graceMs` ago. `free`: given
+ * back, or never used. `expired`: its holder did not give it back, and the grace is over. `foreign`: another program
+ * wrote the row last. `used-up`: its odometers lie ahead of the clock, so no process can acquire it yet. `deleted`: an
+ * operator has marked the row so.
+ */
+export type WorkerState = 'held' | 'free' | 'expired' | 'foreign' | 'used-up' | 'deleted';
+
+/** How far a lane was granted; `time` is null when it never was. */
+export interface WorkerOdometer {
+  readonly time: Date | null;
+  readonly sequence: number;
+}
+
+/** A worker's row as a starting service judges it. The token is left out: only its holder may know it. */
+export interface WorkerView {
+  readonly workerId: number;
+  readonly state: WorkerState;
+  /** Host and process that hold the id, or held it last; '' when it was never held. */
+  readonly holder: string;
+  /** How long the lease lasts without a renewal, ms, 0 within the grace; null when it is not held. */
+  readonly leaseLeftMs: number | null;
+  /** After how long without a renewal other processes may acquire it, ms; null when it is not held. */
+  readonly graceLeftMs: number | null;
+  readonly lane: Lane;
+  /** One for each lane. */
+  readonly odometers: readonly [WorkerOdometer, WorkerOdometer];
+  /** The fingerprint of its last holder's layout; '' when it was never used. */
+  readonly layout: string;
+  /** When it was last written; null when it never was. */
+  readonly heartbeat: Date | null;
+}
+
 /** All worker ids at one moment. */
 export interface WorkersView {
-  /** By the clock of the database, or of Redis. */
+  /** The time of the database, or of Redis. */
   readonly nowMs: number;
-  /** By id, those marked deleted too. */
+  /** In the order of their ids, with the rows that are marked deleted. */
   readonly workers: readonly WorkerView[];
 }
 
 /**
- * Tells who holds which worker id, how long the leases last, and how far each is used. It reads the worker table, or
- * what `redisWorkers()` keeps, once, on a connection of its own, and changes nothing.
+ * Tells which process holds which worker id, how long its lease lasts, and how far the id is used. It reads the worker
+ * table, or the rows of `redisWorkers()`, once, on a connection of its own, and changes nothing.
  *
- * Processes that share the table with other lease options than these are judged by these: a longer `graceMs` of theirs
- * is not known here.
+ * The rows are judged by the lease options given here, also rows of a process with other options: its `graceMs`, for
+ * example, is not known.
  *
  * @param options the module's own
  * @param database the application's, where the options name no `dbConfig`
- * @throws ConfigurationError; DatabaseCallError when the table is missing or out of reach, or the answer
+ * @throws ConfigurationError; DatabaseCallError when the table is missing or cannot be reached, or the answer
  * takes longer than `opTimeoutMs`
  */
 export async function readWorkers(options: SnowflakeModuleOptions, database?: SqlDatabase): Promise<WorkersView> {
@@ -45,40 +79,8 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
 }
 
 /**
- * `held`: a process issues with it, or did a moment ago. `free`: given back, or never used. `expired`: its holder did not
- * give it back, and the grace is over. `foreign`: another program wrote it last. `used-up`: its odometers lie ahead of the
- * clock, so nobody can take it yet. `deleted`: an operator has marked it so.
- */
-export type WorkerState = 'held' | 'free' | 'expired' | 'foreign' | 'used-up' | 'deleted';
-
-/** The odometer says how far a lane was granted; `time` is null where nothing ever was. */
-export interface WorkerOdometer {
-  readonly time: Date | null;
-  readonly sequence: number;
-}
-
-/** A worker id's row as a start of a service would judge it; without its token, which is nobody's but its holder's. */
-export interface WorkerView {
-  readonly workerId: number;
-  readonly state: WorkerState;
-  /** Who has it, or had it last; '' when nobody did. */
-  readonly holder: string;
-  /** How long the lease lasts without a renewal, ms, 0 within the grace; null when it is not held. */
-  readonly leaseLeftMs: number | null;
-  /** After how long without a renewal others may take it, ms; null when it is not held. */
-  readonly graceLeftMs: number | null;
-  readonly lane: Lane;
-  /** Of both lanes. */
-  readonly odometers: readonly [WorkerOdometer, WorkerOdometer];
-  /** The fingerprint of its last holder's layout; '' when it was never used. */
-  readonly layout: string;
-  /** When it was last written; null when it never was. */
-  readonly heartbeat: Date | null;
-}
-
-/**
- * A row of the worker table, for people.
- * @param nowMs by the clock of the database
+ * Describes a row of the worker table.
+ * @param nowMs the time of the database
  * @param graceMs how long after its end a lease is respected
  */
 export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, isDeleted = false): WorkerView {
@@ -97,13 +99,13 @@ export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, i
   };
 }
 
-/** True of a row that another program than Raindrop wrote last: it only counts `version` up. */
+/** True when another program wrote the row last: it raises `version`, and does not know `ownVersion`. */
 export function isOfAnotherProgram({ code, ownVersion, version }: WorkerRow): boolean {
   return code !== '' && ownVersion !== version;
 }
 
 function stateOf(row: WorkerRow, nowMs: number, graceMs: number): WorkerState {
-  // Before all else: a row that another program took from us still shows our lease.
+  // This comes first: a row that another program has taken still shows the lease of its last Raindrop holder.
   if (isOfAnotherProgram(row)) return 'foreign';
   const isTaken = row.token !== '';
   if (isTaken && nowMs < row.leaseUntilMs + graceMs) return 'held';
@@ -111,7 +113,7 @@ function stateOf(row: WorkerRow, nowMs: number, graceMs: number): WorkerState {
   return isTaken ? 'expired' : 'free';
 }
 
-/** The lower of the lanes' odometers; a layout without a clock-back bit has one lane. */
+/** The lower odometer of the two lanes; a layout without a clock-back bit has one lane. */
 function aheadUntil({ layout, odometers }: WorkerRow): number {
   const hasTwoLanes = layout === '' || layout.includes('.b1.');
   return hasTwoLanes ? Math.min(odometers[0].ms, odometers[1].ms) : odometers[0].ms;

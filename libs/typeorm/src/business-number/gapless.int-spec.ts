@@ -4,7 +4,7 @@ import {
   testDatabase,
   type DatabaseKind,
   type TestDatabase,
-} from '../../../../test/servers/test-databases.js';
+} from '../../../../test/support/servers/test-databases.js';
 import { businessNumber } from './business-number.js';
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';
 import { transactionWithRetries, type RetryOptions } from './transaction-with-retries.js';

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { DataSource, type EntityManager, type EntitySubscriberInterface } from 'typeorm';
-import { testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { endSqliteTransactions } from './sqlite-transactions.js';
 
 describe('endSqliteTransactions()', () => {

@@ -1,7 +1,7 @@
 import { openIdService } from '@raindrop/node';
 import { Column, DataSource, Entity } from 'typeorm';
-import { OPTIONS } from '../../../../test/module/module-fixture.js';
-import { databaseKinds, testDatabase } from '../../../../test/servers/test-databases.js';
+import { OPTIONS } from '../../../../test/support/module/module-fixture.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
 import { dataSourceDatabase } from '../connection/data-source-database.js';
 import { attachIdService } from './attached-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { SequenceExhaustedError, type Layout } from '@raindrop/core';
 import { Column, DataSource, Entity, type DataSourceOptions, type MixedList } from 'typeorm';
-import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';

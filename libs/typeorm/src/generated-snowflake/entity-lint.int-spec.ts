@@ -13,8 +13,8 @@ import {
   type MixedList,
   type Relation,
 } from 'typeorm';
-import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { EntityLintError, type EntityLint, type EntityProblem } from './entity-lint.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';

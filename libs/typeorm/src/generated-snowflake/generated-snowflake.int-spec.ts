@@ -12,7 +12,7 @@ import {
   type EntitySubscriberInterface,
   type InsertEvent,
 } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { systemPorts } from '@raindrop/node/internal';
 import { StaticTenure } from '../../../core/src/generator/tenure.js';
 import { attachSnowflakes } from './attach-snowflakes.js';

@@ -8,8 +8,8 @@ import {
   PrimaryGeneratedColumn,
   TableInheritance,
 } from 'typeorm';
-import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';

@@ -14,8 +14,8 @@ import {
   RelationId,
   type Relation,
 } from 'typeorm';
-import { snowflakeSource } from '../../../../test/module/snowflake-source.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/servers/test-databases.js';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 

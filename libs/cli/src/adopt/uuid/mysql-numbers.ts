@@ -3,17 +3,18 @@ import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { MysqlUuid } from './mysql-uuid-facts.js';
 
 /**
- * Which numbers rows get on MySQL and MariaDB. Asked for `id = '7a3b...'`, these servers compare a bigint with the digits
- * that a text begins with: here 7. A link from before, or an old process, would read, change or delete row 7. So no
- * number is one that a UUID can begin with: a text has eight digits at most before its hyphen, sixteen bytes before the
- * variant, or up to six and an exponent (`12e45678-`), which gives a multiple of 1000 or less than the first number. A
- * text without hyphens can begin with any number; one of 16 digits is met by one such key in 10^19 / rows.
+ * Which numbers rows get on MySQL and MariaDB. In `id = '7a3b...'` these servers compare a bigint with the digits at
+ * the beginning of the text: here 7. An old link or an old process would read, change or delete row 7. So no row gets a
+ * number with which a UUID can begin. A text has eight digits at most before its hyphen, and a binary(16) has eight
+ * before the byte of the variant, which is no digit. A text with up to six digits and an exponent (`12e45678-`) is a
+ * multiple of 1000, or less than the first number. A text without hyphens can begin with any number; one of 16 digits
+ * is met by one such key in 10^19 / rows.
  */
 
-/** Numbers that an exponent can give are left out. */
+/** Multiples of this are left out: a UUID with an exponent can be equal to them. */
 const LEFT_OUT = 1_000n;
 
-/** @param type of the key that has UUIDs */
+/** The first number that a row may get. @param type the type of the column of UUIDs */
 export function firstMysqlNumber(type: string): bigint {
   return (type.includes('(32)') ? 10n ** 15n : 10n ** 8n) + 1n;
 }
@@ -29,14 +30,14 @@ function nextMysqlNumber(counter: string): string {
   return `${take} IF LAST_INSERT_ID() % ${LEFT_OUT} = 0 THEN ${take} END IF;`;
 }
 
-/** How many rows have numbers below `reserve`. */
+/** So many rows have room below `reserve`. */
 export function mysqlRoom(type: string, reserve: bigint): bigint {
   return ((reserve - firstMysqlNumber(type)) * (LEFT_OUT - 1n)) / LEFT_OUT;
 }
 
 /**
- * What fills the new columns of a table for the rows that are written while the old ones are numbered.
- * @param counter the table that counts the rows to come, where the table has a key that gets numbers
+ * The triggers that fill the new columns of rows which are written while the old rows are being numbered.
+ * @param counter the table that counts the new rows, where the table has a key that gets numbers
  */
 export function mysqlTriggers(
   path: string,
@@ -49,7 +50,7 @@ export function mysqlTriggers(
   const { schema } = facts.columns.find((each) => each.path === path)!;
   const references = columns.filter(({ keep }) => keep === undefined);
   const key = columns.find(({ keep }) => keep !== undefined);
-  // What was committed counts, whatever the transaction has seen before.
+  // The latest committed value counts, also when the transaction has read an older one.
   const lookUp = ({ fresh, column, source }: Replaced): string =>
     source === undefined
       ? ''
@@ -89,7 +90,7 @@ export function mysqlTriggers(
   };
 }
 
-/** The connection's own database has no name in a migration. */
+/** Leaves out the connection's own database: a migration does not name it. */
 export function schemaSql(schema: string, home: string): string {
   return schema === home ? 'DATABASE()' : literal(schema);
 }

@@ -4,8 +4,8 @@ import { literal, schemaSql } from './mysql-numbers.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 
 /**
- * Fills the new columns.
- * @param batches of numbers; without them each column is filled at once
+ * The phases that fill the new columns.
+ * @param batches the batches of numbers; without them each column is filled by one statement
  */
 export function filled(
   facts: MysqlUuid,
@@ -46,8 +46,9 @@ export function filled(
 }
 
 /**
- * The index that finds the rows that refer to a row, where the table has none. A foreign key over several columns has no
- * index that begins with its second one: each batch would read the whole table for each of its numbers.
+ * The name of an index that finds the rows referring to a row, where the table has none. A foreign key over several
+ * columns has no index that begins with its second column: each batch would read the whole table for each of its
+ * numbers.
  */
 function finderOf({ indexes }: MysqlUuid, { path, column }: Replaced): string | undefined {
   const isFound = indexes.some((index) => index.path === path && index.parts[0]?.column === column);
@@ -70,7 +71,10 @@ function hasIndex({ columns, home }: MysqlUuid, { path, table }: Replaced, name:
   );
 }
 
-/** Gives the new columns what the old ones have: NOT NULL, indexes, the primary key. One statement for each table. */
+/**
+ * The phases that give the new columns NOT NULL, indexes and the primary key, as the old ones have. One statement a
+ * table.
+ */
 export function structured(facts: MysqlUuid, replaced: readonly Replaced[]): Phase[] {
   const { columns, indexes, home } = facts;
   return [...new Set(replaced.map(({ path }) => path))].flatMap((path) => {
@@ -81,7 +85,7 @@ export function structured(facts: MysqlUuid, replaced: readonly Replaced[]): Pha
     const made = indexes.flatMap((index, at) => {
       if (index.path !== path) return [];
       if (index.name !== 'PRIMARY') return [`ADD ${indexSql(index, freshIndex(index, at), mine)}`];
-      // Foreign keys go on using the old columns.
+      // Until the swap the foreign keys use the old columns.
       return ['DROP PRIMARY KEY', `ADD ${primaryKey(index, mine)}`, `ADD ${indexSql(index, OLD_PRIMARY, [])}`];
     });
     const [index] = indexes.filter((each) => each.path === path);
@@ -104,19 +108,19 @@ export function structured(facts: MysqlUuid, replaced: readonly Replaced[]): Pha
   });
 }
 
-/** The old primary key, as an index, until the swap. */
+/** The name of the index that replaces the old primary key until the swap. */
 const OLD_PRIMARY = 'raindrop_old_primary';
 
 interface SwapOptions {
-  /** What has to go first. */
+  /** Statements that drop what is in the way. */
   readonly drops: readonly string[];
   /** `SET DEFAULT ...` of the column that is kept, or of the one that comes back, for a key that had none. */
   readonly defaultOf: (key: MysqlColumn) => string;
 }
 
 /**
- * Gives the new columns the names of the old ones. All tables are locked meanwhile; should it end in the middle, it goes
- * on there when it is run again.
+ * The phases that give the new columns the names of the old ones. All tables are locked meanwhile. After an error in
+ * the middle the next run goes on from there.
  */
 export function mysqlSwap(facts: MysqlUuid, replaced: readonly Replaced[], options: SwapOptions): Phase[] {
   const { foreignKeys, home } = facts;
@@ -151,7 +155,7 @@ function defaulted(key: MysqlColumn, replaced: readonly Replaced[], { defaultOf 
   ];
 }
 
-/** What ON DELETE SET NULL has emptied, of which no trigger was told. */
+/** Empties the new columns of rows that ON DELETE SET NULL has emptied: it fires no trigger. */
 function emptied(facts: MysqlUuid, each: Replaced): Phase[] {
   const { path, table, column, fresh, isNullable, source } = each;
   if (!isNullable || source === undefined) return [];
@@ -189,7 +193,7 @@ function dropForeignKeys(facts: MysqlUuid, mine: readonly Replaced[]): Phase[] {
     .filter((each) => each.schema === schema && each.table === table)
     .map(({ name }) => name);
   if (names.length === 0) return [];
-  // When the columns have their names, the foreign keys are those that were made anew.
+  // Once the columns have their final names, the foreign keys are the new ones.
   const isDone = `${isMissing(facts, mine[0]!, mine[0]!.fresh)} OR NOT EXISTS (${foreignKeyIn(facts, schema, table, names)})`;
   const drops = names.map((name) => `DROP FOREIGN KEY ${quoted(name)}`);
   return [{ name: `no foreign keys of ${table}`, unless: isDone, run: [`ALTER TABLE ${path} ${drops.join(', ')}`] }];
@@ -218,7 +222,7 @@ function renamed(facts: MysqlUuid, mine: readonly Replaced[]): Phase {
   };
 }
 
-/** Takes back the new columns, and what was made of them. */
+/** The phases that drop the new columns, and everything that was made for them. */
 export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Phase[] {
   return [...new Set(replaced.map(({ path }) => path))].flatMap((path) => {
     const mine = replaced.filter((each) => each.path === path);
@@ -237,7 +241,7 @@ export function mysqlForget(facts: MysqlUuid, replaced: readonly Replaced[]): Ph
         ? []
         : [
             {
-              // MariaDB dropped it with the column, when another program, such as synchronize: true, has dropped that.
+              // MariaDB drops it along with the column, when another program, such as synchronize: true, drops that.
               name: `primary key of ${table} as before`,
               unless: hasIndex(facts, mine[0]!, 'PRIMARY'),
               run: [`ALTER TABLE ${path} ADD ${primaryKey(primary, [])}`],

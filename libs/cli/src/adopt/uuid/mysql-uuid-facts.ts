@@ -3,20 +3,20 @@ import type { Query } from '../old-key.js';
 import { inTheWay, type ReferencedKey } from './uuid-refusals.js';
 import { ownName, type Replaced } from './uuid-key.js';
 
-/** A column whose values are the key's. */
+/** The key, or a column that refers to it. */
 export interface MysqlColumn {
   readonly schema: string;
   readonly table: string;
   readonly path: string;
   readonly column: string;
-  /** With character set and collation. */
+  /** The type, with character set and collation. */
   readonly type: string;
   readonly isNullable: boolean;
-  /** Its own, as it is written; null where there is none. */
+  /** The default, as the table writes it; null when there is none. */
   readonly fallback: string | null;
 }
 
-/** An index in which one of the columns stands. */
+/** An index over one of the columns. */
 export interface MysqlIndex {
   readonly path: string;
   readonly name: string;
@@ -24,14 +24,14 @@ export interface MysqlIndex {
   readonly parts: readonly { readonly column: string; readonly length: string; readonly order: string }[];
 }
 
-/** What is known of keys of UUIDs, and of all that hangs on them. */
+/** Keys of UUIDs, and everything that depends on them. */
 export interface MysqlUuid {
   readonly keys: readonly ReferencedKey<MysqlColumn>[];
-  /** Those of all keys. */
+  /** The columns of all keys. */
   readonly columns: readonly MysqlColumn[];
   readonly foreignKeys: readonly ForeignKey[];
   readonly indexes: readonly MysqlIndex[];
-  /** By path: the columns that change with every update, unless they are set. */
+  /** By the table's path: its ON UPDATE columns, which change with every update unless it sets them. */
   readonly touched: ReadonlyMap<string, readonly string[]>;
   readonly home: string;
 }
@@ -78,7 +78,7 @@ export function indexSql(index: MysqlIndex, name: string, replaced: readonly Rep
   return `${index.isUnique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} (${columns.join(', ')})`;
 }
 
-/** `PRIMARY KEY (columns)`, likewise. */
+/** `PRIMARY KEY (columns)` over the new columns, or over the old ones. */
 export function primaryKey(index: MysqlIndex, replaced: readonly Replaced[]): string {
   return indexSql(index, 'PRIMARY', replaced).replace('UNIQUE INDEX `PRIMARY`', 'PRIMARY KEY');
 }

@@ -5,10 +5,10 @@ import { firstMysqlNumber, literal, mysqlNumber, mysqlRoom, mysqlTriggers, schem
 import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
 
-/** So many rows are rewritten in one transaction. */
+/** So many rows are updated in one transaction. */
 const BATCH = 2_000;
 
-/** The work on MySQL and MariaDB, where each statement on a table's definition commits by itself. */
+/** The phases on MySQL and MariaDB, where each statement that changes a table's definition commits by itself. */
 export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor: bigint): UuidPhases {
   const keys = facts.keys.map((each, at) => numberedKey(facts, each, at, numbers[at]!));
   const forth = keys.flatMap((each) => each.forth);
@@ -17,12 +17,12 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
   const counters = new Map(keys.map(({ key, counter }) => [key.path, counter]));
   const triggers = tables.map((path) => mysqlTriggers(path, facts, forth, counters.get(path)));
   const drops = triggers.flatMap(({ drop }) => drop);
-  // The swap renames table after table, the first key's before all others: from then on it only goes on.
+  // The swap renames one table after the other, first that of the first key. From then on a new run only goes on.
   const { isSwapped } = keys[0]!;
   const isBack = `SELECT 1 FROM DUAL WHERE NOT EXISTS (${isSwapped})`;
   const uuids = keys.map((each): Phase => {
     const { key, kept } = each;
-    // Reverted as far as it goes it has the UUIDs under the old name.
+    // After a complete revert the UUIDs are in the column of the old name.
     const isGone = `SELECT 1 FROM DUAL WHERE NOT EXISTS (${each.isSwapped}) AND EXISTS (${hasColumn(facts, key, key.column)} AND DATA_TYPE = 'bigint')`;
     return { name: `the UUIDs of ${key.table} are there`, none: isGone, says: uuidsAreGone(key.table, kept) };
   });
@@ -97,7 +97,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
     begin: [
       'SET SESSION lock_wait_timeout = 5, innodb_lock_wait_timeout = 5',
       "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
-      // Neither does it keep others out of what it only reads.
+      // At this level a transaction locks no rows that it only reads.
       'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     ],
     end: [
@@ -108,25 +108,25 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
   };
 }
 
-/** A key, what its columns become, there and back, and what helps with that. */
+/** A key that gets numbers: its columns before and after, and the tables that help. */
 interface NumberedKey extends Numbers {
   readonly key: MysqlColumn;
-  /** Under which name its UUIDs are kept. */
+  /** The name of the column that keeps the UUIDs. */
   readonly kept: string;
   /** The table that has a number for each UUID. */
   readonly map: string;
-  /** The rows of the beginning in their order, from which the map is filled. */
+  /** The table of the first rows in their order, from which the map is filled. */
   readonly sorted: string;
-  /** The table that counts the rows that come meanwhile. */
+  /** The table that counts the rows which are inserted meanwhile. */
   readonly counter: string;
-  /** The key first. */
+  /** What replaces what in the swap; the key comes first. */
   readonly forth: readonly Replaced[];
   readonly back: readonly Replaced[];
   /** SQL that finds a record when the key is a number. */
   readonly isSwapped: string;
 }
 
-/** @param at its place among the keys: names that were cut off may be the same */
+/** @param at the place among the keys: without it two names that were cut off could be equal */
 function numberedKey(
   facts: MysqlUuid,
   { key, columns }: ReferencedKey<MysqlColumn>,
@@ -212,7 +212,7 @@ function hasColumn(
   );
 }
 
-/** Every row has the value that belongs to its old one. */
+/** The phases that check that every row has the number that belongs to its UUID. */
 function checked(replaced: readonly Replaced[], isDone: string): Phase[] {
   return replaced.flatMap(({ path, table, column, fresh, source }): Phase[] => {
     if (source === undefined) return [];
@@ -222,7 +222,7 @@ function checked(replaced: readonly Replaced[], isDone: string): Phase[] {
         unless: isDone,
         none:
           `SELECT 1 FROM ${path} t LEFT JOIN ${source.path} s ON s.${quoted(source.at)} = t.${quoted(column)} ` +
-          // What ON DELETE SET NULL has done is told to no trigger: the swap does it.
+          // ON DELETE SET NULL fires no trigger: the swap empties those rows.
           `WHERE t.${quoted(column)} IS NOT NULL AND (t.${quoted(fresh)} IS NULL OR NOT (t.${quoted(fresh)} <=> s.${quoted(source.take)})) LIMIT 1`,
         says: `${table}.${fresh} does not have the values that belong to ${column}, or some refer to rows that are not there: nothing was swapped`,
       },

@@ -16,7 +16,7 @@ import { ownName, type UuidKeys, type UuidPath } from './uuid-key.js';
 
 const TYPE = /^(?:uuid|(?:var)?char\((?:32|36)\)|binary\(16\))$/;
 
-/** Looks at keys of UUIDs and at what refers to them. */
+/** Reads keys of UUIDs, and the columns that refer to them. */
 export async function readMysqlUuids(
   query: Query,
   paths: readonly UuidPath[],
@@ -77,7 +77,7 @@ function hexOf({ column, type }: MysqlColumn): string {
   return `LOWER(REPLACE(${text}, '-', ''))`;
 }
 
-/** The columns of which a foreign key names this one. */
+/** Reads the columns with a foreign key to this one. */
 async function readReferring(
   query: Query,
   target: MysqlColumn,
@@ -141,8 +141,9 @@ async function readColumn(
 }
 
 /**
- * @returns by path: the columns that change with every update
- * @throws CommandFailedError for what would go on with the old column, be lost with it, or has the names that are needed
+ * Refuses everything that would go on using the old column, or be lost with it, or has a name that is needed.
+ * @returns by the table's path: its ON UPDATE columns
+ * @throws CommandFailedError
  */
 async function refuseMysql(
   query: Query,

@@ -2,10 +2,13 @@ import { literal, quoted } from '../postgres-names.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { PostgresIndex, PostgresUuid } from './postgres-uuid-facts.js';
 
-/** So many pages of 8 KiB at a time: some thousand rows. */
+/** A batch is this many pages of 8 KiB: some thousand rows. */
 const PAGES = 50;
 
-/** Fills the new columns, and makes what the old ones have: NOT NULL and indexes. Writers wait for no more than a batch. */
+/**
+ * The phases that fill the new columns, then create NOT NULL and indexes as the old ones have. A writer waits for one
+ * batch at most.
+ */
 export function prepared(facts: PostgresUuid, replaced: readonly Replaced[]): Phase[] {
   const tables = [...new Set(replaced.map(({ path }) => path))];
   return [
@@ -20,7 +23,7 @@ export function prepared(facts: PostgresUuid, replaced: readonly Replaced[]): Ph
   ];
 }
 
-/** An index of a column's own, such as one that is kept. */
+/** The phase that creates a unique index over one column. */
 export function uniqueIndex(path: string, name: string, column: string): Phase {
   return indexPhase(path, name, `CREATE UNIQUE INDEX CONCURRENTLY ${quoted(name)} ON ${path} (${quoted(column)})`);
 }
@@ -39,7 +42,7 @@ function fill(path: string, columns: readonly Replaced[]): Phase[] {
       last: `SELECT pg_relation_size(${literal(path)}::regclass) / current_setting('block_size')::int AS last`,
       each: `${update} AND t.ctid >= '({from},0)'::tid AND t.ctid < '({to},0)'::tid`,
       size: PAGES,
-      // Rows that another transaction has moved meanwhile.
+      // An update by another transaction moves rows to other pages: those are filled here.
       run: [update],
     },
   ];
@@ -55,7 +58,7 @@ function notNull({ path, table, fresh }: Replaced): Phase {
       `${alter} DROP CONSTRAINT IF EXISTS ${check}`,
       `${alter} ADD CONSTRAINT ${check} CHECK (${quoted(fresh)} IS NOT NULL) NOT VALID`,
       `${alter} VALIDATE CONSTRAINT ${check}`,
-      // It does not read the table again, for the constraint says it. Both or neither: this is one transaction.
+      // The valid constraint saves reading the table again. Both statements are one transaction.
       `${alter} ALTER COLUMN ${quoted(fresh)} SET NOT NULL; ${alter} DROP CONSTRAINT ${check}`,
     ],
   };
@@ -71,7 +74,7 @@ function indexPhase(path: string, name: string, create: string): Phase {
   };
 }
 
-/** `shop.` of `shop.orders`: an index stands where its table does. */
+/** `shop.` of `shop.orders`: an index is in the schema of its table. */
 export function schemaOf(path: string): string {
   const match = /^("(?:[^"]|"")+"|[^".]+)\./.exec(path);
   return match === null ? '' : `${match[1]!}.`;
@@ -98,15 +101,17 @@ function indexOf(index: PostgresIndex, at: number, replaced: readonly Replaced[]
 }
 
 interface SwapOptions {
-  /** SQL that finds a record when the new columns have their names. */
+  /** SQL that finds a record when the new columns have their final names. */
   readonly isDone: string;
-  /** What has to go first. */
+  /** Statements that drop what is in the way. */
   readonly drops: readonly string[];
-  /** What is to be done at the end. */
+  /** Statements for the end. */
   readonly more: readonly string[];
 }
 
-/** Gives the new columns the names of the old ones: one transaction, which changes the catalogue alone. */
+/**
+ * The phases that give the new columns the names of the old ones: one transaction, which changes the catalogue only.
+ */
 export function postgresSwap(facts: PostgresUuid, replaced: readonly Replaced[], options: SwapOptions): Phase[] {
   const { foreignKeys, indexes } = facts;
   const tables = [...new Set([...replaced, ...foreignKeys].map(({ path }) => path))];
@@ -155,16 +160,16 @@ function renamed({ path, column, fresh, keep }: Replaced): string[] {
   ];
 }
 
-/** What fills the new columns of a table for the rows that are written while the old ones are numbered. */
+/** The trigger that fills the new columns of rows which are written while the old rows are being numbered. */
 export function postgresTrigger(
   path: string,
   replaced: readonly Replaced[],
 ): { readonly phase: Phase; readonly drop: readonly string[] } {
   const mine = replaced.filter((each) => each.path === path);
-  // The key first: a row may refer to itself.
+  // The key comes first: a row may refer to itself.
   const columns = [...mine.filter(({ keep }) => keep !== undefined), ...mine.filter(({ keep }) => keep === undefined)];
   const { table } = columns[0]!;
-  // Of two schemas there may be tables of one name.
+  // Two schemas may have tables of the same name.
   const name = quoted(ownName(`${replaced.findIndex((each) => each.path === path)}_${table}`, 'fill_'));
   const body = columns.flatMap((each): string[] => {
     if (each.source === undefined) return [];
@@ -178,7 +183,7 @@ export function postgresTrigger(
     return [
       `IF TG_OP = 'UPDATE' THEN IF ${old} <> ${before} THEN RAISE EXCEPTION ` +
         `${literal(`the key of ${table.replaceAll('%', '%%')} must not change while its rows are numbered`)}; END IF; ELSE ${lookUp} ` +
-        // An upsert comes by here as well.
+        // An upsert fires this trigger as well.
         `IF ${fresh} IS NULL AND NOT EXISTS (SELECT FROM ${path} WHERE ${quoted(each.column)} = ${old}) THEN ` +
         `INSERT INTO ${map} (old_key) VALUES (${old}) ON CONFLICT DO NOTHING RETURNING number INTO ${fresh}; END IF; END IF;`,
     ];

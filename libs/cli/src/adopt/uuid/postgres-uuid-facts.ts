@@ -1,6 +1,6 @@
 import type { ReferencedKey } from './uuid-refusals.js';
 
-/** A column whose values are the key's. */
+/** The key, or a column that refers to it. */
 export interface PostgresColumn {
   readonly path: string;
   readonly table: string;
@@ -13,7 +13,7 @@ export interface PostgresColumn {
 export interface PostgresForeignKey {
   readonly path: string;
   readonly name: string;
-  /** As pg_get_constraintdef writes it. */
+  /** The text of pg_get_constraintdef. */
   readonly definition: string;
 }
 
@@ -22,16 +22,16 @@ export interface PostgresIndex {
   /** Its schema, quoted, with a dot. */
   readonly schema: string;
   readonly name: string;
-  /** As pg_get_indexdef writes it. */
+  /** The text of pg_get_indexdef. */
   readonly definition: string;
-  /** Of the constraint that it belongs to: `PRIMARY KEY` or `UNIQUE`, and what is deferrable of it. */
+  /** The constraint to which it belongs: `PRIMARY KEY` or `UNIQUE`, and whether it is deferrable. */
   readonly constraint: string | null;
 }
 
-/** What is known of keys of UUIDs, and of all that hangs on them. */
+/** Keys of UUIDs, and everything that depends on them. */
 export interface PostgresUuid {
   readonly keys: readonly ReferencedKey<PostgresColumn>[];
-  /** Those of all keys. */
+  /** The columns of all keys. */
   readonly columns: readonly PostgresColumn[];
   readonly foreignKeys: readonly PostgresForeignKey[];
   readonly indexes: readonly PostgresIndex[];

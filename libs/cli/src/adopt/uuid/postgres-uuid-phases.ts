@@ -4,7 +4,7 @@ import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusal
 import { literal, quoted } from '../postgres-names.js';
 import type { PostgresColumn, PostgresUuid } from './postgres-uuid-facts.js';
 
-/** The work on PostgreSQL. No statement of `number` keeps writers out for longer than it takes to name a column. */
+/** The phases on PostgreSQL. No statement of `number` blocks writers for longer than adding a column takes. */
 export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[], floor: bigint): UuidPhases {
   const keys = facts.keys.map((each, at) => numberedKey(each, at, numbers[at]!));
   const forth = keys.flatMap((each) => each.forth);
@@ -17,7 +17,7 @@ export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[],
   const isBack = `SELECT 1 WHERE NOT EXISTS (${isSwapped})`;
   const uuids = keys.map((each): Phase => {
     const { key, kept } = each;
-    // Reverted as far as it goes it has the UUIDs under the old name.
+    // After a complete revert the UUIDs are in the column of the old name.
     const isGone = `SELECT 1 WHERE NOT EXISTS (${each.isSwapped}) AND EXISTS (${hasColumn(key.path, key.column)} AND atttypid = 'bigint'::regtype)`;
     return { name: `the UUIDs of ${key.table} are there`, none: isGone, says: uuidsAreGone(key.table, kept) };
   });
@@ -103,29 +103,29 @@ export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[],
         ),
       }),
     ],
-    // Who waits for a lock keeps others waiting behind it.
+    // A statement that waits for a lock makes those after it wait as well: it gives up soon.
     begin: ["SET lock_timeout = '3s'"],
     end: ['RESET lock_timeout'],
   };
 }
 
-/** A key, what its columns become, there and back, and what helps with that. */
+/** A key that gets numbers: its columns before and after, and the tables that help. */
 interface NumberedKey extends Numbers {
   readonly key: PostgresColumn;
-  /** Under which name its UUIDs are kept. */
+  /** The name of the column that keeps the UUIDs. */
   readonly kept: string;
   /** The table that has a number for each UUID. */
   readonly map: string;
-  /** The index that keeps the UUIDs unique, until the swap makes it a constraint. */
+  /** The index that keeps the UUIDs unique; the swap makes a constraint of it. */
   readonly keptIndex: string;
-  /** The key first. */
+  /** What replaces what in the swap; the key comes first. */
   readonly forth: readonly Replaced[];
   readonly back: readonly Replaced[];
   /** SQL that finds a record when the key is a number. */
   readonly isSwapped: string;
 }
 
-/** @param at its place among the keys: of two schemas there may be tables of one name */
+/** @param at the place among the keys: two schemas may have tables of the same name */
 function numberedKey({ key, columns }: ReferencedKey<PostgresColumn>, at: number, numbers: Numbers): NumberedKey {
   const kept = keptName(key);
   const map = quoted(ownName(`${at}_${key.table}`, 'map_'));
@@ -146,7 +146,7 @@ function numberedKey({ key, columns }: ReferencedKey<PostgresColumn>, at: number
   };
 }
 
-/** The old values stay unique, and rows to come have one as well. */
+/** Keeps the UUIDs unique, and gives new rows one as well. */
 function keepUuids({ key, kept, keptIndex }: NumberedKey): string[] {
   const alter = `ALTER TABLE ${key.path}`;
   return [
@@ -176,7 +176,7 @@ function hasColumn(path: string, column: string): string {
   return `SELECT 1 FROM pg_attribute WHERE attrelid = ${literal(path)}::regclass AND attname = ${literal(column)} AND NOT attisdropped`;
 }
 
-/** Every row has the value that belongs to its old one. */
+/** The phases that check that every row has the number that belongs to its UUID. */
 function checked(replaced: readonly Replaced[], isDone: string): Phase[] {
   return replaced.flatMap(({ path, table, column, fresh, source }): Phase[] => {
     if (source === undefined) return [];

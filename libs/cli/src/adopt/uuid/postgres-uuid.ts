@@ -8,7 +8,7 @@ import { ownName, type UuidKeys, type UuidPath } from './uuid-key.js';
 
 const TYPE = /^(?:uuid|text|character(?: varying)?(?:\((?:32|36)\))?)$/;
 
-/** Looks at keys of UUIDs and at what refers to them. */
+/** Reads keys of UUIDs, and the columns that refer to them. */
 export async function readPostgresUuids(query: Query, paths: readonly UuidPath[]): Promise<UuidKeys> {
   const named: PostgresColumn[] = [];
   for (const path of paths) named.push(await readKey(query, path));
@@ -101,7 +101,7 @@ async function readLinks(query: Query): Promise<Link[]> {
   }));
 }
 
-/** The indexes in which one of the columns stands. */
+/** Reads the indexes over one of the columns. */
 async function readIndexes(query: Query, columns: readonly PostgresColumn[]): Promise<PostgresIndex[]> {
   const indexes = new Map<string, PostgresIndex>();
   for (const { path, column } of columns) {
@@ -126,15 +126,15 @@ async function readIndexes(query: Query, columns: readonly PostgresColumn[]): Pr
   return [...indexes.values()];
 }
 
-/** Everything that would go on with the old column, or be lost with it, a name each. */
+/** SQL for everything that would go on using the old column, or be lost with it. */
 const READERS =
   // Views and rules.
   "SELECT 'the view ' || r.ev_class::regclass::text AS what FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid " +
   "WHERE d.classid = 'pg_rewrite'::regclass AND d.refobjid = $1::regclass AND d.refobjsubid = $2::int " +
-  // Triggers may read any column, and would run for every row that is numbered.
+  // A trigger may read any column, and would fire for every row that is numbered.
   "UNION SELECT 'the trigger ' || g.tgname FROM pg_trigger g WHERE g.tgrelid = $1::regclass AND NOT g.tgisinternal " +
   "AND g.tgname NOT LIKE 'raindrop\\_%' " +
-  // They would stay with the old column.
+  // These would stay at the old column.
   "UNION SELECT 'the comment' WHERE col_description($1::regclass, $2::int) IS NOT NULL " +
   "UNION SELECT 'the grant' FROM pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum = $2::int AND a.attacl IS NOT NULL " +
   "UNION SELECT 'the policy ' || p.polname FROM pg_policy p WHERE p.polrelid = $1::regclass " +
@@ -145,13 +145,14 @@ const READERS =
   "a.attnum = $2::int WHERE k.conrelid = $1::regclass AND k.contype IN ('c', 'x') AND a.attnum = ANY (k.conkey) " +
   "AND k.conname NOT LIKE 'raindrop\\_%' " +
   "UNION SELECT 'the statistics ' || s.stxname FROM pg_statistic_ext s WHERE s.stxrelid = $1::regclass AND $2::int = ANY (s.stxkeys) " +
-  // Its column is not named plainly, or is sorted as only texts are.
+  // Indexes over an expression, or with a collation or operators that only texts have.
   "UNION SELECT 'the index ' || i.indexrelid::regclass::text FROM pg_depend d JOIN pg_index i ON i.indexrelid = d.objid WHERE " +
   "d.classid = 'pg_class'::regclass AND d.refobjid = $1::regclass AND d.refobjsubid = $2::int AND (i.indpred IS NOT NULL OR " +
   "i.indexprs IS NOT NULL OR pg_get_indexdef(i.indexrelid) ~ ' COLLATE |_ops')";
 
 /**
- * @throws CommandFailedError for what would go on with the old column, be lost with it, or has the names that are needed
+ * Refuses everything that would go on using the old column, or be lost with it, or has a name that is needed.
+ * @throws CommandFailedError
  */
 async function refusePostgres(query: Query, key: PostgresColumn, columns: readonly PostgresColumn[]): Promise<void> {
   for (const each of columns) {

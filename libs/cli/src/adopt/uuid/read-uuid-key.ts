@@ -7,10 +7,12 @@ import { noOrder, notAnOrder, notOnSqlite, notOrders } from './uuid-refusals.js'
 import type { UuidKey, UuidKeys } from './uuid-key.js';
 
 /**
- * Looks at keys of UUIDs, at what refers to them, and at the order in which their rows were made; changes nothing.
- * @param tables as `--table` has them, `columns` as `--column`, `orderBy` as `--order-by`
+ * Reads keys of UUIDs, the columns that refer to them, and the order in which their rows were created; changes nothing.
+ * @param tables the value of `--table`
+ * @param columns the value of `--column`
+ * @param orderBy the value of `--order-by`
  * @returns the keys, and the order of each
- * @throws InputError, CommandFailedError; DatabaseCallError when the database is out of reach, or refuses
+ * @throws InputError, CommandFailedError; DatabaseCallError when the database cannot be reached, or refuses
  */
 export async function readUuidKeys(
   url: unknown,
@@ -29,19 +31,19 @@ export async function readUuidKeys(
   });
 }
 
-/** How many rows there are, and in which order they were made. */
+/** The number of rows, and the order in which they were created. */
 interface CreationOrder {
   readonly rows: bigint;
-  /** For ORDER BY, over the table `t`. */
+  /** The expression for ORDER BY, over the table `t`. */
   readonly sql: string;
-  /** The same for people. */
+  /** The order in words. */
   readonly about: string;
 }
 
 /**
- * The order in which the rows of each key were made: by a column, or by the time in the UUIDs themselves (versions 1, 6
- * and 7).
- * @throws InputError when nothing tells it, with every table of which that is so
+ * Finds the order in which the rows of each key were created: by a column, or by the time in the UUIDs themselves
+ * (versions 1, 6 and 7).
+ * @throws InputError that names every table without such an order
  */
 async function ordersOfCreation(query: Query, { keys, quoted }: UuidKeys): Promise<CreationOrder[]> {
   const orders: CreationOrder[] = [];
@@ -82,6 +84,6 @@ async function orderOfCreation(query: Query, uuid: UuidKey, quoted: UuidKeys['qu
 
 function orderOfVersion(version: string, hex: string): string | undefined {
   if (version === '6' || version === '7') return hex;
-  // Its lowest 32 bits come first.
+  // Version 1 begins with the lowest 32 bits of the time.
   return version === '1' ? `SUBSTR(${hex}, 13, 4), SUBSTR(${hex}, 9, 4), ${hex}` : undefined;
 }

@@ -1,63 +1,64 @@
 import type { SupportedDatabase } from '@raindrop/node';
 import type { KeyPath, TypedColumn } from '../old-key.js';
 
-/** A part of the work, which may be begun again wherever it ended. */
+/** A part of the work. After an error it can be run again, wherever it ended. */
 export interface Phase {
   readonly name: string;
   /** SQL that finds a record when this part has been done. */
   readonly unless?: string;
   /** SQL that must find no record. */
   readonly none?: string;
-  /** What it means when it finds one. */
+  /** The error when it finds one. */
   readonly says?: string;
-  /** SQL for the last value of `{from}`, in a column `last`. */
+  /** SQL for the last value of `{from}`, in the column `last`. */
   readonly last?: string;
-  /** SQL for the rows from `{from}` to before `{to}`. Each is a transaction. */
+  /** SQL for a batch: the rows from `{from}` to below `{to}`. Each batch is a transaction. */
   readonly each?: string;
-  /** Where `{from}` begins; 0 when left out. */
+  /** The first value of `{from}`. Default 0. */
   readonly first?: bigint;
-  /** By how much `{from}` grows. */
+  /** The size of a batch. */
   readonly size?: number;
   /** Statements, one after the other. */
   readonly run?: readonly string[];
 }
 
-/** What each of the two migrations does, there and back. */
+/** The phases of the two migrations, up and down. */
 export interface UuidPhases {
-  /** The application may write meanwhile. */
+  /** Up, first migration. The application may write meanwhile. */
   readonly number: readonly Phase[];
-  /** Takes back what `number` has made. */
+  /** Down, first migration: drops what `number` has made. */
   readonly forget: readonly Phase[];
-  /** The application must have been stopped. */
+  /** Up, second migration. The application must be stopped before. */
   readonly swap: readonly Phase[];
+  /** Down, second migration. */
   readonly back: readonly Phase[];
   /** Statements at the beginning of each, and at its end, also after an error. */
   readonly begin: readonly string[];
   readonly end: readonly string[];
 }
 
-/** Which numbers the rows of a key get. */
+/** The numbers that the rows of a key get. */
 export interface Numbers {
-  /** The rows of now get the key's first number and what follows, in this order. */
+  /** The existing rows are numbered in this order, from the first number of the key on. */
   readonly order: string;
-  /** From here on count the rows that come meanwhile. */
+  /** The rows that are inserted meanwhile are numbered from here on. */
   readonly reserve: bigint;
 }
 
-/** A key as it was asked for, with the column that says when a row was made. */
+/** A key, as the flags give it, with the column that says when a row was created. */
 export interface UuidPath extends KeyPath {
   readonly orderBy: string | undefined;
 }
 
-/** A key of UUIDs and what refers to it. */
+/** A key of UUIDs, and the columns that refer to it. */
 export interface UuidKey {
   readonly key: TypedColumn;
   readonly references: readonly TypedColumn[];
-  /** Those of the references that are named keys themselves. */
+  /** The references that the flags name as keys as well. */
   readonly following: readonly TypedColumn[];
-  /** Its table, as SQL names it. */
+  /** The table, as SQL names it. */
   readonly path: string;
-  /** The column that says when a row was made; undefined for the time in the UUIDs. */
+  /** The column that says when a row was created; undefined: the time in the UUIDs says it. */
   readonly orderBy: string | undefined;
   /** SQL for the 32 digits of the key, in small letters. */
   readonly hex: string;
@@ -65,55 +66,58 @@ export interface UuidKey {
   readonly first: bigint;
 }
 
-/** The keys of all tables that were named. */
+/** The keys of all tables of the flags. */
 export interface UuidKeys {
   readonly database: SupportedDatabase;
   readonly quoted: (name: string) => string;
-  /** Those that get numbers of their own, in the order in which they were named. */
+  /** The keys that get numbers of their own, in the order of the flags. */
   readonly keys: readonly UuidKey[];
   /**
-   * @param numbers of each key
-   * @param floor all numbers are below
+   * @param numbers those of each key
+   * @param floor all numbers are below this
    */
   readonly phases: (numbers: readonly Numbers[], floor: bigint) => UuidPhases;
 }
 
-/** Under which name the UUIDs of a key are kept. */
+/** The name of the column that keeps the UUIDs of a key. */
 export function keptName({ column }: Pick<TypedColumn, 'column'>): string {
   return `${column}_uuid`;
 }
 
-/** A column that gives way to another one, which takes its name. */
+/** A column that is replaced by another one, which takes its name. */
 export interface Replaced {
   readonly path: string;
   readonly table: string;
   readonly column: string;
   /** The column that takes its place. */
   readonly fresh: string;
-  /** The type of that one. */
+  /** The type of the new column. */
   readonly type: string;
   readonly isNullable: boolean;
-  /** Under which name the old one is kept; dropped when left out. */
+  /** The name under which the old column is kept; it is dropped when left out. */
   readonly keep?: string;
-  /** Where the values come from, when they are not there yet: this table's row with the column `at` has them in `take`. */
+  /**
+   * The source of the values, where they are not filled yet: column `take` of the row in `path` whose column `at` is
+   * equal.
+   */
   readonly source?: { readonly path: string; readonly at: string; readonly take: string };
 }
 
-/** Names that are too long for a database are cut off. */
+/** Makes a name for something of the migration; one that is too long for a database is cut off. */
 export function ownName(name: string, what = ''): string {
   return `raindrop_${what}${name.slice(0, 46 - what.length)}`;
 }
 
-/** The table whose keys are numbered, and under which name the old ones are kept. */
+/** A table whose keys are numbered, and the name of the column that keeps the old ones. */
 interface Numbered {
   readonly path: string;
   readonly table: string;
   readonly kept: string;
-  /** So many rows have numbers. */
+  /** There are numbers for so many rows. */
   readonly room: bigint;
 }
 
-/** What is looked at before anything is written, on every database. @param isSwapped SQL with a row when that was done */
+/** The checks before anything is written, on every database. @param isSwapped SQL that finds a record after the swap */
 export function firstLooks({ path, table, kept, room }: Numbered, isSwapped: string): Phase[] {
   return [
     {

@@ -1,17 +1,17 @@
 import { comment, literal, pascalOf, template } from '../migration-text.js';
 import { keptName, type Phase, type UuidKeys, type UuidPhases } from './uuid-key.js';
 
-/** A migration, and the end of its file's name. */
+/** The text of a migration, and the end of its file's name. */
 interface MigrationFile {
   readonly suffix: '' | '-swap';
   readonly text: string;
 }
 
 /**
- * The texts of two TypeORM migrations for all tables: the first numbers the rows while the application goes on writing,
- * the second gives the numbers the keys' names.
- * @param options of the layout that is to issue the IDs to come
- * @param timestamp of the first, Unix ms
+ * Writes the texts of two TypeORM migrations for all tables. The first numbers the rows while the application goes on
+ * writing. The second gives the columns of numbers the names of the keys.
+ * @param options those of the layout of the new IDs
+ * @param timestamp the place of the first migration among the others, Unix ms
  */
 export function uuidMigrations(
   { keys }: UuidKeys,
@@ -88,7 +88,7 @@ function phaseText(phase: Phase): string {
   return `  {\n${lines.map((line) => `    ${line},`).join('\n')}\n  },`;
 }
 
-/** What a migration brings along that goes through phases. */
+/** Functions in the text of a migration: they run the phases. */
 const PHASES = `
 interface Phase {
   name: string;
@@ -107,7 +107,7 @@ async function work(runner: QueryRunner, phases: Phase[], begin: string[], end: 
   if (runner.isTransactionActive) {
     throw new Error('each batch is a transaction of its own: run it with typeorm migration:run --transaction none');
   }
-  // One connection: what is set holds for it alone.
+  // The settings hold for one connection: all phases must use it.
   await runner.connect();
   try {
     for (const sql of begin) await runner.query(sql);

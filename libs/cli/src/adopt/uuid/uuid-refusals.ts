@@ -18,7 +18,7 @@ function namedTwice(table: string): InputError {
   return new InputError(`--table names ${table} twice: name each table once, and its one key with --column`);
 }
 
-/** A column that refers to two keys cannot have the numbers of both. */
+/** The error for a column that refers to two keys: it cannot have the numbers of both. */
 function refersToTwoKeys(place: string, key: string, other: string): CommandFailedError {
   return new CommandFailedError(
     `${place} refers to ${key} and to ${other}, whose rows get numbers of their own: one column cannot hold both. Drop one ` +
@@ -26,7 +26,7 @@ function refersToTwoKeys(place: string, key: string, other: string): CommandFail
   );
 }
 
-/** What would be lost, or go on with the old column, when another takes its name. */
+/** The error for an object that would be lost, or go on using the old column, when another column takes its name. */
 export function inTheWay(what: string, place: string): CommandFailedError {
   return new CommandFailedError(
     `${what} stands in the way of new keys for ${place}: drop it before the migration, and create it again after`,
@@ -54,7 +54,7 @@ export function notAnOrder(table: string, column: string, why: string): InputErr
   );
 }
 
-/** What is wrong with the order of several tables. */
+/** The error that lists the problems with the order of several tables. */
 export function notOrders(each: readonly InputError[]): InputError {
   return new InputError(
     `the rows of ${each.length} tables have no order of creation`,
@@ -69,7 +69,9 @@ export function notOnSqlite(): CommandFailedError {
   );
 }
 
-/** A start between the migrations, or after them, would drop what no entity names. */
+/**
+ * The error for `synchronize: true`: a start between or after the migrations would drop columns that no entity names.
+ */
 export function synchronizes(place: string, kept: string): CommandFailedError {
   return new CommandFailedError(
     `${place} sets synchronize: true: a start of the application would drop the numbers between the two migrations, and ` +
@@ -77,7 +79,7 @@ export function synchronizes(place: string, kept: string): CommandFailedError {
   );
 }
 
-/** What a swap says that is to go back without the UUIDs. */
+/** The error of a swap back when the UUIDs are gone. */
 export function uuidsAreGone(table: string, kept: string): string {
   return (
     `${table} has no column ${kept} any more, and its keys are numbers: the UUIDs were dropped (by synchronize: true?). ` +
@@ -85,7 +87,7 @@ export function uuidsAreGone(table: string, kept: string): string {
   );
 }
 
-/** What a swap says that finds no numbers. */
+/** The error of a swap that finds no numbers. */
 export function numbersAreGone(table: string, fresh: string): string {
   return (
     `${table} has no column ${fresh}: the first migration has not run, or the column was dropped (by synchronize: true?). ` +
@@ -93,7 +95,7 @@ export function numbersAreGone(table: string, fresh: string): string {
   );
 }
 
-/** A key whose rows get numbers, and the columns that have its values. */
+/** A key whose rows get numbers, and the columns that hold its values. */
 export interface ReferencedKey<Column> {
   readonly key: Column;
   /** The key, the columns that refer to it, those that refer to these, and so on. */
@@ -101,18 +103,18 @@ export interface ReferencedKey<Column> {
 }
 
 interface Place {
-  /** Its table, as SQL names it. */
+  /** The table, as SQL names it. */
   readonly path: string;
   readonly table: string;
   readonly column: string;
 }
 
 /**
- * Finds the keys that get numbers of their own among those that were named, and what refers to each. A named key that
- * refers to another named one has the values of that: it is among its columns, and gets its numbers. Where two keys refer
- * to each other, the one that was named first gets the numbers.
- * @param referring the columns of which a foreign key names this one
- * @throws InputError for a table that was named twice; CommandFailedError for a column that would need two numbers
+ * Finds, among the named keys, those that get numbers of their own, and the columns that refer to each. A named key
+ * that refers to another named key is one of that key's columns, and gets its numbers. Where two keys refer to each
+ * other, the one that was named first gets the numbers.
+ * @param referring reads the columns with a foreign key to this one
+ * @throws InputError for a table that is named twice; CommandFailedError for a column that would need two numbers
  */
 export async function referencedKeys<Column extends Place>(
   named: readonly Column[],
@@ -143,7 +145,7 @@ export async function referencedKeys<Column extends Place>(
   return own;
 }
 
-/** @returns true where the column is one of these */
+/** @returns true when the column is one of these */
 export function isAmong(columns: readonly Place[], { path, column }: Pick<Place, 'path' | 'column'>): boolean {
   return columns.some((one) => one.path === path && one.column === column);
 }

@@ -1,3 +1,4 @@
+import { resolveOptions } from '../../config/option-rules.js';
 import { WaitTimeoutError } from '../../generator/generator-errors.js';
 import type { WaitOptions } from '../../generator/waiting.js';
 import { ClosedError } from '../../lease/lease-errors.js';
@@ -9,7 +10,7 @@ import type { App, AppSegmentStore } from '../segment-store.js';
 import { ReservationCounters, type SegmentContext, SegmentPrefetcher } from '../segment-policy.js';
 import { SegmentNotReadyError, storeError } from '../segment-errors.js';
 import { prepareStore } from '../segment-generator.js';
-import { resolveSegmentOptions, type SegmentOptions } from '../segment-options.js';
+import { segmentOptions, type SegmentOptions } from '../segment-options.js';
 import { checkApp, composeShardedId, shardOf, SHARDS } from './sharded-id.js';
 import { NoShardedIdLeftError, ShardedIdsNotReadyError, UnknownAppError } from './sharded-errors.js';
 
@@ -54,9 +55,9 @@ export class ShardedGenerator {
   constructor(
     private readonly store: AppSegmentStore,
     ports: PrefetcherPorts,
-    options?: SegmentOptions,
+    options: SegmentOptions = {},
   ) {
-    this.ctx = { options: resolveSegmentOptions(options), ports, counters: new ReservationCounters() };
+    this.ctx = { options: resolveOptions(segmentOptions, options), ports, counters: new ReservationCounters() };
     this.outputs = new BufferedOutputs(this.ctx);
     const removed = (apps: readonly number[]): void => apps.forEach((app) => this.closeApp(app));
     this.directory = new AppDirectory(store, ports.timers, this.ctx.options.opTimeoutMs, removed);

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
 import { hostTimers, monotonicClock } from '@raindrop/node/internal';
 
-/** One empty place for worker rows, made for one case, and what others may do to it. */
+/** One empty place for worker rows, made for one case, and what other programs may do to the rows. */
 export interface WorkerStoreBench {
-  /** Opens one more store of the same rows, as another process would. The bench closes it. */
+  /** Opens another store of the same rows, as another process would. The bench closes it. */
   open(): WorkerStore;
   /** Another program writes the row: it counts `version` up, and knows no `ownVersion`. For `foreignWriters`. */
   foreignWrite?(id: number): Promise<void>;
-  /** Somebody marks the row deleted. For `deletedRows`. */
+  /** An operator marks the row deleted. For `deletedRows`. */
   markDeleted?(id: number): Promise<void>;
   /** Closes every store and removes the place. */
   dispose(): Promise<void>;
@@ -17,7 +17,7 @@ export interface WorkerStoreBench {
 export const LARGEST = Number.MAX_SAFE_INTEGER;
 export const LAYOUTS = ['1@1704067200000:t41.w10.b1.s11', '1000@1672531200:t33.w10.b1.s18.e1=0'] as const;
 
-/** Columns of times may be that much coarser than a clock, ms. */
+/** A column of times may be coarser than a clock by this, ms. */
 export const COARSE_MS = 1_000;
 
 /** A write that takes the row as it was read. */
@@ -37,7 +37,7 @@ export function writeTo(row: WorkerRow, change: Partial<WorkerWrite> = {}): Work
   };
 }
 
-/** A row without the end of its lease: who has no clock but his own sees that end elsewhere. */
+/** A row without the end of its lease: a store without a clock of its own computes that end by the reader's clock. */
 export function storedOf(row: WorkerRow): object {
   return { ...row, leaseUntilMs: 'not compared' };
 }
@@ -46,7 +46,7 @@ export const byId = (rows: readonly WorkerRow[]): WorkerRow[] => [...rows].sort(
 
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
-/** Lets others run: a store may answer without waiting for anything. */
+/** Lets other work run: a store in memory may answer without waiting. */
 export const turn = (): Promise<void> => hostTimers.turn();
 
 /** What the cases do with one bench. */
@@ -96,10 +96,10 @@ export class Rows {
   }
 }
 
-/** The cases of one topic: what holds, and how that is shown. */
+/** The cases of one topic: the promise, and the test of it. */
 export type Cases = Readonly<Record<string, (rows: Rows) => Promise<void>>>;
 
-/** The same data, made here: what comes from another realm, as runners have them, is of other classes. */
+/** Copies data: a test runner may make objects in another realm, where their classes are other ones. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, plain);
   if (typeof value !== 'object' || value === null) return value;

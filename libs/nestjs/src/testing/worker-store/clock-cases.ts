@@ -46,7 +46,7 @@ async function leftMs(store: WorkerStore, id: number): Promise<number> {
   return row!.leaseUntilMs - nowMs;
 }
 
-/** Leases last as long for everybody, however wrong the clock of a process is: by the store's clock, or by none. */
+/** A lease lasts equally long for all processes, however wrong their clocks are: by the store's clock, or by none. */
 export const clockCases: Cases = {
   'leaves a held row to its holder, for a process whose clock is an hour ahead': async (rows) => {
     const [holder, other] = [await rows.prepared(2), rows.open()];
@@ -88,7 +88,7 @@ export const clockCases: Cases = {
       },
     ]),
   ),
-  'ends a lease without its holder, for everybody, whatever their clocks are, until he renews it': async (rows) => {
+  'ends a lease that its holder does not renew, for all processes, whatever their clocks are': async (rows) => {
     const [holder, other] = [await rows.prepared(2), rows.open()];
     await rows.take(holder, 1, { leaseMs: SHORT_LEASE_MS });
     for (const aheadMs of [0, HOUR_MS, -HOUR_MS]) {
@@ -105,14 +105,14 @@ export const clockCases: Cases = {
 };
 
 const AHEAD_MS = 95_000;
-/** So many that whoever does one after the other is seen at it. */
+/** So many rows that a fence which changes them one after the other is seen at it. */
 const MANY = 60;
 const ROUNDS = 3;
 
 /** `fence` raises every odometer, all at one moment. */
 export const fenceCases: Cases = {
   'fences: every row is free, with both odometers past all that can have been granted': fencesAll,
-  'fences all rows or none, whoever looks meanwhile': async (rows) => {
+  'fences all rows or none, for every reader meanwhile': async (rows) => {
     const store = await rows.prepared(MANY);
     const others = Array.from({ length: 3 }, () => rows.open());
     // Connected by now, they are fast enough to look in between.
@@ -132,7 +132,7 @@ export const fenceCases: Cases = {
       assert.ok((await store.readTable()).rows.every(isFenced), 'a row was left out by the fence');
     }
   },
-  'fences in such a way that of writes that race with it none comes between the rows': async (rows) => {
+  'fences at one moment: no write that races with it comes between the rows': async (rows) => {
     const store = await rows.prepared(MANY);
     const other = rows.open();
     const before = byId((await other.readTable()).rows);
@@ -153,7 +153,7 @@ export const fenceCases: Cases = {
   },
 };
 
-/** Looks at the table, or at its ends one after the other, until the fence is over. */
+/** Reads the table, or its first and last row, until the fence is over. */
 async function watch(
   store: WorkerStore,
   index: number,
@@ -214,9 +214,9 @@ const READS: Readonly<Record<string, (store: WorkerStore, id: number) => Promise
   },
 };
 
-/** What was acknowledged is there for everybody, from that moment on: no follower, cache or snapshot may answer. */
+/** From the acknowledgement on, every process reads what was written: no follower, cache or snapshot may answer. */
 export const linearizableCases: Cases = {
-  'shows what was written to everybody, from the moment of the answer': async (rows) => {
+  'shows every process what was written, from the moment of the answer': async (rows) => {
     const stores = [await rows.prepared(), rows.open(), rows.open()];
     for (const store of stores) await store.readTable();
     for (let round = 0; round < RACES; round++) {
@@ -231,7 +231,7 @@ export const linearizableCases: Cases = {
       }
     }
   },
-  'shows new rows, a new layout and a fence to everybody, from the moment of the answer': async (rows) => {
+  'shows every process new rows, a new layout and a fence, from the moment of the answer': async (rows) => {
     const [one, other] = [await rows.prepared(2), rows.open()];
     same(await rows.ids(other), upTo(2), 'the rows');
     for (let max = 3; max < 9; max++) {
@@ -250,10 +250,13 @@ export const linearizableCases: Cases = {
     assert.equal((await rows.of(other, 1)).token, '', 'another process does not show the fence');
     assert.equal(await other.write(writeTo(row)), false);
   },
-  'never shows an older row after a newer one, whoever has seen that': linearizableHistory,
+  'never shows an older row after a newer one, whichever process has read that': linearizableHistory,
 };
 
-/** Versions follow each other, so a read is right that lies between what was known at its begin and sent before its end. */
+/**
+ * Versions follow each other. A read is right when its version lies between the last acknowledged one before it began
+ * and the last one sent before it ended.
+ */
 async function linearizableHistory(rows: Rows): Promise<void> {
   const writer = await rows.prepared();
   const first = await rows.of(writer, 2);

@@ -2,7 +2,7 @@ import { Rows, type Cases, type WorkerStoreBench } from './bench.js';
 import { clockCases, fenceCases, linearizableCases } from './clock-cases.js';
 import { deletedCases, endCases, foreignCases, prepareCases, sampleCases, writeCases } from './write-cases.js';
 
-/** One promise of a worker store, and how it is put to the test. */
+/** One promise of a worker store, and its test. */
 export interface WorkerStoreCase {
   /** For the test's name. */
   readonly name: string;

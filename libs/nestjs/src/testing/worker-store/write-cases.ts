@@ -131,7 +131,7 @@ export const writeCases: Cases = {
     assert.equal(winners.length, 1, `${winners.length} writers won`);
     has(await rows.of(stores[0]!, 1), { token: winners[0]!, version: seen[0]!.version + 1 }, 'the row');
   },
-  'remembers a layout once, whoever notes it': async (rows) => {
+  'remembers a layout once, whichever process notes it': async (rows) => {
     const store = await rows.prepared();
     await Promise.all([...LAYOUTS, ...LAYOUTS].map((each) => rows.open().rememberLayout(each)));
     await store.rememberLayout(LAYOUTS[0]);

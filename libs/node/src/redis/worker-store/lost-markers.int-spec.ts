@@ -1,10 +1,10 @@
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
-import { WorkerBench } from '../../../../../test/redis/worker-bench.js';
-import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-import { TcpSwitch } from '../../../../../test/failover/tcp-switch.js';
-import { writeTo } from '../../../../../test/contract/worker-store.contract.js';
-import { takeRow } from '../../../../../test/contract/open-store.js';
-import { until } from '../../../../../test/waiting/until.js';
+import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
+import { WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
+import { TcpSwitch } from '../../../../../test/support/proxies/tcp-switch.js';
+import { writeTo } from '../../../../../test/proof/contract/worker-store.contract.js';
+import { takeRow } from '../../../../../test/support/stores/open-store.js';
+import { until } from '../../../../../test/support/until.js';
 import type { RedisWorkerStore } from './redis-worker-store.js';
 
 const WORKERS = { min: 1, max: 2 };

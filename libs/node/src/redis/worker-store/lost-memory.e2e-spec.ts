@@ -1,9 +1,9 @@
 import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
-import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
-import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
-import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-import { until } from '../../../../../test/waiting/until.js';
+import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
+import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';
+import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
+import { until } from '../../../../../test/support/until.js';
 
 /** The next second has begun, and the next attempt was made. */
 const TICK_MS = 2_000;

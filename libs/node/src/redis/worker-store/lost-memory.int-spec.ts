@@ -1,11 +1,11 @@
 import type { Layout } from '@raindrop/core';
 import { judgeLayouts, type LayoutConflictError, wallClock } from '@raindrop/core/internal';
 import { resolveLayout } from '../../../../core/src/layout/layout-options.js';
-import { startVolatileRedis } from '../../../../../test/redis/volatile-redis.js';
-import { weakenWorkerScripts } from '../../../../../test/redis/weakened-worker-scripts.js';
-import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/redis/worker-bench.js';
-import type { PrivateServer } from '../../../../../test/servers/private-server.js';
-import { until } from '../../../../../test/waiting/until.js';
+import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
+import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';
+import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
+import { until } from '../../../../../test/support/until.js';
 
 /** The next second has begun. */
 const TICK_MS = 2_000;

@@ -1,4 +1,4 @@
-import { grantReachMs, OptionReader, PermanentError } from '@raindrop/core/internal';
+import { grantReachMs, option, type OptionsOf, PermanentError, resolveOptions, text } from '@raindrop/core/internal';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';
@@ -6,15 +6,27 @@ import { systemPorts } from '../../system/system-ports.js';
 import { LEAST_REACH_MS, RedisWorkerStore } from './redis-worker-store.js';
 import { workerScripts } from './worker-scripts.js';
 
-/** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
-export interface RedisWorkersOptions {
-  /** An ioredis client, which stays yours and open; or a URL, or ioredis' options, for a connection of its own. */
-  connection: RedisTarget;
-  /** The hash that holds everything. Services with one key share worker ids. Default `raindrop.worker`. */
-  key?: string;
-}
+/** The options of Redis as the memory of worker ids. */
+export const redisWorkersOptions = {
+  /**
+   * A client stays yours and open; the others make a connection of its own.
+   * @range an ioredis client, a URL, or ioredis' options
+   */
+  connection: option<RedisTarget, RedisTarget>(readConnection, { isRequired: true }),
+  /**
+   * The hash that holds everything. Services with one key share worker ids.
+   * @range 1-128 letters, digits or any of `. : _ - { }`
+   * @defaultValue `raindrop.worker`
+   */
+  key: text({
+    pattern: /^[\w.:{}-]{1,128}$/,
+    legal: '1 to 128 letters, digits or any of . : _ - { }',
+    default: 'raindrop.worker',
+  }),
+};
 
-type ResolvedRedisWorkersOptions = Readonly<Required<RedisWorkersOptions>>;
+/** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
+export interface RedisWorkersOptions extends OptionsOf<typeof redisWorkersOptions> {}
 
 /** Added to the reach: until the tick has ended and the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
@@ -30,17 +42,15 @@ const WAIT_LONGER_MS = 10_000;
  * @throws ConfigurationError naming every option that is wrong
  */
 export function redisWorkers(options: RedisWorkersOptions): ReservingAssigner {
-  return redisWorkersOf(resolveRedisWorkersOptions(options));
+  return redisWorkersOf(options);
 }
 
 /**
  * @param leastReachMs shorter in tests, which wait for the end of a loss: every process with the key has this reach
  * there
  */
-export function redisWorkersOf(
-  resolved: ResolvedRedisWorkersOptions,
-  leastReachMs: number = LEAST_REACH_MS,
-): ReservingAssigner {
+export function redisWorkersOf(options: RedisWorkersOptions, leastReachMs: number = LEAST_REACH_MS): ReservingAssigner {
+  const resolved = resolveOptions(redisWorkersOptions, options);
   return {
     name: 'redis',
     openStore: ({ lease, timers, warn }) => {
@@ -50,21 +60,6 @@ export function redisWorkersOf(
     },
     defaultWaitMs: (lease) => Math.max(grantReachMs(lease), leastReachMs) + WAIT_LONGER_MS,
   };
-}
-
-/** @throws ConfigurationError naming every option that is wrong */
-export function resolveRedisWorkersOptions(options: RedisWorkersOptions): ResolvedRedisWorkersOptions {
-  const reader = new OptionReader(options);
-  const resolved = Object.freeze({
-    connection: readConnection(reader),
-    key: reader.string('key', {
-      fallback: 'raindrop.worker',
-      pattern: /^[\w.:{}-]{1,128}$/,
-      legal: '1 to 128 letters, digits or any of . : _ - { }',
-    }),
-  });
-  reader.finish();
-  return resolved;
 }
 
 /** The key exists already in which worker ids were to begin. */
@@ -95,7 +90,7 @@ const TIMEOUT_MS = 5_000;
  * @throws ConfigurationError; RedisWorkersInUseError when the key exists; RedisUnavailableError
  */
 export async function initRedisWorkers(options: RedisWorkersOptions): Promise<void> {
-  const { connection, key } = resolveRedisWorkersOptions(options);
+  const { connection, key } = resolveOptions(redisWorkersOptions, options);
   const { timers } = systemPorts('exact');
   const redis = new RedisConnection(connection, timers, TIMEOUT_MS, 'foreground');
   try {

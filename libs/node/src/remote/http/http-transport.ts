@@ -7,18 +7,44 @@ import {
 } from '../remote-errors.js';
 import type { RemoteAnswer, RemoteTransport } from '../remote-batch-source.js';
 
-/** An ID takes 22 bytes with its quotes and comma; the rest is white space, should there be some. */
+/** A header with a random token. The answer echoes it, which a stored answer to another request cannot. */
+const REQUEST_HEADER = 'raindrop-request';
+
+/** A header with the fingerprint of the layout of the IDs in an answer. */
+const LAYOUT_HEADER = 'raindrop-layout';
+
+/** The most bytes of an answer for each ID: it takes 22 with its quotes and comma, and there may be white space. */
 const BYTES_PER_ID = 40;
+
+/** The most bytes of an answer besides its IDs. */
 const BYTES_BESIDE = 1_024;
+
+/** The most bytes of a refusal. */
 const BYTES_OF_REFUSAL = 16_384;
 
 /**
- * An ID service over HTTP, by the global `fetch`: connections are kept, certificates are checked, redirects are not
- * followed, and none of it keeps the process alive between requests.
+ * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they name the request
+ * that it answers, and the layout of the IDs. For ID services of your own; `apps/demo` sends them.
+ *
+ * @param request the value of the request's header `raindrop-request`. A token of 1 to 64 letters, digits, `_` and `-`
+ * is echoed; any other value is not, and the client then refuses the answer
+ */
+export function remoteIdsHeaders(layout: Layout, request: unknown): Record<string, string> {
+  const isToken = typeof request === 'string' && /^[\w-]{1,64}$/.test(request);
+  return {
+    ...(isToken && { [REQUEST_HEADER]: request }),
+    [LAYOUT_HEADER]: layout.fingerprint,
+    'cache-control': 'no-store',
+  };
+}
+
+/**
+ * Asks an ID service over HTTP, by the global `fetch`. Connections are kept and certificates are checked; redirects are
+ * not followed. An idle connection does not keep the process alive.
  */
 export class HttpTransport implements RemoteTransport {
   readonly name: string;
-  /** Where IDs are, without a query. */
+  /** The address of the IDs, without a query. */
   private readonly ids: URL;
   readonly #apiKey: string | undefined;
 
@@ -31,7 +57,7 @@ export class HttpTransport implements RemoteTransport {
     const path = url.pathname.replace(/\/+$/, '');
     this.name = `the ID service at ${url.origin}${path}`;
     this.ids = new URL(url);
-    // Not by resolving one against the other: a path that begins with two slashes would name another host.
+    // The path is set as text: resolved as a URL, a path that begins with two slashes would name another host.
     this.ids.pathname = `${path}/v1/ids`;
     this.#apiKey = apiKey;
   }
@@ -50,10 +76,10 @@ export class HttpTransport implements RemoteTransport {
     return { ids: this.idsOf(text), layout: response.headers.get(LAYOUT_HEADER) };
   }
 
-  /** The connections are `fetch`'s, and close by themselves. */
+  /** Does nothing: the connections belong to `fetch`, and close by themselves. */
   close(): void {}
 
-  /** @throws Error that says why, and holds nothing of the request */
+  /** @throws Error that says why, and shows no part of the request */
   private async ask(count: number, code: string | undefined, request: string, signal: AbortSignal): Promise<Response> {
     const url = new URL(this.ids);
     url.searchParams.set('count', String(count));
@@ -86,7 +112,7 @@ export class HttpTransport implements RemoteTransport {
   }
 }
 
-/** Undefined when it is none. */
+/** Undefined when the text is no JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -100,37 +126,16 @@ async function discard(response: Response): Promise<void> {
 }
 
 /**
- * `fetch failed` says nothing; what it was is in the cause.
- * @throws Error that says why, and holds nothing of the request
+ * Throws the cause of a `fetch failed`, whose own message says nothing.
+ * @throws Error that says why, and shows no part of the request
  */
 function plainly(error: unknown): never {
   const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
   throw new Error(cause?.code || cause?.message || String(message));
 }
 
-/** Names the request; random, and echoed by the answer, so that a stored answer is told from a fresh one. */
-const REQUEST_HEADER = 'raindrop-request';
-
-/** The fingerprint of the layout that the IDs of an answer have. */
-const LAYOUT_HEADER = 'raindrop-layout';
-
 /**
- * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they say which request
- * it is for, and what layout the IDs have. For services of your own; `apps/demo` sends it.
- *
- * @param request what the request's header `raindrop-request` says; anything but a short token is not echoed
- */
-export function remoteIdsHeaders(layout: Layout, request: unknown): Record<string, string> {
-  const isToken = typeof request === 'string' && /^[\w-]{1,64}$/.test(request);
-  return {
-    ...(isToken && { [REQUEST_HEADER]: request }),
-    [LAYOUT_HEADER]: layout.fingerprint,
-    'cache-control': 'no-store',
-  };
-}
-
-/**
- * The body of an answer as text; undefined when it has more bytes than `most`, of which no more are read then.
+ * Reads the body of an answer as text. Undefined when it has more bytes than `most`: the rest is not read.
  * @throws what reading the body throws
  */
 async function boundedText(response: Response, most: number): Promise<string | undefined> {
@@ -146,7 +151,7 @@ async function boundedText(response: Response, most: number): Promise<string | u
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** For how long an answer asks not to be asked again, ms; undefined when it does not say so in a legal way. */
+/** The pause for which `Retry-After` asks, ms; undefined without a legal one. */
 function retryAfterMs(headers: Headers): number | undefined {
   const given = headers.get('retry-after');
   if (given === null) return undefined;
@@ -154,7 +159,7 @@ function retryAfterMs(headers: Headers): number | undefined {
   return ms >= 0 ? ms : undefined;
 }
 
-/** By the sender's own clock, which may not be ours. */
+/** The time up to a date, by the clock of the sender: the clock of this host may differ. */
 function untilDate(given: string, sent: string | null): number {
   return sent === null ? Number.NaN : Date.parse(given) - Date.parse(sent);
 }

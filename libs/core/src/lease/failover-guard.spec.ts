@@ -1,0 +1,442 @@
+import { FaultStore } from '../../../../test/support/engine/fault-store.js';
+import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import { live, repeats } from '../../../../test/support/engine/live.js';
+import type { LayoutOptions } from '../layout/layout-options.js';
+import {
+  type BelievedServer,
+  FailoverGuard,
+  FormerPrimaryError,
+  grantReachMs,
+  type GuardedServer,
+  judgeServer,
+  MOST_LOOKS,
+  type ServerVerdict,
+  sessionAgesOf,
+  type StoreTerm,
+} from './failover-guard.js';
+import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
+import { StoreSession } from './store-session.js';
+
+const NOW = 1_700_000_000_000;
+
+const REACH = 185_000;
+
+const seen = (change: Partial<StoreTerm>): StoreTerm => ({
+  ...{ nowMs: NOW, term: 'A', knownTerm: 'A', epoch: 100, lostAtMs: 50, reachMs: REACH },
+  ...change,
+});
+
+const judge = (change: Partial<StoreTerm>, believed?: BelievedServer, wasRestored = false): ServerVerdict =>
+  judgeServer(seen(change), REACH, believed, wasRestored);
+
+describe('The server that answers', () => {
+  it('is believed as it is when it is the one that was noted', () => {
+    for (const believed of [undefined, { term: 'A', epoch: 100 }]) {
+      const verdict = judge({}, believed);
+      expect(verdict).toEqual({
+        ...{ isAnother: false, isNewFailover: false, mustRecord: false },
+        ...{ epoch: 100, floorMs: 50 + REACH },
+      });
+    }
+  });
+
+  it('is noted first where the table was never seen on one, without a loss', () => {
+    const verdict = judge({ knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 });
+    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, epoch: NOW, floorMs: 0 });
+  });
+
+  it('is not noted where nothing tells servers apart', () => {
+    const nothing = { term: '', knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
+    for (const believed of [undefined, { term: '', epoch: 0 }]) {
+      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, floorMs: 0 });
+    }
+  });
+
+  it.each([
+    ['another one was noted', { term: 'B' }, undefined],
+    [
+      'another one was noted, and this process knows of a later one',
+      { term: 'B', epoch: 100 },
+      { term: 'C', epoch: 300 },
+    ],
+    [
+      'its note is gone, which this process knows',
+      { knownTerm: undefined, epoch: 0, lostAtMs: 0 },
+      { term: 'A', epoch: 9 },
+    ],
+    [
+      'its note is gone, and it was another one',
+      { knownTerm: undefined, epoch: 0, lostAtMs: 0 },
+      { term: 'B', epoch: 0 },
+    ],
+    ['another one was noted side by side', {}, { term: 'B', epoch: 100 }],
+    ['it was taken for the first one by a process that knew of none', { lostAtMs: 0 }, { term: 'B', epoch: 20 }],
+  ])('has taken over and may have lost commits when %s', (_, change, believed) => {
+    const { isNewFailover, mustRecord, isAnother, epoch, floorMs } = judge(change, believed);
+    expect({ isNewFailover, mustRecord, isAnother, floorMs }).toEqual({
+      ...{ isNewFailover: true, mustRecord: true, isAnother: true },
+      floorMs: NOW + REACH,
+    });
+    // After all that were seen, whatever the clock says.
+    expect(epoch).toBe(NOW);
+    const ahead = judgeServer({ ...seen(change), nowMs: 1 }, REACH, believed);
+    expect(ahead.epoch).toBe(Math.max(seen(change).epoch, believed?.epoch ?? 0) + 1);
+  });
+
+  it('is refused when a later one was believed: it was the primary before that', () => {
+    expect(() => judge({}, { term: 'B', epoch: 101 })).toThrow(FormerPrimaryError);
+    // Also with a failover in its own past.
+    expect(() => judge({ lostAtMs: NOW - 31_536_000_000 }, { term: 'B', epoch: 101 })).toThrow(FormerPrimaryError);
+  });
+
+  it('is believed when it came after the one that was believed, with the same term or another', () => {
+    for (const term of ['A', 'B']) {
+      expect(judge({}, { term, epoch: 99 })).toMatchObject({
+        isAnother: true,
+        isNewFailover: false,
+        mustRecord: false,
+        epoch: 100,
+      });
+    }
+  });
+
+  it('is noted again when its memory went back, once', () => {
+    const believed = { term: 'A', epoch: 100 };
+    expect(judge({ epoch: 90 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
+    expect(judge({ epoch: 100 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
+    // Another process was faster.
+    expect(judge({ epoch: NOW }, believed, true)).toMatchObject({
+      isNewFailover: false,
+      isAnother: true,
+      mustRecord: false,
+    });
+  });
+
+  it('gets the longest reach, with no other epoch, and its name once it tells it', () => {
+    expect(judge({ reachMs: 1 })).toMatchObject({
+      isNewFailover: false,
+      mustRecord: true,
+      epoch: 100,
+      floorMs: 50 + REACH,
+    });
+    const told = judge({ knownTerm: '' }, { term: '', epoch: 100 });
+    expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, epoch: 100 });
+  });
+});
+
+const DAY = 86_400_000;
+
+const LEGAL: readonly LeaseOptions[] = [
+  {},
+  { horizonMs: 2 * DAY },
+  { leaseMs: 8_000, heartbeatIntervalMs: 2_000, horizonMs: 68_000 },
+  { leaseMs: 8_000, heartbeatIntervalMs: 2_000, horizonMs: 2 * DAY, maxClockSkewMs: 100 },
+  { leaseMs: 100, heartbeatIntervalMs: 50, opTimeoutMs: 10, graceMs: 0, maxClockSkewMs: 100 },
+  { leaseMs: 100, heartbeatIntervalMs: 50, opTimeoutMs: 10, graceMs: 0, maxClockSkewMs: 3_600_000 },
+  { leaseMs: 60_051, heartbeatIntervalMs: 50, opTimeoutMs: 60_000, graceMs: 0, maxClockSkewMs: 20_017 },
+  { leaseMs: 660_001, heartbeatIntervalMs: 600_000, opTimeoutMs: 60_000, graceMs: 0, maxClockSkewMs: 3_600_000 },
+  { leaseMs: DAY, horizonMs: DAY, graceMs: DAY },
+  { sharedWithOriginal: true },
+  { commitLossWindowMs: 60_000 },
+];
+
+describe('A guard against failovers', () => {
+  let guard: FailoverGuard;
+  /** The server that answers; undefined while none does. */
+  let state: StoreTerm | undefined;
+  /** What was written to servers: `fit` and `record`, with their terms. */
+  let written: string[];
+
+  const server: GuardedServer<string> = {
+    read: () =>
+      state === undefined
+        ? Promise.reject(new Error('read ECONNRESET'))
+        : Promise.resolve(`of ${state.term}, ${state.epoch}`),
+    judge: (answer) => ({ answer, seen: state!, verdict: guard.judge(state!) }),
+    settle: ({ seen: { term }, verdict: { mustRecord, epoch, isNewFailover } }, mustFit) => {
+      if (mustFit) written.push(`fit ${term}`);
+      if (mustRecord) {
+        written.push(`record ${term}`);
+        state = { ...state!, knownTerm: term, epoch, reachMs: REACH, ...(isNewFailover && { lostAtMs: NOW }) };
+      }
+      return Promise.resolve({ term, epoch });
+    },
+    unsettled: () => new Error('another server at every look'),
+  };
+
+  beforeEach(async () => {
+    guard = new FailoverGuard(REACH);
+    guard.mayWrite = true;
+    state = seen({ epoch: 1, lostAtMs: 0 });
+    written = [];
+    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { floorMs: 0 } });
+  });
+
+  it('believes another server once that has been given what it lacks, and is recorded', async () => {
+    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual(['fit B', 'record B']);
+    expect(guard.believed).toEqual({ term: 'B', epoch: NOW });
+  });
+
+  it('gives another server what it lacks also where another process has recorded it', async () => {
+    state = seen({ term: 'B', knownTerm: 'B', epoch: 2, lostAtMs: 9 });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { floorMs: 9 + REACH } });
+    expect(written).toEqual(['fit B']);
+  });
+
+  it('writes nothing to any server before it may', async () => {
+    guard.mayWrite = false;
+    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual([]);
+  });
+
+  it.each([
+    ['a layout that was seen since', 'a layout', ['fit B', 'fit B']],
+    ['nothing where no new layout was seen since', 'known', ['fit B']],
+  ])('gives a server whose answer was lost %s', async (_, layout, expected) => {
+    guard.noteLayouts(['known']);
+    const successor = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
+    state = successor;
+    const { settle } = server;
+    const breaking = {
+      ...server,
+      settle: (...given: Parameters<typeof settle>) => ((state = undefined), settle(...given)),
+    };
+    await expect(guard.look(breaking)).rejects.toThrow('ECONNRESET');
+    // The process is led to the former primary once more, and sees a layout there.
+    state = seen({ epoch: 1, lostAtMs: 0 });
+    await guard.look(server);
+    guard.noteLayouts([layout]);
+    state = successor;
+    await guard.look(server);
+    expect(written).toEqual(expected);
+  });
+
+  it('does not go back to a server whose answer was read before, and comes after that of its successor', async () => {
+    const former = state!;
+    let arrive!: () => void;
+    const late: GuardedServer<string> = {
+      ...server,
+      read: () => new Promise((resolve) => (arrive = () => resolve('of A, 1'))),
+      judge: (answer) => ({ answer, seen: former, verdict: guard.judge(former) }),
+    };
+    const looking = guard.look(late);
+    state = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
+    const other = guard.look(server);
+    arrive();
+    await other;
+    await looking.catch((error: unknown) => expect(error).toBeInstanceOf(FormerPrimaryError));
+    expect(guard.believed).toEqual({ term: 'B', epoch: 2 });
+  });
+
+  it('sees that the memory of the believed server went back, until that is recorded', async () => {
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 100 });
+    await guard.look(server);
+    written = [];
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 99 });
+    const { settle } = server;
+    const lost = { ...server, settle: () => ((state = undefined), Promise.resolve({ term: 'A', epoch: 5 })) };
+    await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
+    // Other processes have written since: the revision alone does not tell it any more.
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 200 });
+    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual(['fit A', 'record A']);
+    written = [];
+    await guard.look(server);
+    expect(written).toEqual([]);
+  });
+
+  it('believes no answer from before the record', async () => {
+    const before = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    state = before;
+    // Every record is lost.
+    const forgetful = {
+      ...server,
+      settle: async (...given: Parameters<typeof server.settle>) => {
+        const settled = await server.settle(...given);
+        state = before;
+        return settled;
+      },
+    };
+    await expect(guard.look(forgetful)).rejects.toThrow('another server at every look');
+    expect(written).toHaveLength(2 * MOST_LOOKS);
+    expect(guard.believed).toEqual({ term: 'A', epoch: 1 });
+  });
+});
+
+describe('The age of sessions', () => {
+  it('is 60 s by default, with another session beside from 44 s on and a reach of 218 s', () => {
+    const ages = { maxSessionAgeMs: 60_000, renewSessionAfterMs: 44_000, reachMs: 218_000 };
+    expect(sessionAgesOf(resolveLeaseOptions({}))).toEqual(ages);
+  });
+
+  it('is longer where the reach is long enough for that', () => {
+    const lease = resolveLeaseOptions({ leaseMs: 180_000, heartbeatIntervalMs: 30_000 });
+    const ages = { maxSessionAgeMs: 267_000, renewSessionAfterMs: 231_000, reachMs: 545_000 };
+    expect(sessionAgesOf(lease)).toEqual(ages);
+  });
+
+  it.each(LEGAL)('lets nothing be granted past the reach: %p', (options) => {
+    const lease = resolveLeaseOptions(options);
+    const { maxSessionAgeMs, reachMs } = sessionAgesOf(lease);
+    // True times from the moment at which the primary is replaced; each clock is as wrong as it may be.
+    const lastGrantMs = lease.opTimeoutMs + maxSessionAgeMs;
+    const holderClockMs = lastGrantMs + lease.maxClockSkewMs + lease.maxClockSkewMs;
+    const successorClockMs = 0 - lease.maxClockSkewMs;
+    expect(holderClockMs + lease.horizonMs).toBeLessThanOrEqual(successorClockMs + reachMs);
+    expect(reachMs).toBeGreaterThanOrEqual(grantReachMs(lease));
+  });
+
+  it.each(LEGAL)('suffices for two renewals at least: %p', (options) => {
+    const lease = resolveLeaseOptions(options);
+    const { heartbeatIntervalMs, opTimeoutMs } = lease;
+    const { maxSessionAgeMs, renewSessionAfterMs } = sessionAgesOf(lease);
+    expect(renewSessionAfterMs).toBeGreaterThanOrEqual(heartbeatIntervalMs);
+    expect(maxSessionAgeMs - renewSessionAfterMs).toBe(heartbeatIntervalMs + 2 * opTimeoutMs);
+  });
+});
+
+const LEASE: LeaseOptions = {
+  ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 5_000, graceMs: 2_000, opTimeoutMs: 1_000 },
+  ...{ maxClockSkewMs: 1_000, waitForWorkerMs: 600_000 },
+};
+
+const REACH_MS = 20_000;
+
+const ONE_ROW = { serviceMaxWorkId: 1 };
+
+/** A primary, which serves on the sessions that it has, and the server that was promoted in its place: new ones lead there. */
+class Replaced extends WorkerDatabase {
+  successor: WorkerDatabase | undefined;
+
+  constructor() {
+    super();
+    this.table.term = 'server 1';
+  }
+
+  process(seed: number, options: KeeperBenchOptions = {}): KeeperBench {
+    const makeStore = (_: WorkerDatabase, time: KeeperBench['time']): FaultStore => {
+      const store = new FaultStore(this.table, time, this.time, REACH_MS);
+      const { abandon } = store;
+      store.abandon = () => {
+        abandon.call(store);
+        if (this.successor !== undefined) store.attach(this.successor.table);
+      };
+      return store;
+    };
+    return new KeeperBench({ database: this, seed, layout: ONE_ROW, lease: LEASE, makeStore, ...options });
+  }
+
+  promote(): void {
+    this.successor = new WorkerDatabase(this.time);
+    this.restore(this.table, this.successor.table);
+    this.successor.table.term = 'server 2';
+  }
+}
+
+describe('A primary that was replaced and lives on', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** The holder goes to the successor; a start that waits for its row stays where it is until it is told otherwise. */
+  async function replaced(): Promise<[holder: KeeperBench, start: KeeperBench]> {
+    const database = new Replaced();
+    const holder = database.process(1);
+    await holder.keeper.start();
+    const start = database.process(2);
+    void start.keeper.start().catch(() => undefined);
+    await live(3_000, holder, start);
+    database.promote();
+    holder.store.attach(database.successor!.table);
+    await live(15_000, holder, start);
+    return [holder, start];
+  }
+
+  it('gives no row away whose holder renews it at the successor', async () => {
+    const [holder, start] = await replaced();
+    expect(holder.issued.length).toBeGreaterThan(100);
+    expect(repeats(holder, start)).toBe(0);
+    expect(start.store.writes.length).toBeGreaterThan(0);
+  });
+
+  it('would give it away if it were believed when it confirms that: the control', async () => {
+    jest.spyOn(StoreSession.prototype, 'reconnect').mockReturnValue(undefined);
+    expect(repeats(...(await replaced()))).toBeGreaterThan(10);
+  });
+});
+
+/** What `fenceWorkers` takes by default: maxClockSkewMs + horizonMs. */
+const BARRED_MS = 95_000;
+
+const ONE: KeeperBenchOptions = { layout: { serviceMaxWorkId: 1 } };
+
+/** A holder whose table is restored from a backup that knows nothing of it, and a process that starts just then. */
+async function restoredUnder(isFenced: boolean): Promise<[holder: KeeperBench, next: KeeperBench]> {
+  const database = await WorkerDatabase.withRows({ min: 1, max: 1 });
+  const backup = database.snapshot();
+  const holder = await KeeperBench.started({ ...ONE, database });
+  await live(2_000, holder);
+  database.restore(backup);
+  if (isFenced) await holder.store.fence(BARRED_MS);
+  const next = new KeeperBench({ ...ONE, database, seed: 2, lease: { waitForWorkerMs: 600_000 } });
+  void next.keeper.start().catch(() => undefined);
+  await live(BARRED_MS + 30_000, holder, next);
+  return [holder, next];
+}
+
+describe('a table restored from a backup under a running holder', () => {
+  it('repeats no ID once it is fenced', async () => {
+    const [holder, next] = await restoredUnder(true);
+    expect(repeats(holder, next)).toBe(0);
+    expect([holder.issued.length > 20, holder.issued.length + next.issued.length > 100]).toEqual([true, true]);
+  });
+
+  it('repeats IDs unless it is fenced: the test can fail', async () => {
+    const [holder, next] = await restoredUnder(false);
+    expect(repeats(holder, next)).toBeGreaterThan(0);
+  });
+});
+
+describe('a fence', () => {
+  it('takes every row away at the next heartbeat, and gives none out before its time', async () => {
+    const bench = await KeeperBench.started(ONE);
+    bench.issue();
+    expect(await bench.store.fence(BARRED_MS)).toBe(1);
+    const other = new KeeperBench({ ...ONE, database: bench.database, seed: 2 });
+    await expect(other.keeper.start()).rejects.toMatchObject({ census: { total: 1, live: 0, ahead: 1 } });
+    await live(10_500, bench);
+    expect(bench.events.find(({ type }) => type === 'lease-lost')).toMatchObject({ workerId: 1 });
+    expect(bench.refusal()).toBe('LEASE_LOST');
+    const last = bench.issued.at(-1)!;
+    await live(BARRED_MS, bench);
+    expect(bench.refusal()).toBeUndefined();
+    expect(bench.issued.at(-1)).toBeGreaterThan(last);
+  });
+
+  it.each<Partial<LayoutOptions>>([
+    { timeUnit: 'second', timeStampLength: 31 },
+    { timeUnit: 'minute', timeStampLength: 25 },
+    { timeUnit: 'hour', timeStampLength: 19 },
+    { timeUnit: 'day', timeStampLength: 15 },
+  ])('burns whole ticks: $timeUnit', async (layout) => {
+    const options = { layout: { ...layout, serviceMaxWorkId: 1 } };
+    const bench = await KeeperBench.started(options);
+    bench.issue();
+    const { unitMs, timeline } = bench.resolved.layout;
+    const fencedTick = timeline.tickAt(bench.database.time.wall + BARRED_MS);
+    await bench.store.fence(BARRED_MS);
+    bench.kill();
+    await bench.database.advance(BARRED_MS + unitMs);
+    const next = await KeeperBench.started({ ...options, database: bench.database, seed: 2 });
+    expect(next.next()).toMatch(new RegExp(`^${fencedTick + 1}:`));
+  });
+
+  it('may be put up twice, and does not lower what is higher', async () => {
+    const bench = await KeeperBench.started(ONE);
+    await bench.store.fence(BARRED_MS);
+    const { odometers } = bench.database.row(1);
+    await bench.store.fence(1_000);
+    expect(bench.database.row(1).odometers).toEqual(odometers);
+  });
+});

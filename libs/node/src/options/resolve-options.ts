@@ -1,0 +1,176 @@
+import type {
+  Layout,
+  ResolvedGeneratorOptions,
+  ResolvedLayout,
+  ResolvedLeaseOptions,
+  ResolvedSegmentOptions,
+} from '@raindrop/core';
+import {
+  LASTING_LAYOUT,
+  namesNoLayout,
+  OptionReader,
+  readAnyLayout,
+  readGeneratorOptions,
+  readLeaseOptions,
+  readOptions,
+  type ReadOptions,
+  reportOutsideLife,
+  segmentOptions,
+} from '@raindrop/core/internal';
+import { SEGMENT_TABLE } from '../segment-table/segment-tables.js';
+import { WORKER_NODE_TABLE } from '../worker-node-table/worker-node-table.js';
+import { WORKER_TABLE } from '../worker-table/worker-table.js';
+import { isReserving, needsNoRows, readAssignerOptions, type ResolvedAssignerOptions } from './assigner-options.js';
+import { commonOptions, refuseNonObject, type ResolvedCommonOptions } from './common-options.js';
+import {
+  refuseMisplaced,
+  segmentModuleOptions,
+  type SegmentModuleOptions,
+  type ServiceOptions,
+  snowflakeOptions,
+  type SnowflakeModuleOptions,
+} from './service-options.js';
+
+/** The options, checked and complete. Nothing downstream reads raw options. */
+export type ResolvedServiceOptions = ResolvedSnowflakeOptions | ResolvedSegmentModuleOptions;
+
+/**
+ * Checks all options at once.
+ * @param readMore reads options that are somebody's own, with the same reader
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveServiceOptions<More extends object>(
+  options: ServiceOptions,
+  nowMs: number,
+  readMore?: (reader: OptionReader) => More,
+): ResolvedServiceOptions & More {
+  return isSegmentMode(options)
+    ? resolveSegmentModuleOptions(options, readMore)
+    : resolveSnowflakeOptions(options, nowMs, readMore);
+}
+
+/** The options of a service of snowflakes, checked and complete. */
+export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions, ReadOptions<typeof snowflakeOptions> {
+  /** Of IDs that are made here; not set when `idSource` tells it. */
+  readonly layout: ResolvedLayout;
+  /**
+   * Set when the options name no layout and the store of the worker ids knows which it is: the same options with that
+   * one. Until then `layout` is a stand-in.
+   * @throws ConfigurationError when other options do not go with it
+   */
+  readonly withLayout: ((layout: Layout) => ResolvedSnowflakeOptions) | undefined;
+  readonly generator: ResolvedGeneratorOptions;
+  readonly lease: ResolvedLeaseOptions;
+  readonly assigner: ResolvedAssignerOptions;
+  /** What its IDs have to have; undefined leaves it to the source. */
+  readonly sourceLayout: Layout | undefined;
+}
+
+/** Most worker rows that are created for a layout that names no range. */
+const MAX_DEFAULT_WORKERS = 1_023;
+
+/**
+ * Checks all options at once.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveSnowflakeOptions<More extends object>(
+  options: SnowflakeModuleOptions,
+  nowMs: number,
+  readMore: (reader: OptionReader) => More = () => ({}) as More,
+): ResolvedSnowflakeOptions & More {
+  refuseNonObject('options', options, 'must be an object with the options');
+  const reader = new OptionReader(options);
+  const own = readOptions(reader, snowflakeOptions);
+  const { idSource } = own;
+  // Of a ready layout a row for each worker id would be created; who creates none has them all.
+  const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
+  const isUnnamed = namesNoLayout(reader);
+  const layout = isUnnamed && idSource !== undefined ? undefined : readAnyLayout(reader, nowMs, most, LASTING_LAYOUT);
+  refuseDeadLayout(reader, layout, nowMs);
+  const unitMs = layout?.layout.unitMs ?? 1_000;
+  const generator = readGeneratorOptions(reader, unitMs);
+  const lease = readLeaseOptions(reader);
+  const assigner = readAssignerOptions(reader, layout, generator, (origins) =>
+    refuseMisplaced(reader, idSource === undefined ? origins : ['idSource']),
+  );
+  const resolved = {
+    ...own,
+    generator,
+    lease: withDefaultWait(reader, lease, assigner),
+    assigner,
+    sourceLayout: layout?.layout,
+    ...readOptions(reader, commonOptions, { defaultTable: defaultTableOf(assigner) }),
+    ...readMore(reader),
+  } as const;
+  reader.finish();
+  const isRemembered = isUnnamed && idSource === undefined && remembersLayouts(assigner);
+  const withLayout = isRemembered
+    ? (found: Layout) => resolveSnowflakeOptions({ ...options, layout: found }, nowMs, readMore)
+    : undefined;
+  return Object.freeze({ layout: layout!, withLayout, ...resolved });
+}
+
+/** One that can only read would refuse every ID. */
+function refuseDeadLayout(reader: OptionReader, resolved: ResolvedLayout | undefined, nowMs: number): void {
+  const option = reader.value('layout') === undefined ? 'startTimeStamp' : 'layout';
+  if (resolved !== undefined && !reader.refused(option)) reportOutsideLife(reader, option, resolved.layout, nowMs);
+}
+
+/** A store that may have to wait before it can give a worker id says for how long. */
+function withDefaultWait(
+  reader: OptionReader,
+  lease: ResolvedLeaseOptions,
+  { parts }: ResolvedAssignerOptions,
+): ResolvedLeaseOptions {
+  const use = parts.at(-1)?.use;
+  if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !('openStore' in use)) return lease;
+  return Object.freeze({ ...lease, waitForWorkerMs: use.defaultWaitMs?.(lease) ?? lease.waitForWorkerMs });
+}
+
+/**
+ * Whether all worker ids come from one store that knows which layouts it has served. Of several assigners processes may
+ * take different ones, and a state file is known to one host alone.
+ */
+function remembersLayouts({ parts }: ResolvedAssignerOptions): boolean {
+  return parts.length === 1 && isReserving(parts[0]!.use);
+}
+
+function defaultTableOf({ parts }: ResolvedAssignerOptions): string {
+  return parts.at(-1)?.use === 'disposable' ? WORKER_NODE_TABLE.defaultName : WORKER_TABLE.defaultName;
+}
+
+/** The options of a service of numbers, checked and complete. */
+export interface ResolvedSegmentModuleOptions
+  extends ResolvedCommonOptions, Omit<ReadOptions<typeof segmentModuleOptions>, 'codes'> {
+  readonly segments: ResolvedSegmentOptions;
+  readonly codes: readonly string[];
+}
+
+/** Whether these options are for numbers from segments. */
+export function isSegmentMode(options: { readonly idMode?: unknown }): options is SegmentModuleOptions {
+  return typeof options.idMode === 'string' && options.idMode.toLowerCase() === 'numbersection';
+}
+
+/**
+ * Checks all options at once.
+ * @throws ConfigurationError naming every option that is wrong
+ */
+export function resolveSegmentModuleOptions<More extends object>(
+  options: SegmentModuleOptions,
+  readMore: (reader: OptionReader) => More = () => ({}) as More,
+): ResolvedSegmentModuleOptions & More {
+  refuseNonObject('options', options, 'must be an object with the options');
+  const reader = new OptionReader(options);
+  refuseMisplaced(reader, ['numberSection']);
+  const segments = readOptions(reader, segmentOptions);
+  const { codes = [segments.defaultCode], ...own } = readOptions(reader, segmentModuleOptions, segments);
+  const resolved = {
+    ...own,
+    segments,
+    codes: [...new Set(codes)],
+    ...readOptions(reader, commonOptions, { defaultTable: SEGMENT_TABLE.defaultName }),
+    ...readMore(reader),
+  } as const;
+  reader.finish();
+  return Object.freeze(resolved);
+}

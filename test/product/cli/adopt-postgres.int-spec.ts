@@ -1,0 +1,203 @@
+import type { DataSource } from 'typeorm';
+import { databaseUrl } from '../demo/demo-process.js';
+import { testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { using, type Adoption } from './adoption.js';
+import { jsonHere, raindropHere } from './cli-in-process.js';
+import { typeErrors } from './compiled-migration.js';
+
+/** What PostgreSQL refuses to change a type under, or what would be lost with it. */
+const OBSTACLES: readonly { readonly make: readonly string[]; readonly named: string; readonly drop?: string }[] = [
+  {
+    make: ['CREATE POLICY mine ON orders USING (id > 0)'],
+    named: 'the policy mine on public.orders uses orders.id',
+    drop: 'DROP POLICY mine ON orders',
+  },
+  {
+    make: ['CREATE POLICY "of lines" ON lines USING (EXISTS (SELECT FROM orders o WHERE o.id = 3))'],
+    named: 'the policy "of lines" on public.lines uses orders.id',
+    drop: 'DROP POLICY "of lines" ON lines',
+  },
+  {
+    make: ['CREATE TRIGGER told BEFORE UPDATE ON orders FOR EACH ROW WHEN (OLD.id > 5) EXECUTE FUNCTION pass()'],
+    named: 'the trigger told on public.orders uses orders.id',
+    drop: 'DROP TRIGGER told ON orders',
+  },
+  {
+    make: ['CREATE TRIGGER moved AFTER UPDATE OF o ON lines FOR EACH ROW EXECUTE FUNCTION pass()'],
+    named: 'the trigger moved on public.lines uses lines.o',
+    drop: 'DROP TRIGGER moved ON lines',
+  },
+  {
+    make: ['ALTER TABLE orders ADD twice int GENERATED ALWAYS AS (id * 2) STORED'],
+    named: 'the generated column twice of orders uses orders.id',
+    drop: 'ALTER TABLE orders DROP twice',
+  },
+  {
+    make: ['CREATE PUBLICATION told FOR TABLE orders WHERE (id > 5)'],
+    named: 'the publication relation public.orders in publication told uses orders.id',
+    drop: 'DROP PUBLICATION told',
+  },
+  {
+    make: ['CREATE FUNCTION known() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT MAX(id) FROM orders; END'],
+    named: 'the function public.known() uses orders.id',
+    drop: 'DROP FUNCTION known()',
+  },
+  {
+    make: ['CREATE RULE kept AS ON DELETE TO orders WHERE OLD.id < 3 DO INSTEAD NOTHING'],
+    named: 'the rule kept on public.orders uses orders.id',
+    drop: 'DROP RULE kept ON orders',
+  },
+  {
+    make: ['CREATE VIEW titles AS SELECT id FROM orders', 'CREATE VIEW more AS SELECT id FROM titles'],
+    named: 'the view titles uses orders.id',
+    drop: 'DROP VIEW titles CASCADE',
+  },
+  {
+    make: ['CREATE MATERIALIZED VIEW stored AS SELECT o FROM lines'],
+    named: 'the materialized view stored uses lines.o',
+    drop: 'DROP MATERIALIZED VIEW stored',
+  },
+  {
+    make: [
+      'CREATE TYPE pair AS (a orders, n int)',
+      'CREATE DOMAIN checked AS pair',
+      'CREATE TABLE logs (was checked[])',
+    ],
+    named: 'the column was of logs uses orders.id, for it holds rows of orders',
+    drop: 'DROP TABLE logs',
+  },
+  {
+    make: ["CREATE TABLE counting (n int DEFAULT nextval('orders_id_seq'))"],
+    named: 'the default of counting.n counts with the sequence of orders.id',
+    drop: 'DROP TABLE counting',
+  },
+  {
+    make: ['CREATE DOMAIN small AS int CHECK (VALUE < 1000)', 'ALTER TABLE lines ALTER o TYPE small'],
+    named: 'the domain small is the type of lines.o',
+    drop: 'ALTER TABLE lines ALTER o TYPE int',
+  },
+  {
+    make: [
+      'CREATE TABLE parted (o int REFERENCES orders) PARTITION BY RANGE (o)',
+      'CREATE TABLE part PARTITION OF parted DEFAULT',
+    ],
+    named: 'the partition key of parted uses parted.o',
+  },
+  {
+    make: [
+      'CREATE TABLE above (o int)',
+      'CREATE TABLE below (n int, FOREIGN KEY (o) REFERENCES orders) INHERITS (above)',
+    ],
+    named: 'the table above hands down below.o',
+    drop: 'ALTER TABLE below NO INHERIT above',
+  },
+  {
+    make: ['CREATE TABLE under (n int) INHERITS (orders)', 'CREATE VIEW lower AS SELECT id FROM under'],
+    named: 'the view lower uses under.id',
+    drop: 'DROP TABLE under CASCADE',
+  },
+];
+
+/** Kept by PostgreSQL itself when a type changes. */
+const KEPT: readonly string[] = [
+  'CREATE INDEX low ON orders (id, title) WHERE id > 3',
+  'CREATE INDEX computed ON lines ((COALESCE(o, 0) + 1))',
+  "COMMENT ON INDEX low IS 'a'",
+  'CREATE STATISTICS together ON id, title FROM orders',
+  'ALTER TABLE lines ADD CONSTRAINT "o\'k" CHECK (COALESCE(o, 5) > 0 AND o IN (1, 2, 7) OR o = 9) NOT VALID',
+  'ALTER TABLE lines ALTER o SET DEFAULT 7',
+  'CREATE TRIGGER silent BEFORE UPDATE OF title ON orders FOR EACH ROW EXECUTE FUNCTION pass()',
+  'ALTER TABLE orders DISABLE TRIGGER silent',
+  "COMMENT ON COLUMN orders.id IS 'the key'",
+  'GRANT SELECT (id) ON orders TO PUBLIC',
+  'CREATE POLICY plain ON orders USING (title IS NOT NULL)',
+];
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase('postgres');
+});
+
+beforeEach(async () => {
+  await run(
+    'DROP PUBLICATION IF EXISTS told',
+    'DROP SCHEMA public CASCADE',
+    'CREATE SCHEMA public',
+    'CREATE TABLE orders (id int GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, title text)',
+    'CREATE TABLE lines (n int PRIMARY KEY, o int, CONSTRAINT f FOREIGN KEY (o) REFERENCES orders ON DELETE SET NULL)',
+    'CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    "INSERT INTO orders (title) VALUES ('a')",
+    'INSERT INTO lines VALUES (1, 1)',
+  );
+});
+
+afterAll(() => database.drop());
+
+async function run(...statements: readonly string[]): Promise<void> {
+  await using(database, {}, async (source) => {
+    for (const each of statements) await source.query(each);
+  });
+}
+
+const args = (...more: string[]): string[] => [
+  ...['adopt', '--url', databaseUrl(database.options), '--table', 'orders', ...more],
+];
+
+async function typeOf(source: DataSource): Promise<string> {
+  const [row] = await source.query<{ type: string }[]>(
+    "SELECT format_type(atttypid, -1) AS type FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'",
+  );
+  return row!.type;
+}
+
+it.each(OBSTACLES)('names what depends on the column: $named', async ({ make, named, drop }) => {
+  await run(...make);
+  const { code, result } = await jsonHere<Adoption>(args());
+  expect(code).toBe(0);
+  expect(result.obstacles).toEqual(expect.arrayContaining([expect.stringContaining(named) as string]));
+  expect((await raindropHere(args())).stderr).toContain(`warning: ${named}`);
+  await using(database, { migration: result.migration }, async (source) => {
+    await expect(source.runMigrations()).rejects.toThrow(named);
+    expect(await typeOf(source)).toBe('integer');
+    if (drop === undefined) return;
+    await source.query(drop);
+    await source.runMigrations();
+    expect(await typeOf(source)).toBe('bigint');
+  });
+});
+
+it('says nothing of what is kept, and finds it as it was', async () => {
+  await run(...KEPT);
+  const { obstacles, migration } = (await jsonHere<Adoption>(args())).result;
+  expect(obstacles).toEqual([]);
+  expect(typeErrors([migration])).toEqual([]);
+  await using(database, { migration }, async (source) => {
+    await source.runMigrations();
+    expect(await typeOf(source)).toBe('bigint');
+    await source.undoLastMigration();
+  });
+});
+
+it.each([
+  { what: 'an index', loses: 'DROP INDEX low', says: 'index low' },
+  { what: 'a check', loses: `ALTER TABLE lines DROP CONSTRAINT "o'k"`, says: "check o'k of lines" },
+  { what: 'a foreign key', loses: 'ALTER TABLE lines DROP CONSTRAINT f', says: 'foreign key f of lines' },
+  { what: 'a row', loses: 'DELETE FROM lines', says: 'rows of lines: 1' },
+  { what: 'a trigger', loses: 'ALTER TABLE orders ENABLE TRIGGER silent', says: 'trigger silent of orders' },
+  { what: 'a default', loses: 'ALTER TABLE lines ALTER o DROP DEFAULT', says: 'column lines.o' },
+  { what: 'a policy', loses: 'DROP POLICY plain ON orders', says: 'policy plain of orders' },
+])('a migration that loses $what is taken back as a whole', async ({ loses, says }) => {
+  await run(...KEPT);
+  const { migration } = (await jsonHere<Adoption>(args())).result;
+  const widen = 'await runner.query(`ALTER TABLE lines ALTER COLUMN "o" TYPE bigint`);';
+  expect(migration).toContain(widen);
+  await using(
+    database,
+    { migration: migration.replace(widen, `${widen} await runner.query(\`${loses}\`);`) },
+    async (source) => {
+      await expect(source.runMigrations()).rejects.toThrow(says);
+      expect(await typeOf(source)).toBe('integer');
+    },
+  );
+});

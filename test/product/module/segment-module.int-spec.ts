@@ -1,0 +1,197 @@
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TerminusModule, type HealthIndicatorResult } from '@nestjs/terminus';
+import { ClosedError, parseShardedId } from '@raindrop/core';
+import { SegmentNotReadyError, UnknownAppError, UnknownCodeError } from '@raindrop/core/internal';
+import {
+  getIdServiceToken,
+  IdService,
+  NoLayoutError,
+  NoShardedIdsError,
+  RaindropModule,
+  type SegmentBuffer,
+  type SegmentModuleOptions,
+} from '@raindrop/nestjs';
+import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
+import { redisBuffer } from '@raindrop/nestjs/redis';
+import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';
+import { shardOf } from '../../../libs/core/src/segment/sharded/sharded-id.js';
+import { startVolatileRedis } from '../../support/redis/volatile-redis.js';
+import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
+import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
+
+const SEGMENTS: SegmentModuleOptions = {
+  idMode: 'numberSection',
+  ...(OPTIONS.logger && { logger: OPTIONS.logger }),
+};
+
+interface Ticket {
+  id?: string;
+  title: string;
+}
+
+const TicketSchema = new EntitySchema<Ticket>({
+  name: 'Ticket',
+  columns: { id: snowflakeColumn({ code: 'ticket' }), title: { type: 'varchar' } },
+});
+
+describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (kind) => {
+  const database = useDatabase(kind, 'test');
+
+  const start = async (options: Partial<SegmentModuleOptions> = {}): ReturnType<typeof startApp> =>
+    startApp([
+      typeorm({ ...database.options, entities: [TicketSchema], synchronize: true }),
+      RaindropModule.forRoot({ ...SEGMENTS, ...options }),
+    ]);
+
+  const maxId = async (code: string): Promise<number> => {
+    const source = await new DataSource(database.options).initialize();
+    const rows: { max_id: string }[] = await source.query(`SELECT max_id FROM raindrop_segment WHERE code = '${code}'`);
+    await source.destroy();
+    return Number(rows[0]?.max_id);
+  };
+
+  it('issues 1, 2, 3 by code under the names of snowflakes, and gives back what is left', async () => {
+    const app = await start({ codes: ['default', 'order'] });
+    const ids = app.get(IdService);
+    expect([ids.nextId(), ids.nextString('order'), ids.nextNumber('order')]).toEqual([1n, '1', 2]);
+    expect(ids.nextIds(3, 'order')).toEqual([3n, 4n, 5n]);
+    expect(ids.forCode('order').nextStrings(2)).toEqual(['6', '7']);
+    expect(ids.fill(new BigInt64Array(2), 'order')).toEqual(BigInt64Array.of(8n, 9n));
+    expect(() => ids.nextId('late')).toThrow(SegmentNotReadyError);
+    expect(await ids.nextIdAsync('late')).toBe(1n);
+    expect(ids.workerId).toBeUndefined();
+    expect(() => ids.layout).toThrow(NoLayoutError);
+    expect(() => ids.parse(5n)).toThrow(NoLayoutError);
+    expect(() => ids.nextSharded({ app: 1, gatePass: 'zhangsan' })).toThrow(NoShardedIdsError);
+    expect(ids.status()).toMatchObject({ idMode: 'numberSection', state: 'ready', counters: { issued: 11, codes: 3 } });
+
+    await app.close();
+    expect(() => ids.nextId('order')).toThrow(ClosedError);
+    expect(await maxId('order')).toBe(9);
+    const again = await start({ codes: ['order'] });
+    expect(again.get(IdService).nextId('order')).toBe(10n);
+    await again.close();
+  });
+
+  it('repeats nothing when the transaction is rolled back in which a number was taken', async () => {
+    // SQLite has one writer: while the application's transaction writes, no segment can be reserved.
+    const app = await start({ defaultStep: kind === 'sqlite' ? 1_000 : 2 });
+    const [ids, source] = [app.get(IdService), app.get(DataSource)];
+    const taken: bigint[] = [];
+    for (let round = 0; round < 5; round++) {
+      const doomed = source.transaction(async (manager) => {
+        taken.push(...(await ids.nextIdsAsync(3)));
+        await manager.insert(TicketSchema, { title: 'never' });
+        taken.push(...(await ids.nextIdsAsync(3)));
+        throw new Error('rolled back');
+      });
+      await expect(doomed).rejects.toThrow('rolled back');
+    }
+    expect(new Set(taken).size).toBe(30);
+    await app.close();
+  });
+
+  it('fills generated columns, waiting for the first numbers of their code', async () => {
+    const app = await start();
+    const tickets = app.get(DataSource).getRepository(TicketSchema);
+    const saved = await tickets.save(Array.from({ length: 2_500 }, (_, index) => ({ title: `ticket ${index}` })));
+    expect(saved.map(({ id }) => Number(id))).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1));
+    await tickets.insert({ title: 'one more' });
+    expect(await tickets.findOneBy({ id: '2501' })).toMatchObject({ title: 'one more' });
+    await app.close();
+  });
+
+  it('issues sharded IDs, each app its own', async () => {
+    const apps = [
+      { id: 1, name: 'shop', description: 'orders' },
+      { id: 2, name: 'blog', description: '' },
+    ];
+    const app = await start({ sharded: { apps } });
+    const ids = app.get(IdService);
+    const request = { app: 1, gatePass: '13900139000' };
+    const first = await ids.nextShardedAsync(request);
+    expect(parseShardedId(first)).toEqual({ index: 1n, shard: shardOf('13900139000'), app: 1 });
+    expect(parseShardedId(ids.nextSharded(request)).index).toBe(2n);
+    expect(await ids.nextShardedAsync({ ...request, app: 2 })).toBe(first + 1n);
+    await expect(ids.nextShardedAsync({ ...request, app: 9 })).rejects.toThrow(UnknownAppError);
+    await ids.registerApp(9, 'late');
+    expect(await ids.nextShardedAsync({ ...request, app: 9 })).toBe(first + 8n);
+    await app.close();
+  });
+
+  it('stands beside a service of snowflakes', async () => {
+    const app = await startApp([
+      typeorm(database.options),
+      RaindropModule.forRoot(OPTIONS),
+      RaindropModule.forRoot({ ...SEGMENTS, name: 'numbers' }),
+    ]);
+    const [snowflakes, numbers] = [app.get(IdService), app.get<IdService>(getIdServiceToken('numbers'))];
+    expect(snowflakes.parse(snowflakes.nextId()).workerId).toBe(snowflakes.workerId);
+    expect(numbers.nextId()).toBe(1n);
+    await app.close();
+  });
+
+  it('shares numbers by Redis with processes of the same database only, and says when Redis is of no use', async () => {
+    const server = await startVolatileRedis();
+    const redis = redisBuffer({ connection: server.url });
+    const other = await testDatabase(kind);
+    const take = async (
+      options: DataSourceOptions,
+      buffer: SegmentBuffer,
+    ): Promise<{ first: bigint; log: string[] }> => {
+      const log: string[] = [];
+      const warn = (message: string): void => void log.push(message);
+      const logger = { log: warn, warn, error: warn };
+      const app = await startApp([typeorm(options), RaindropModule.forRoot({ ...SEGMENTS, redis: buffer, logger })]);
+      const first = app.get(IdService).nextId();
+      app.get(IdService).nextIds(50);
+      await app.close();
+      return { first, log };
+    };
+    // One by one, so that each finds in Redis what the one before has left.
+    expect((await take(database.options, redis)).first).toBe(1n);
+    expect((await take(other.options, redis)).first).toBe(1n);
+    const third = await take(database.options, redis);
+    expect(third.first).toBeGreaterThan(51n);
+    expect(third.log).toEqual([]);
+    await server.stop();
+    const { first, log } = await take(database.options, redisBuffer({ connection: server.url }));
+    expect(first).toBeGreaterThan(third.first);
+    expect(log).toEqual([
+      expect.stringContaining('the shared buffer of numbers cannot be used: Redis is out of reach'),
+    ]);
+    await other.drop();
+  });
+
+  it('is healthy while numbers come, and tells how many are left', async () => {
+    @Injectable()
+    class Health {
+      constructor(private readonly indicator: RaindropHealthIndicator) {}
+      check(): HealthIndicatorResult['ids'] {
+        return this.indicator.isHealthy('ids')['ids'];
+      }
+    }
+    @Module({
+      imports: [
+        typeorm(database.options),
+        TerminusModule,
+        RaindropModule.forRoot({ ...SEGMENTS, autoCreateCode: false }),
+      ],
+      providers: [Health, RaindropHealthIndicator],
+    })
+    class AppModule {}
+    const rows = await start();
+    await rows.close();
+    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+    app.get(IdService).nextIds(10);
+    const details = { service: 'default', state: 'ready', codes: 1, issued: 10, lastError: null };
+    expect(app.get(Health).check()).toMatchObject({ status: 'up', ...details, numbersLeft: 990 });
+    await expect(app.get(IdService).nextIdAsync('nobody knows it')).rejects.toThrow(UnknownCodeError);
+    const concern = { reason: 'reservations fail: UNKNOWN_CODE', codes: 2 };
+    expect(app.get(Health).check()).toMatchObject({ status: 'degraded', ...concern });
+    await app.close();
+    expect(app.get(Health).check()).toMatchObject({ status: 'down', reason: 'CLOSED' });
+  });
+});

@@ -1,0 +1,163 @@
+import { fencedRow, LeaseWatch, type WorkerRow, type WorkerStore, type WorkerTable } from '@raindrop/core';
+import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
+import { setImmediate as turn } from 'node:timers/promises';
+import { workerStoreContract } from '../../../libs/nestjs/src/testing/index.js';
+
+/** Lets others run, as a call over a network does. */
+class RemoteStore extends MemoryWorkerStore {
+  constructor(
+    protected readonly rows: MemoryWorkerTable,
+    protected readonly clock: () => number,
+  ) {
+    super(rows, clock);
+  }
+
+  override async readTable(): Promise<WorkerTable> {
+    await turn();
+    return super.readTable();
+  }
+
+  override async fence(aheadMs: number): Promise<number> {
+    await turn();
+    return super.fence(aheadMs);
+  }
+}
+
+/** Reads from a follower that is a turn of the event loop behind. */
+class StaleStore extends RemoteStore {
+  private follower = copyOf(this.rows);
+
+  private async behind(): Promise<MemoryWorkerStore> {
+    const follower = this.follower;
+    await turn();
+    this.follower = copyOf(this.rows);
+    return new MemoryWorkerStore(follower, this.clock);
+  }
+
+  override async readRow(id: number): ReturnType<WorkerStore['readRow']> {
+    return (await this.behind()).readRow(id);
+  }
+}
+
+/** The same, of samples alone: all that a start reads. */
+class StaleSampleStore extends RemoteStore {
+  private last: Promise<MemoryWorkerTable> = Promise.resolve(copyOf(this.rows));
+
+  override async readSample(request: Parameters<WorkerStore['readSample']>[0]): ReturnType<WorkerStore['readSample']> {
+    const follower = await this.last;
+    this.last = turn(copyOf(this.rows));
+    return new MemoryWorkerStore(follower, this.clock).readSample(request);
+  }
+}
+
+/** Fences one row after the other. */
+class PiecemealStore extends RemoteStore {
+  override async fence(aheadMs: number): Promise<number> {
+    for (const [id, row] of this.rows.rows) {
+      this.rows.rows.set(id, fencedRow(row, aheadMs, this.clock()));
+      await turn();
+    }
+    return this.rows.rows.size;
+  }
+}
+
+/** The same, and whoever reads the whole table waits until it is over. */
+class LockedTableStore extends PiecemealStore {
+  private static readonly fences = new Map<MemoryWorkerTable, Promise<number>>();
+
+  override fence(aheadMs: number): Promise<number> {
+    const fence = super.fence(aheadMs);
+    LockedTableStore.fences.set(this.rows, fence);
+    return fence;
+  }
+
+  override async readTable(): Promise<WorkerTable> {
+    await LockedTableStore.fences.get(this.rows);
+    return super.readTable();
+  }
+}
+
+/** Without a clock: leases end by standing still. */
+class ClocklessStore extends RemoteStore {
+  private readonly watch = new LeaseWatch(performance);
+
+  override async readTable(): Promise<WorkerTable> {
+    const table = await super.readTable();
+    return { ...table, rows: table.rows.map((row) => this.watch.look(row, table.nowMs)) };
+  }
+
+  override async readSample(request: Parameters<WorkerStore['readSample']>[0]): ReturnType<WorkerStore['readSample']> {
+    const { rows, layouts } = await this.readTable();
+    const seen = new MemoryWorkerTable();
+    for (const row of rows) seen.rows.set(row.id, row);
+    for (const layout of layouts) seen.layouts.add(layout);
+    return new MemoryWorkerStore(seen, this.clock).readSample(request);
+  }
+
+  override async readRow(id: number): ReturnType<WorkerStore['readRow']> {
+    const { nowMs, row } = await super.readRow(id);
+    return { nowMs, row: row && this.watch.look(row, nowMs) };
+  }
+}
+
+function copyOf(table: MemoryWorkerTable): MemoryWorkerTable {
+  const copy = new MemoryWorkerTable();
+  for (const [id, row] of table.rows) copy.rows.set(id, row satisfies WorkerRow);
+  for (const layout of table.layouts) copy.layouts.add(layout);
+  return copy;
+}
+
+type StoreClass = new (rows: MemoryWorkerTable, clock: () => number) => WorkerStore;
+
+/** The names of the promises that a store breaks. */
+async function brokenBy(Store: StoreClass, clock: () => number): Promise<string[]> {
+  const make = (): { open(): WorkerStore; dispose(): Promise<void> } => {
+    const rows = new MemoryWorkerTable();
+    return { open: () => new Store(rows, clock), dispose: () => Promise.resolve() };
+  };
+  const broken: string[] = [];
+  for (const { name, run } of workerStoreContract(make)) await run().catch(() => broken.push(name));
+  return broken;
+}
+
+const shared = Date.now;
+/** Read anew at every call: the clock of whatever process asks. */
+const own = (): number => Date.now();
+
+const READS_ARE_FRESH = 'shows every process what was written, from the moment of the answer';
+const IN_ORDER = 'never shows an older row after a newer one, whichever process has read that';
+const AT_ONCE = 'fences all rows or none, for every reader meanwhile';
+const LEFT_ALONE = 'leaves a held row to its holder, for a process whose clock is an hour ahead';
+
+describe('The contract of worker stores', () => {
+  it('is kept by a store with a clock of its own', async () => {
+    expect(await brokenBy(RemoteStore, shared)).toEqual([]);
+  });
+
+  it('is kept by a store without one, that has the clocks of its processes and watches leases', async () => {
+    expect(await brokenBy(ClocklessStore, own)).toEqual([]);
+  });
+
+  it('is broken by a store that has the clocks of its processes', async () => {
+    expect(await brokenBy(RemoteStore, own)).toEqual([
+      LEFT_ALONE,
+      "gives a lease its length and no more, when the holder's clock is an hour ahead",
+      "gives a lease its length and no more, when the holder's clock is an hour behind",
+      'ends a lease that its holder does not renew, for all processes, whatever their clocks are',
+    ]);
+  });
+
+  it.each([
+    ['a follower', StaleStore],
+    ['a follower for samples alone', StaleSampleStore],
+  ])('is broken by a store that reads from %s', async (_, Store) => {
+    expect(await brokenBy(Store, shared)).toEqual(expect.arrayContaining([READS_ARE_FRESH, IN_ORDER]));
+  });
+
+  it.each([
+    ['in parts', PiecemealStore],
+    ['in parts, behind a lock of the table', LockedTableStore],
+  ])('is broken by a store that fences %s', async (_, Store) => {
+    expect(await brokenBy(Store, shared)).toContain(AT_ONCE);
+  });
+});

@@ -1,0 +1,147 @@
+import { StoreUnavailableError } from '@raindrop/core/internal';
+import { AFTER_ALL, BEFORE_ALL } from '../../../libs/core/src/generator/tenure.js';
+import { Layout } from '../../../libs/core/src/layout/layout.js';
+import { Admission, ClockJumpDetector } from '../../../libs/core/src/lease/admission.js';
+import type { StoreLease } from '../../../libs/core/src/lease/store-lease.js';
+import { type HighestIssued, type RenewalTimer, WorkerKeeper } from '../../../libs/core/src/lease/worker-keeper.js';
+import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
+import { Reservation } from '../../../libs/core/src/lease/reservation.js';
+import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
+import { FAILOVER_MUTANTS } from './failover-mutants.js';
+import { HOLDER_MUTANTS } from './holder-mutants.js';
+import { replace, replaceGetter, type Mutant } from './mutant.js';
+import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
+
+const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
+
+/** By name; what the holder of a row does wrong, and whoever takes it over, stands apart. */
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'reserve-after-issuing': {
+    rule: 'A grant is written to the row before anything in it is issued.',
+    shownBy: 21,
+    install: () =>
+      replace(Reservation.prototype, 'nextGrant', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['nextGrant']>) {
+          const plan = original.apply(this, args);
+          this.apply(plan);
+          return plan;
+        };
+      }),
+  },
+  'cas-without-version': {
+    rule: 'A row is written only as it was read.',
+    shownBy: 252,
+    install: () =>
+      replace(MemoryWorkerStore.prototype, 'write', (original) => {
+        return function (this: MemoryWorkerStore, write: Parameters<MemoryWorkerStore['write']>[0]) {
+          const row = (this as unknown as { table: MemoryWorkerTable }).table.rows.get(write.id);
+          const expected = { version: row?.version ?? 0, token: write.expected.token };
+          return original.call(this, { ...write, expected });
+        };
+      }),
+  },
+  'start-at-the-clock': {
+    rule: 'A new holder starts behind the odometer.',
+    shownBy: 1,
+    install: () =>
+      replace(Reservation.prototype, 'firstGrant', (original) => {
+        return function (this: Reservation, ...args: Parameters<Reservation['firstGrant']>) {
+          const plan = original.apply(this, args);
+          return { ...plan, base: [BEFORE_ALL, BEFORE_ALL] };
+        };
+      }),
+  },
+  'ambiguous-is-success': {
+    rule: 'A write without an answer is not taken for executed.',
+    shownBy: 1,
+    install: () =>
+      replace(StoreSession.prototype, 'run', (original) => {
+        const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
+          try {
+            return await original.apply(this, args);
+          } catch (error) {
+            if (error instanceof StoreUnavailableError && isWrite(args[0])) return true;
+            throw error;
+          }
+        };
+        return run as StoreSession['run'];
+      }),
+  },
+  'issue-after-release': {
+    rule: 'A release is final from the moment it is sent.',
+    shownBy: 1,
+    install: () => {
+      interface Closing {
+        readonly lease: StoreLease | undefined;
+        readonly highestIssued: HighestIssued;
+        readonly renewals: RenewalTimer;
+        cancelStart(): Promise<void>;
+        shutDown(): Promise<void>;
+      }
+      return replace(WorkerKeeper.prototype as unknown as Closing, 'shutDown', () => {
+        return async function (this: Closing) {
+          await this.cancelStart();
+          await this.renewals.stop();
+          await this.lease?.release(this.highestIssued);
+        };
+      });
+    },
+  },
+  'adopt-on-0-rows': {
+    rule: 'A write that changed no row grants nothing.',
+    shownBy: 88,
+    install: () =>
+      replace(StoreSession.prototype, 'run', (original) => {
+        const run = async function (this: StoreSession, ...args: Parameters<StoreSession['run']>) {
+          const answer = await original.apply(this, args);
+          return isWrite(args[0]) ? true : answer;
+        };
+        return run as StoreSession['run'];
+      }),
+  },
+  'constant-token-with-clones': {
+    rule: 'The token changes with every write: copies of one memory must not adopt each other’s grants.',
+    shownBy: 88,
+    constantTokens: true,
+    install: () => () => undefined,
+  },
+  'unlimited-grant': {
+    rule: 'Nothing is issued past the limit.',
+    shownBy: 2,
+    install: () => replaceGetter(WorkerKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
+  },
+  'deadline-ignored': {
+    rule: 'Nothing is issued once the lease has run out.',
+    shownBy: 1,
+    install: () => replaceGetter(Admission.prototype, 'isLapsed', () => false),
+  },
+  'copies-ignored': {
+    rule: 'A copy of a process gives up what was granted before.',
+    shownBy: 5,
+    install: () =>
+      replace(ClockJumpDetector.prototype, 'findJump', (original) => {
+        return function (this: ClockJumpDetector, ...args: Parameters<ClockJumpDetector['findJump']>) {
+          const reason = original.apply(this, args);
+          return reason?.includes('copied') === true ? undefined : reason;
+        };
+      }),
+  },
+  'no-probation': {
+    rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
+    shownBy: 75,
+    install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
+  },
+  'layouts-not-judged': {
+    rule: 'Layouts that could repeat each other’s IDs do not live together.',
+    shownBy: 20,
+    install: () => replace(Layout.prototype, 'disjointFrom', () => () => true),
+  },
+  'layouts-hidden-by-a-sample': {
+    rule: 'A look at a few rows tells of the layouts of all.',
+    shownBy: 8,
+    install: () => hideLayouts(() => true),
+  },
+  ...HOLDER_MUTANTS,
+  ...TAKEOVER_MUTANTS,
+  ...FAILOVER_MUTANTS,
+};

@@ -1,0 +1,80 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { RaindropModule } from '@raindrop/nestjs';
+import Sqlite from 'better-sqlite3';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { OPTIONS, startApp } from '../../support/module/module-fixture.js';
+import { commandsBy, runShell } from './run-shell.js';
+import { missingLines } from './shown-answer.js';
+
+// Every command is a process.
+/** As it is published: `npm run test:all` builds it. */
+const MAIN = resolve(__dirname, '../../../libs/cli/dist/main.js');
+/** Of the variables that docs/cli.md sets. */
+const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
+/** What depends on the host, and on how fast it is. */
+const PASSING = /^ *\d+ +held +.* pid \d+$|^Node v|^-?$/;
+
+const folder = mkdtempSync(join(tmpdir(), 'raindrop-cli-guide-'));
+let holder: INestApplicationContext | undefined;
+
+afterAll(async () => {
+  await holder?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function onFile(statement: string): void {
+  const file = new Sqlite(join(folder, 'shop.sqlite'));
+  file.exec(statement);
+  file.close();
+}
+
+/** A shop with a table of orders, and the program on the path. */
+function prepare(): void {
+  mkdirSync(join(folder, 'src/migrations'), { recursive: true });
+  const program = join(folder, 'raindrop');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(program, 0o755);
+  onFile('CREATE TABLE orders (id integer PRIMARY KEY AUTOINCREMENT, customer varchar)');
+  onFile('CREATE TABLE order_lines (id integer PRIMARY KEY AUTOINCREMENT, "orderId" integer REFERENCES orders)');
+  onFile("INSERT INTO orders VALUES (48211, 'Ada')");
+}
+
+/** What is the case before some commands of docs/cli.md, by what they show. */
+async function before(command: string): Promise<void> {
+  if (command === 'raindrop workers') {
+    const dbConfig = `sqlite:${join(folder, 'shop.sqlite')}`;
+    holder = await startApp([RaindropModule.forRoot({ ...LAYOUT, dbConfig, logger: OPTIONS.logger })]);
+  }
+  if (command === 'raindrop fence --yes') {
+    await holder?.close();
+    holder = undefined;
+  }
+  if (command === 'raindrop doctor') {
+    // No fence bars the table, and two rows are missing.
+    onFile('UPDATE soc_raindrop_worker SET odo0_ms = 0, odo1_ms = 0');
+    onFile('DELETE FROM soc_raindrop_worker WHERE id > 5');
+  }
+}
+
+beforeAll(prepare);
+
+it.each(commandsBy('raindrop'))('the commands of %s print what is shown', async (_, commands) => {
+  let variables = '';
+  for (const { command, answer } of commands) {
+    if (/^(export|unset) /.test(command)) {
+      variables += `${command}; `;
+      continue;
+    }
+    await before(command);
+    const line = command === 'raindrop bench' ? 'raindrop bench --seconds 0.2' : command;
+    const environment = { PATH: `${folder}:${process.env['PATH']}`, DATABASE_URL: '' };
+    const { code, stdout, stderr } = await runShell(`${variables}${line}`, folder, environment);
+    const isRefused = answer.startsWith('error: ');
+    expect({ command, stderr, failed: code !== 0 && code !== 3 }).toMatchObject({ command, failed: isRefused });
+    const lines = answer.split('\n').filter((each) => !PASSING.test(each));
+    const missing = missingLines(lines.join('\n'), stdout + stderr);
+    expect({ command, missing, printed: stdout + stderr }).toMatchObject({ command, missing: [] });
+  }
+});

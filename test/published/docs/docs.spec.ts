@@ -1,0 +1,69 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import { join } from 'node:path';
+import { resolveSegmentModuleOptions } from '../../../libs/node/src/options/resolve-options.js';
+import type { SegmentModuleOptions } from '../../../libs/node/src/options/service-options.js';
+import { readApplicationOptions } from '../../../libs/nestjs/src/raindrop.options.js';
+import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
+
+const root = join(__dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/spec\.ts$/.test(path))
+    .map((path) => read(join(folder, path)));
+}
+
+/** Every name that reading the options of either mode asks for. */
+function optionNames(): string[] {
+  const asked = new Set<string>();
+  const spy = new Proxy(
+    {},
+    {
+      getOwnPropertyDescriptor: (_, name) => {
+        asked.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  resolveSnowflakeOptions(spy, Date.now(), readApplicationOptions);
+  resolveSegmentModuleOptions(spy as SegmentModuleOptions, readApplicationOptions);
+  return [...asked].sort();
+}
+
+it('docs/configuration.md has a row for every option, and no other', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+  expect([...new Set(rows)].sort()).toEqual(optionNames());
+});
+
+/** What the demo answers by the status alone: `codeOf()` of problem-of.ts. */
+const BY_STATUS = [400, 404, 413, 415, 500].map((status) => STATUS_CODES[status]!.toUpperCase().replace(/\W+/g, '_'));
+
+it('docs/errors.md has a heading for every error code, and no other', () => {
+  const headings = [...read('docs/errors.md').matchAll(/^### (\w+)$/gm)].map((match) => match[1]!);
+  const libraries = ['core', 'node', 'typeorm', 'nestjs', 'cli']
+    .map((name) => `libs/${name}/src`)
+    .flatMap(sources)
+    .join('\n');
+  const codes = [
+    ...libraries.matchAll(/errorCode(?:: string)? = '(\w+)'|errorCode \?\? '(\w+)'/g),
+    ...sources('apps/demo/src')
+      .join('\n')
+      .matchAll(/errorCode: '(\w+)'|(?:ApiProblem\(|\[)\d{3}, '(\w+)'/g),
+  ].map((match) => match[1] ?? match[2]!);
+  expect(headings.sort()).toEqual([...new Set([...codes, ...BY_STATUS])].sort());
+});
+
+it('docs/errors.md has a row for every event, and no other', () => {
+  const named = read('libs/core/src/lease/worker-keeper.ts').matchAll(/readonly type: '([\w-]+)'/g);
+  const events = Array.from(named, (match) => match[1]);
+  const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z]+-[a-z]+|warning)` \|/gm)].map((match) => match[1]);
+  expect(rows.sort()).toEqual(events.sort());
+});
+
+it('docs/reliability.md names only files that exist', () => {
+  const named = [...read('docs/reliability.md').matchAll(/`((?:libs|test)\/[\w./-]+\.ts)`/g)].map((match) => match[1]!);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../../..');
+/** Folders of tools, which have no version. */
+const TOOLS = ['site', 'test/published/release'];
+const LIBRARIES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
+
+interface Manifest {
+  readonly name: string;
+  readonly version?: string;
+  readonly license?: string;
+  readonly repository: Readonly<Record<string, string>>;
+  readonly raindrop: { readonly scope: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const manifest = (folder: string): Manifest => JSON.parse(read(join(folder, 'package.json'))) as Manifest;
+
+const {
+  repository,
+  raindrop: { scope },
+} = manifest('.');
+const NOT_OURS = /^(node_modules|dist|coverage|data|api|\..*)$/;
+
+/** Every file whose name ends so, but for what is installed or made. */
+function filesOf(pattern: RegExp, folder = ''): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return NOT_OURS.test(entry.name) ? [] : filesOf(pattern, path);
+    return pattern.test(entry.name) ? [path] : [];
+  });
+}
+
+const FOLDERS = filesOf(/^package\.json$/)
+  .map((path) => join(path, '..'))
+  .filter((folder) => folder !== '.');
+
+describe('Every manifest', () => {
+  it('says where its source is: in the repository of package.json', () => {
+    expect(FOLDERS.length).toBeGreaterThan(6);
+    for (const folder of FOLDERS) {
+      expect([folder, manifest(folder).repository]).toEqual([folder, { ...repository, directory: folder }]);
+    }
+  });
+
+  it('takes our packages in the one version that they have', () => {
+    const { version } = manifest('libs/core');
+    expect(manifest('.').version).toBe(version);
+    for (const folder of FOLDERS) {
+      const { dependencies, devDependencies, peerDependencies, ...each } = manifest(folder);
+      const ours = Object.entries({ ...dependencies, ...devDependencies, ...peerDependencies }).filter(([name]) =>
+        name.startsWith(`${scope}/`),
+      );
+      expect([folder, ours.filter(([, range]) => range !== version)]).toEqual([folder, []]);
+      if (!TOOLS.includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
+    }
+    expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
+    expect(read('docs/operations.md')).toContain(`raindrop-demo:${version} `);
+  });
+});
+
+describe('The scope of package.json', () => {
+  it('is that of every package, and of changesets', () => {
+    expect(LIBRARIES.map((name) => manifest(`libs/${name}`).name)).toEqual(LIBRARIES.map((name) => `${scope}/${name}`));
+    expect(JSON.parse(read('.changeset/config.json'))).toMatchObject({ fixed: [[`${scope}/*`]], changelog: false });
+  });
+
+  it('is the only one under which a file names them', () => {
+    const others = new Set(
+      ['.', ...FOLDERS]
+        .map(manifest)
+        .flatMap((each) => Object.keys({ ...each.dependencies, ...each.devDependencies, ...each.peerDependencies }))
+        .map((name) => name.split('/')[0]!)
+        .filter((name) => name !== scope),
+    );
+    // A lockfile names what others depend on, too.
+    const files = filesOf(/\.(ts|mjs|cjs|json|md|ya?ml)$/).filter((path) => !path.endsWith('package-lock.json'));
+    const found = files.flatMap((path) =>
+      [...read(path).matchAll(/(@[\w-]+)\/(?:core|node|typeorm|nestjs|cli)\b/g)].map(
+        (match) => [path, match[1]!] as const,
+      ),
+    );
+    expect(found.length).toBeGreaterThan(500);
+    expect(found.filter(([, name]) => name !== scope && !others.has(name))).toEqual([]);
+  });
+});
+
+it('Lockfiles name no registry', () => {
+  const locks = filesOf(/^package-lock\.json$/);
+  expect(locks).toEqual(
+    expect.arrayContaining(['package-lock.json', ...TOOLS.map((folder) => `${folder}/package-lock.json`)]),
+  );
+  for (const path of locks) expect([path, /"resolved": "(?!file:)\w+:/.exec(read(path))]).toEqual([path, null]);
+});
+
+it('.nvmrc is a Node that CI runs on', () => {
+  expect(read('.github/workflows/ci.yml')).toMatch(new RegExp(`node: \\[.*\\b${read('.nvmrc').trim()}\\b.*\\]`));
+  expect(existsSync(join(ROOT, 'test/published/release/package-lock.json'))).toBe(true);
+});

@@ -1,0 +1,40 @@
+import type Sqlite from 'better-sqlite3';
+import type { DataSource } from 'typeorm';
+import { DatabaseConnection } from '../../../libs/node/src/database/database-connection.js';
+import { sqliteDialect } from '../../../libs/node/src/database/sqlite-dialect.js';
+
+/** An attempt of ours that found SQLite busy. */
+export interface BusyAttempt {
+  /** How long SQLite itself has waited, with the event loop standing still, ms. */
+  readonly waitedMs: number;
+  /** How often the event loop had turned since the first one. */
+  readonly turn: number;
+}
+
+/** Notes every attempt that finds SQLite busy; `jest.restoreAllMocks` ends it. */
+export function noteBusyAttempts(): readonly BusyAttempt[] {
+  const attempts: BusyAttempt[] = [];
+  let turn = 0;
+  const { isBusy } = sqliteDialect;
+  const runs = jest.spyOn(DatabaseConnection.prototype, 'run');
+  jest.spyOn(sqliteDialect, 'isBusy').mockImplementation((code) => {
+    if (!isBusy(code)) return false;
+    const ours = openedBy(runs.mock.contexts.at(-1) as DatabaseConnection);
+    attempts.push({ waitedMs: Number(ours.pragma('busy_timeout', { simple: true })), turn });
+    setImmediate(() => turn++);
+    return true;
+  });
+  return attempts;
+}
+
+/** Nothing waited inside SQLite, and the event loop turned between any two attempts. */
+export function expectOffTheEventLoop(attempts: readonly BusyAttempt[]): void {
+  expect(attempts.map(({ waitedMs }) => waitedMs)).toEqual(attempts.map(() => 0));
+  expect(new Set(attempts.map(({ turn }) => turn)).size).toBe(attempts.length);
+}
+
+/** What a connection of ours has opened, by either port. */
+function openedBy(connection: DatabaseConnection): Sqlite.Database {
+  const { opened, dataSource } = connection['driver'] as { opened?: Sqlite.Database; dataSource?: DataSource };
+  return opened ?? (dataSource!.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
+}
