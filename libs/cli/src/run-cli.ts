@@ -64,7 +64,7 @@ function report(error: unknown, output: CliOutput): ExitCode {
   }
   if (error instanceof CommanderError) {
     const isBare = error.code === 'commander.help';
-    tell(output, 'CLI_INPUT', isBare ? 'which command? raindrop --help shows what there is' : plainly(error), []);
+    tell(output, 'CLI_INPUT', isBare ? 'which command? raindrop --help shows what there is' : withoutPrefix(error), []);
     return EXIT_CODES.input;
   }
   if (error instanceof ConfigurationError) {
@@ -80,7 +80,7 @@ function report(error: unknown, output: CliOutput): ExitCode {
   return EXIT_CODES.failed;
 }
 
-function plainly({ message }: CommanderError): string {
+function withoutPrefix({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 

@@ -6,15 +6,12 @@
 
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { type IdCodec, InvalidIdError } from '@raindrop/core';
-import { MAX_ID, OptionReader } from '@raindrop/core/internal';
-import { idText, type IdTextOptions } from './http/id-text.js';
+import { MAX_ID, OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
+import { idText, isSnowflakeOptions } from './http/id-text.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
 /** The options of {@link IsSnowflake}. */
-export interface IsSnowflakeOptions extends IdTextOptions {
-  /** The type of the property. With `bigint` leave prefix and codec out. Default `text`. */
-  as?: 'text' | 'bigint';
-}
+export interface IsSnowflakeOptions extends OptionsOf<typeof isSnowflakeOptions> {}
 
 /**
  * Checks that a property is an ID from 0 to 2^63 - 1: decimal text, the text of another codec, a typed ID, or a bigint.
@@ -51,9 +48,9 @@ export function IsSnowflake(
 
 function holdsBigInt(options: IsSnowflakeOptions): boolean {
   const reader = new OptionReader(options);
-  const isBigInt = reader.oneOf('as', ['text', 'bigint'], 'text') === 'bigint';
-  for (const name of ['prefix', 'codec']) {
-    const given = reader.value(name);
+  const { as, ...texts } = readOptions(reader, isSnowflakeOptions);
+  const isBigInt = as === 'bigint';
+  for (const [name, given] of Object.entries(texts)) {
     if (isBigInt && given !== undefined) reader.problem(name, given, `is for texts; leave it out with as: 'bigint'`);
   }
   reader.finish();

@@ -6,24 +6,11 @@
 
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { InvalidIdError } from '@raindrop/core';
-import { OptionReader } from '@raindrop/core/internal';
-import { idText, type IdText, type IdTextOptions } from './http/id-text.js';
-
-/** The forms in which resolvers can get an ID. */
-const FORMS = ['decimal', 'bigint', 'text'] as const;
+import { type OptionsOf, type ReadOptions, resolveOptions } from '@raindrop/core/internal';
+import { idText, type IdText, snowflakeScalarOptions } from './http/id-text.js';
 
 /** The name of a scalar, and the form of its IDs. */
-export interface SnowflakeScalarOptions extends IdTextOptions {
-  /** The scalar's name in the schema. Default `Snowflake`. */
-  name?: string;
-  /** The description in the schema. Default: which texts are accepted. */
-  description?: string;
-  /**
-   * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
-   * client sent, after a check. Default `decimal`; with a prefix `text`, as typed columns hold it.
-   */
-  as?: (typeof FORMS)[number];
-}
+export interface SnowflakeScalarOptions extends OptionsOf<typeof snowflakeScalarOptions> {}
 
 /**
  * Makes a scalar for IDs, which are texts on the wire. A client may send the one text that the codec writes, or a whole
@@ -64,35 +51,13 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
 /** {@link snowflakeScalar} for decimal texts, under the name `Snowflake`. */
 export const SnowflakeScalar: GraphQLScalarType<bigint | string, string> = snowflakeScalar();
 
-interface Resolved {
-  readonly name: string;
-  readonly description: string | undefined;
-  readonly as: (typeof FORMS)[number];
-  readonly text: IdText;
-  readonly isDecimal: boolean;
-}
-
-function read(options: SnowflakeScalarOptions): Resolved {
-  const reader = new OptionReader(options);
-  const [prefix, codec] = [reader.value('prefix'), reader.value('codec')];
-  const description = reader.value('description');
-  if (description !== undefined && typeof description !== 'string') {
-    reader.problem('description', description, 'must be a text');
-  }
-  const resolved = {
-    name: reader.string('name', {
-      ...{ fallback: 'Snowflake', pattern: /^(?!__)[A-Za-z_]\w*$/ },
-      legal: 'a name of GraphQL: letters, digits and _, without a digit or __ at its beginning',
-    }),
-    as: reader.oneOf('as', FORMS, prefix === undefined ? 'decimal' : 'text'),
-  };
-  reader.finish();
-  return {
-    ...resolved,
-    description: description as string | undefined,
-    text: idText(options),
-    isDecimal: prefix === undefined && (codec === undefined || codec === 'decimal'),
-  };
+function read(
+  options: SnowflakeScalarOptions,
+): ReadOptions<typeof snowflakeScalarOptions> & { readonly text: IdText; readonly isDecimal: boolean } {
+  const resolved = resolveOptions(snowflakeScalarOptions, options);
+  const { prefix, codec } = resolved;
+  const isDecimal = prefix === undefined && (codec === undefined || codec === 'decimal');
+  return { ...resolved, text: idText(resolved), isDecimal };
 }
 
 function decoded(given: unknown, { codec }: IdText): bigint | undefined {

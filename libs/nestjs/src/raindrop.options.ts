@@ -1,23 +1,33 @@
-import type { OptionReader } from '@raindrop/core/internal';
+import {
+  boolean,
+  oneOf,
+  type OptionReader,
+  type OptionsOf,
+  type ReadOptions,
+  readOptions,
+} from '@raindrop/core/internal';
 import type { SegmentModuleOptions, ServiceOptions, SnowflakeModuleOptions } from '@raindrop/node';
 import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@raindrop/node/internal';
 
 /** The options that only an application has. */
-export interface ApplicationOptions {
+export const applicationOptions = {
   /**
    * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
    * False where something else calls `app.close()`. Refused with `idSource`, which leaves nothing to give back.
    * @range true, false
    * @defaultValue true
    */
-  checkShutdownHooks?: boolean;
+  checkShutdownHooks: boolean({ default: true }),
   /**
    * Entities that cannot work with their driver, layout or services: do not start, log it, do not look.
    * @range `error`, `warn`, `off`
    * @defaultValue `error`
    */
-  lint?: 'error' | 'warn' | 'off';
-}
+  lint: oneOf(['error', 'warn', 'off'], { default: 'error' }),
+};
+
+/** The options that only an application has. */
+export interface ApplicationOptions extends OptionsOf<typeof applicationOptions> {}
 
 /** Everything `RaindropModule.forRoot` takes, besides `name`, `isGlobal` and `dataSource`; `idMode` tells which. */
 export type RaindropModuleOptions = (SnowflakeModuleOptions | SegmentModuleOptions) & ApplicationOptions;
@@ -45,7 +55,7 @@ export interface RaindropModuleExtras {
 }
 
 /** The options, checked and complete. Nothing downstream reads raw options. */
-export type ResolvedRaindropOptions = ResolvedServiceOptions & Required<ApplicationOptions>;
+export type ResolvedRaindropOptions = ResolvedServiceOptions & ReadOptions<typeof applicationOptions>;
 
 /**
  * Checks all options at once.
@@ -56,7 +66,7 @@ export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: nu
 }
 
 /** Reads them with the reader of all options. */
-export function readApplicationOptions(reader: OptionReader): Required<ApplicationOptions> {
+export function readApplicationOptions(reader: OptionReader): ReadOptions<typeof applicationOptions> {
   for (const option of ['name', 'isGlobal', 'dataSource']) {
     const place = `forRootAsync({ ${option}: ..., useFactory })`;
     refuse(reader, option, `belongs beside useFactory, not into what it returns: ${place}`);
@@ -64,8 +74,5 @@ export function readApplicationOptions(reader: OptionReader): Required<Applicati
   if (reader.value('idSource') !== undefined) {
     refuse(reader, 'checkShutdownHooks', 'is for services that have something to give back; with idSource none has');
   }
-  return {
-    checkShutdownHooks: reader.boolean('checkShutdownHooks', true),
-    lint: reader.oneOf('lint', ['error', 'warn', 'off'], 'error'),
-  };
+  return readOptions(reader, applicationOptions);
 }

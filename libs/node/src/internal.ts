@@ -27,13 +27,13 @@ export { type ResolvedServiceOptions, resolveServiceOptions } from './options/re
 export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/resolve-options.js';
 export { DEFAULT_SERVICE, logContext } from './ports/logger.js';
 export type { PublicIdText } from './public-ids/public-ids.js';
-export { readApiKey } from './remote/http/remote-ids.js';
+export { readApiKey } from './remote/remote-ids.js';
 export { readRefusal } from './remote/remote-errors.js';
 export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-batch-source.js';
 export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
-export { noteCopy, otherCopies, tellCopies, type Copy } from './system/copies.js';
+export { registerCopy, otherCopies, describeCopies, type Copy } from './system/copies.js';
 export { hostTimers, monotonicClock, systemPorts } from './system/system-ports.js';
 export { loadPackage, isMissingPackage } from './system/load-package.js';
 export { createMissing, prepareTable } from './tables/prepare-table.js';

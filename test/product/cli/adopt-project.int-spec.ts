@@ -103,7 +103,7 @@ export function use(user: User, tag: Tag, answer: Answer, users: User[], id: unk
     user.id === answer.owner,
     user.id + 1, // adds to
     user.id + ' ' + user.name,
-    users.sort((a, b) => a.id - b.id), // reckons with
+    users.sort((a, b) => a.id - b.id), // computes with
     ids.sort((a, b) => a - b), // sorts keys
     ids.map(Number), // makes a number
     Math.max(...ids), // as numbers

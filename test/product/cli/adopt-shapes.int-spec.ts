@@ -249,7 +249,7 @@ describe.each(mysqlKinds)('a migration of raindrop adopt on %s', (kind) => {
     {
       what: 'orders.id',
       create: ['CREATE SEQUENCE numbers', 'CREATE TABLE orders (id int PRIMARY KEY DEFAULT (NEXTVAL(numbers)))'],
-      says: 'has the default of an expression',
+      says: 'has an expression as its default',
       needs: 'mariadb',
     },
     {

@@ -250,7 +250,10 @@ describe('init --project', () => {
     ['does not name @nestjs/core', { 'package.json': '{}' }],
     ['there is no src/main.ts', { 'package.json': FRESH['nest 11']['package.json']! }],
     ['has no NestFactory.create(AppModule)', { ...FRESH['nest 11'], 'src/main.ts': 'export {};' }],
-    ['its imports are no list that is written there', moduleOf('{ imports: shared }', 'const shared: never[] = [];\n')],
+    [
+      'its imports are not a list in the decorator itself',
+      moduleOf('{ imports: shared }', 'const shared: never[] = [];\n'),
+    ],
     ['there is no class AppModule with @Module', { ...FRESH['nest 11'], [MODULE]: 'export class AppModule {}' }],
     ['there is no class AppModule with @Module', moduleOf('options', 'const options = {};\n')],
     ['imports another Order already', moduleOf('{}', `import { Order } from './order';\n`)],

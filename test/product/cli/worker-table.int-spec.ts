@@ -179,7 +179,10 @@ describe.each(databaseKinds)('on %s', (kind) => {
       code: 1,
       stderr: expect.stringContaining('No free worker id') as string,
     });
-    expect(await run('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('0 to be had') as string });
+    expect(await run('doctor')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('0 can be acquired') as string,
+    });
   });
 
   it('doctor knows the consent to other programs, and in which zone they write', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { INestApplicationContext } from '@nestjs/common';
-import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { IdService, LeaseLostError, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { OPTIONS, startApp } from '../../support/module/module-fixture.js';
 import type { ServerOptions } from '../../support/module/limited-account.js';
 import { serverAddress } from '../../support/servers/server-address.js';
@@ -13,6 +13,12 @@ import {
 } from '../../support/proxies/refusing-servers.js';
 
 const MANY = 20;
+
+/** Whether the status of the service names the driver's code. */
+function saysWhy(ids: IdService, driverCode: string): boolean {
+  const status = ids.status();
+  return status.idMode === 'snowflake' && String(status.lastError?.message).includes(driverCode);
+}
 
 // Whatever nobody listens to would end the process; here it fails the test that runs.
 describe.each([
@@ -52,19 +58,28 @@ describe.each([
     server.refusals.find((each) => each.title.startsWith(title))!;
   const titles = startServer === refusingMariadb ? ['1040', '1045', '1049'] : ['53300', '28P01', '3D000'];
 
-  it.each(titles)('with %s runs on, and renews once it may', async (title) => {
+  it.each(titles.slice(0, 2))('with %s runs on, and renews once it may', async (title) => {
     const app = await start();
     const ids = app.get(IdService);
     const { begin, end, driverCode } = refusal(title);
     await begin(account);
-    await until('the refusal', () => {
-      const status = ids.status();
-      return status.idMode === 'snowflake' && String(status.lastError?.message).includes(driverCode);
-    });
+    await until('the refusal', () => saysWhy(ids, driverCode));
     expect(ids.nextId()).toBeGreaterThan(0n);
     await end(account);
-    // The table has gone with the database: there is nothing left to be renewed.
-    if (!['1049', '3D000'].includes(title)) await once(ids.events, 'lease-renewed');
+    await once(ids.events, 'lease-renewed');
+    await app.close();
+  });
+
+  it.each(titles.slice(2))('with %s loses its worker, whose row has gone with the database', async (title) => {
+    const app = await start();
+    const ids = app.get(IdService);
+    const { begin, end, driverCode } = refusal(title);
+    const isLost = once(ids.events, 'lease-lost');
+    await begin(account);
+    await until('the refusal', () => saysWhy(ids, driverCode));
+    await isLost;
+    expect(() => ids.nextId()).toThrow(LeaseLostError);
+    await end(account);
     await app.close();
   });
 

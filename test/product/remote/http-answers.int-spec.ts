@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
 import { openIdService } from '@raindrop/node';
-import { remoteIds } from '../../../libs/node/src/remote/http/remote-ids.js';
-import { HttpTransport, remoteIdsHeaders } from '../../../libs/node/src/remote/http/http-transport.js';
+import { HttpTransport, remoteIds, remoteIdsHeaders } from '../../../libs/node/src/remote/remote-ids.js';
 import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
 import { freePort } from '../../support/servers/free-port.js';
 

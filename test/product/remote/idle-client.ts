@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openIdService } from '@raindrop/node';
-import { remoteIds } from '../../../libs/node/src/remote/http/remote-ids.js';
+import { remoteIds } from '../../../libs/node/src/remote/remote-ids.js';
 import { codesOf } from './codes-of.js';
 
 const PAUSE_MS = 20;

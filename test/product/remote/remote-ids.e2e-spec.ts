@@ -3,7 +3,7 @@ import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { IdService, openIdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
 import { demoLayout } from '../../../apps/demo/src/demo-layout.js';
-import { remoteIds, type RemoteIdsOptions } from '../../../libs/node/src/remote/http/remote-ids.js';
+import { remoteIds, type RemoteIdsOptions } from '../../../libs/node/src/remote/remote-ids.js';
 import type { RemoteIdSource } from '../../../libs/node/src/remote/remote-id-source.js';
 import type { DemoProcess } from '../demo/demo-process.js';
 import { repeated } from '../../support/processes/repeated.js';

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openIdService, type IdService } from '@raindrop/node';
-import { remoteIds } from '../../../libs/node/src/remote/http/remote-ids.js';
+import { remoteIds } from '../../../libs/node/src/remote/remote-ids.js';
 import { leaseStatus } from '../../support/module/lease-status.js';
 import { freePort } from '../../support/servers/free-port.js';
 import { testDatabase } from '../../support/servers/test-databases.js';

@@ -13,7 +13,7 @@ import { startMariadb } from '../../support/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import type { IdService } from '../../../libs/node/src/id-service.js';
 import { openIdService } from '../../../libs/node/src/open-id-service.js';
-import { workerIdentity } from '../../../libs/node/src/system/worker-identity.js';
+import { workerIdentity } from '../../../libs/node/src/workers/open-worker.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../../libs/node/src/worker-table/sql-worker-store.js';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 

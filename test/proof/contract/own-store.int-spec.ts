@@ -63,7 +63,7 @@ describe('A service with a store of its own', () => {
     [
       'promises one',
       { name: 'own', openStore: () => Promise.resolve(new PlainFileStore(folder, 1_000)) },
-      /no promise/,
+      /not a promise/,
     ],
   ])('is refused when what opens it %s', async (_, assigner, words) => {
     const failing = openIdService({ workerIdAssigner: assigner as unknown as ReservingAssigner });

@@ -296,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stale-answer-used',
     breaks: 'A stored answer of a remote service is never handed out a second time.',
-    file: 'libs/node/src/remote/http/http-transport.ts',
+    file: 'libs/node/src/remote/remote-ids.ts',
     find: 'if (echo !== request) {',
     replace: 'if (false) {',
     tier: 1,

@@ -26,20 +26,42 @@ export function optionDocs(interfaceName: string): OptionDoc[] {
   return members.map((member) => docOf(interfaceName, member));
 }
 
+/** A group of rules in the sources. */
+export interface DeclaredGroup {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Every group that an interface extends, also in part: `Omit<OptionsOf<typeof group>, ...>`. */
+export function declaredGroups(): DeclaredGroup[] {
+  const { interfaces, groups } = sources();
+  const extended = [...interfaces.values()].flatMap(({ heritageClauses = [] }) =>
+    heritageClauses.flatMap((clause) => [...clause.getText().matchAll(/\bOptionsOf<typeof (\w+)>/g)]),
+  );
+  const names = new Set(extended.map((match) => match[1]!));
+  return [...names].map((name) => ({ name, path: groups.get(name)!.getSourceFile().fileName }));
+}
+
 /** The groups of `OptionsOf<typeof group>`. */
 function groupsOf({ expression, typeArguments = [] as never }: ts.ExpressionWithTypeArguments): string[] {
   if (expression.getText() !== 'OptionsOf') return [];
   return typeArguments.filter(ts.isTypeQueryNode).map(({ exprName }) => exprName.getText());
 }
 
-/** The rules of a group, with those of groups that it spreads. */
+/** What the comments of a group's rules say, with those of groups that it spreads. */
+export function groupDocs(group: string): OptionDoc[] {
+  return rulesOf(group).map((rule) => docOf(group, rule));
+}
+
 function rulesOf(group: string): ts.PropertyAssignment[] {
   const declared = sources().groups.get(group);
   if (declared === undefined) throw new Error(`no group of options ${group} in ${FOLDERS.join(', ')}`);
-  return declared.properties.flatMap((each) => {
+  const rules = declared.properties.flatMap((each) => {
     if (ts.isSpreadAssignment(each)) return rulesOf(each.expression.getText());
     return ts.isPropertyAssignment(each) ? [each] : [];
   });
+  // A rule replaces one of the same name that was spread before it.
+  return [...new Map(rules.map((rule) => [rule.name.getText(), rule])).values()];
 }
 
 function docOf(interfaceName: string, member: ts.PropertySignature | ts.PropertyAssignment): OptionDoc {
@@ -91,8 +113,9 @@ function declarationsOf(statements: readonly ts.Statement[]): Sources {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('options.ts'))
-    .map((path) => join(ROOT, folder, path));
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('spec.ts'))
+    .map((path) => join(ROOT, folder, path))
+    .filter((path) => path.endsWith('options.ts') || readFileSync(path, 'utf8').includes('OptionsOf<'));
 }
 
 function statementsOf(path: string): readonly ts.Statement[] {

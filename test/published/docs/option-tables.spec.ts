@@ -1,20 +1,7 @@
 import type { OptionFacts } from '@raindrop/core/internal';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { generatorOptions } from '../../../libs/core/src/generator/generator-options.js';
-import { layoutOptions, readyLayoutOptions } from '../../../libs/core/src/layout/layout-options.js';
-import { leaseOptions } from '../../../libs/core/src/lease/lease-options.js';
-import { prefetchOptions } from '../../../libs/core/src/prefetch/prefetch-options.js';
-import { ringOptions, sharedIdsOptions } from '../../../libs/core/src/ring/ring-options.js';
-import { chainOptions, segmentOptions } from '../../../libs/core/src/segment/segment-options.js';
-import { assignerOptions } from '../../../libs/node/src/options/assigner-options.js';
-import { commonOptions } from '../../../libs/node/src/options/common-options.js';
-import {
-  segmentModuleOptions,
-  shardedOptions,
-  snowflakeOptions,
-} from '../../../libs/node/src/options/service-options.js';
-import { optionDocs } from './option-docs';
+import { declaredGroups, groupDocs } from './option-docs';
 import { withOptionTables } from './option-tables';
 
 const docs = join(__dirname, '../../../docs');
@@ -24,22 +11,6 @@ it.each(pages)('the tables of options in docs/%s are those of the source: npm ru
   const text = readFileSync(join(docs, page), 'utf8');
   expect(text).toBe(withOptionTables(text));
 });
-
-const GROUPS: readonly [interfaceName: string, rules: Readonly<Record<string, OptionFacts>>][] = [
-  ['LayoutOptions', layoutOptions],
-  ['GeneratorOptions', generatorOptions],
-  ['LeaseOptions', leaseOptions],
-  ['PrefetchOptions', prefetchOptions],
-  ['SegmentOptions', segmentOptions],
-  ['ChainOptions', chainOptions],
-  ['SharedIdRingOptions', ringOptions],
-  ['SharedIdsOptions', sharedIdsOptions],
-  ['AssignerOptions', assignerOptions],
-  ['CommonModuleOptions', commonOptions],
-  ['SnowflakeModuleOptions', { ...readyLayoutOptions, ...snowflakeOptions }],
-  ['SegmentModuleOptions', segmentModuleOptions],
-  ['ShardedOptions', shardedOptions],
-];
 
 /** A range or a default as a comment begins; undefined where it depends on other options or is told in words. */
 function rangeOf({ min, max, names }: OptionFacts): string | undefined {
@@ -64,8 +35,10 @@ function begins(comment: string, rule: string): boolean {
   return comment.startsWith(rule) && !/^(?:\d|[,.]\d)/.test(comment.slice(rule.length));
 }
 
-it.each(GROUPS)('the comments of %s say what its rules do', (interfaceName, rules) => {
-  const documented = optionDocs(interfaceName);
+it.each(declaredGroups())('the comments of $name say what its rules do', ({ name: group, path }) => {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- every file with a group
+  const rules = (require(path) as Readonly<Record<string, Readonly<Record<string, OptionFacts>>>>)[group]!;
+  const documented = groupDocs(group);
   expect(documented.map(({ name }) => name)).toEqual(Object.keys(rules));
   for (const { name, range, fallback } of documented) {
     const [legal, standard] = [rangeOf(rules[name]!) ?? range, defaultOf(rules[name]!) ?? fallback];

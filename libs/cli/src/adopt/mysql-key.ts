@@ -50,7 +50,7 @@ export async function readMysqlKeys(
   for (const path of paths) keys.push(await readKey(query, path, home));
   const all = await foreignKeys(query);
   const { columns, used } = await referringTo(query, keys, all);
-  for (const key of keys) refuseUpwards(key, columns, all);
+  for (const key of keys) refuseReferringKey(key, columns, all);
   const references = columns.slice(keys.length);
   for (const each of references) if (!WIDE.test(each.type)) refuseSecondParent(each, columns, all);
   for (const { table, column: name, definition } of columns) {
@@ -65,7 +65,7 @@ export async function readMysqlKeys(
   const adds = used.map((each) => alter(each, addForeignKey(each, home)));
   const counted = keys.filter(({ definition }) => definition.isGenerated);
   const counting = counted.map((each) => alter(each, modify(each, each.definition.rest, home)));
-  const changes = columns.map((each) => alter(each, modify(each, each.definition.restOfOurs, home)));
+  const changes = columns.map((each) => alter(each, modify(each, each.definition.restWithoutAutoIncrement, home)));
   const tables = columns.filter((each, at) => columns.findIndex((one) => sameTable(one, each)) === at);
   const isApart = [...columns, ...used].some(({ schema }) => schema !== home);
   const old: OldKey[] = [];
@@ -135,7 +135,7 @@ function obstaclesOf({ table, column, narrow }: Column): string[] {
 }
 
 /** Refuses a key that itself refers to a key which stays: the two must keep one type. */
-function refuseUpwards(key: Column, columns: readonly Column[], all: readonly ForeignKey[]): void {
+function refuseReferringKey(key: Column, columns: readonly Column[], all: readonly ForeignKey[]): void {
   for (const each of all) {
     const index = sameTable(each, key) ? each.columns.indexOf(key.column) : -1;
     if (index === -1 || sameTable(each.target, key)) continue;

@@ -28,7 +28,7 @@ export interface DefinedColumn {
   /** Everything after the type, with the blank before it: `MODIFY` drops what is not repeated. */
   readonly rest: string;
   /** The same without AUTO_INCREMENT. */
-  readonly restOfOurs: string;
+  readonly restWithoutAutoIncrement: string;
   /** Whether the database makes the values. */
   readonly isGenerated: boolean;
   /** The expression from which the column is computed. */
@@ -65,7 +65,8 @@ export function definedColumns(createTable: string): DefinedColumn[] {
       {
         ...{ name: name.slice(1, -1).replaceAll('``', '`'), type: type?.toLowerCase(), rest },
         // The blank before it goes as well.
-        restOfOurs: counting === -1 ? rest : tokens.filter((_, at) => at !== counting && at !== counting - 1).join(''),
+        restWithoutAutoIncrement:
+          counting === -1 ? rest : tokens.filter((_, at) => at !== counting && at !== counting - 1).join(''),
         isGenerated: counting !== -1,
         computedFrom: after('AS')?.find((token) => token.startsWith('(')),
         hasComputedDefault: fallback !== undefined && !CONSTANT.test(fallback),

@@ -179,7 +179,7 @@ export function refersTwice(table: string, column: string, to: string): CommandF
 /** The error for a column whose values the database would go on making. */
 export function makesKeys(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
-    `${table}.${column} has the default of an expression, by which the database makes keys: drop the default first ` +
+    `${table}.${column} has an expression as its default, with which the database makes keys: drop the default first ` +
       `(ALTER COLUMN ... DROP DEFAULT)`,
   );
 }

@@ -6,7 +6,7 @@ import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
 import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
-import { synchronizeSettings, uuidCode } from '../project/uuid-code.js';
+import { synchronizeSettings, uuidCode } from '../project/search-project.js';
 import type { TypedColumn } from '../adopt/old-key.js';
 import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/migration-text.js';
@@ -80,9 +80,9 @@ function uuidRemarks(found: readonly BreakingCode[] | null): string[] {
 
 function noRoom({ key, rows }: OrderedKey, wishes: readonly string[]): CommandFailedError {
   return new CommandFailedError(
-    `${key.table} has ${rows} rows, and below the IDs that ${wishes.length > 0 ? `a layout with ${wishes.join(', ')}` : 'any layout'} ` +
-      `issues at this moment there are not numbers enough for them and for those to come, or it does not last for 20 years: ` +
-      'give an earlier --start',
+    `${key.table} has ${rows} rows. Below the IDs that ${wishes.length > 0 ? `a layout with ${wishes.join(', ')}` : 'any layout'} ` +
+      `issues now there is no room for their numbers and for those of rows to come, or the layout does not last for ` +
+      '20 years: give an earlier --start',
   );
 }
 

@@ -3,7 +3,7 @@ import { adoptionMigration } from '../adopt/adoption-migration.js';
 import type { OldKey, OldKeys } from '../adopt/old-key.js';
 import { breakingCode, type BreakingCode } from '../project/breaking-code.js';
 import { KeyNames } from '../project/key-reader.js';
-import { type LoneDataSource, loneDataSources } from '../project/lone-data-sources.js';
+import { type LoneDataSource, loneDataSources } from '../project/search-project.js';
 import { openProject } from '../project/open-project.js';
 import { type Proposal, proposeLayout } from '../adopt/propose-layout.js';
 import { readOldKeys } from '../adopt/read-old-key.js';
@@ -82,8 +82,8 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
   }
   return new CommandFailedError(
     `no layout gives IDs above ${table}.${column}'s largest key, ${highest}, and lasts for 20 years: of the 63 bits of an ` +
-      `ID ${share} % are used up. Give the table a new key column, or let new IDs sort before old ones where no layout ` +
-      `of the old keys can meet them`,
+      `ID ${share} % are used up. Give the table a new key column, or a layout whose IDs sort before ` +
+      `the old keys, if none of them can equal an old key`,
   );
 }
 

@@ -4,13 +4,13 @@ import type { Finding } from '../doctor/checks.js';
 import { EXIT_CODES, type ExitCode } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { layoutToRead, moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
-import { onExistingFile, requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
+import { withExistingFile, requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 /** `raindrop doctor`: finds what keeps a service from working, or may do so. */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
-  const given = onExistingFile(moduleOptions(flags));
+  const given = withExistingFile(moduleOptions(flags));
   const options = resolveWorkers(given, lastDayOf(given));
   requireRows('doctor', options);
   const findings = await withWorkers(options, (store) => examine(store, options));

@@ -75,7 +75,7 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
 function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
   const { type, database: file = '' } = databaseSettingsOf(options.dbConfig) ?? {};
   if (type !== 'better-sqlite3' || /^file:|:memory:/.test(file) || existsSync(file)) return;
-  output.warn(`${file} is not there and is made: IDs of another worker table may come again`);
+  output.warn(`${file} does not exist and is created: IDs of another worker table may be issued again`);
 }
 
 function countOf(text: string): number {

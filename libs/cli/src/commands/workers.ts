@@ -4,7 +4,7 @@ import { InputError } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { showDuration, textTable } from '../io/text.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
-import { explained, onExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
+import { explainMissingTable, withExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<WorkerState, Style>> = {
   ...{ held: 'green', free: 'dim', expired: 'yellow', foreign: 'magenta', 'used-up': 'red', deleted: 'dim' },
@@ -93,7 +93,7 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
         `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. ${othersOf(foreign)}Say --yes to do it`,
     );
   }
-  const { rows, foreign, barredMs } = await explained(options, fenceWorkers(onExistingFile(given)));
+  const { rows, foreign, barredMs } = await explainMissingTable(options, fenceWorkers(withExistingFile(given)));
   if (foreign !== 0 && !output.isJson) output.note(othersOf(foreign).trim());
   await output.result({ table: options.tableName, rows, foreign, barredMs }, () => [
     `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,
@@ -104,5 +104,5 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
 function othersOf(foreign: number | null): string {
   if (foreign === 0) return '';
   const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;
-  return `${rows} may belong to programs other than Raindrop, which no fence stops: end those first. `;
+  return `${rows} may belong to programs other than Raindrop, which a fence does not stop: end those first. `;
 }

@@ -177,7 +177,7 @@ function judgeRows(present: number, size: number, isShared: boolean): Finding {
 }
 
 function judgeUse(held: number, takable: number, total: number): Finding {
-  const detail = `${held} held, ${takable} to be had, ${total} in all`;
+  const detail = `${held} held, ${takable} can be acquired, ${total} in all`;
   const remedy = 'widen the range of worker ids: twice as many as nodes';
   if (total > 0 && takable === 0) return fail('free workers', detail, remedy);
   return held * 2 > total ? warn('free workers', detail, remedy) : ok('free workers', detail);

@@ -30,7 +30,7 @@ export function readModule({ ts, folder, moduleFile, moduleName, isEsm }: NestPr
     property !== undefined &&
     !(ts.isPropertyAssignment(property) && ts.isArrayLiteralExpression(property.initializer))
   ) {
-    throw refused('its imports are no list that is written there');
+    throw refused('its imports are not a list in the decorator itself');
   }
   const list = property === undefined ? undefined : (property.initializer as TypeScript.ArrayLiteralExpression);
   const statements = source.statements.filter((each) => ts.isImportDeclaration(each));

@@ -106,9 +106,10 @@ function ofCall(node: TypeScript.CallExpression, reader: KeyReader): string | un
   const called = node.expression.getText();
   const isOfKey = node.arguments.some((each) => reader.isKey(each));
   if (CONVERSIONS.includes(called) && isOfKey) return ROUNDS;
-  if (TESTS.includes(called) && isOfKey) return 'asks whether a key is a number: of a text it is told something else';
+  if (TESTS.includes(called) && isOfKey) return 'asks whether a key is a number: the answer is another one for a text';
   const isOfKeys = node.arguments.some((each) => reader.isKeys(each));
-  if (EXTREMES.includes(called) && (isOfKey || isOfKeys)) return 'reckons with keys as numbers: compare them as BigInt';
+  if (EXTREMES.includes(called) && (isOfKey || isOfKeys))
+    return 'computes with keys as numbers: compare them as BigInt';
   const isMapped = node.arguments.some((each) => ts.isIdentifier(each) && CONVERSIONS.includes(each.text));
   const { expression: method } = node;
   if (!ts.isPropertyAccessExpression(method) || !reader.isKeys(method.expression)) return undefined;
@@ -132,8 +133,8 @@ function ofOperator(node: TypeScript.BinaryExpression, reader: KeyReader): strin
   if (order.includes(operator)) {
     return 'orders keys: texts compare letter by letter, 10 before 9; compare them as BigInt';
   }
-  const reckoning = [kind.MinusToken, kind.AsteriskToken, kind.SlashToken, kind.PercentToken];
-  if (reckoning.includes(operator)) return 'reckons with a key: texts become numbers, and lose digits';
+  const arithmetic = [kind.MinusToken, kind.AsteriskToken, kind.SlashToken, kind.PercentToken];
+  if (arithmetic.includes(operator)) return 'computes with a key: texts become numbers, and lose digits';
   const isSum = operator === kind.PlusToken && [left, right].every((each) => reader.mayBeNumber(each));
   return isSum ? 'adds to a key: with a text the digits are put side by side' : undefined;
 }

@@ -66,6 +66,6 @@ export function projectTypescript(folder: string): typeof TypeScript {
   }
   if (typeof found.createProgram === 'function') return found as typeof TypeScript;
   throw new InputError(
-    `--project ${folder} has TypeScript ${String(found.version)}, which answers no questions of other programs: take 5 or 6`,
+    `--project ${folder} has TypeScript ${String(found.version)}, which has no API for other programs: take 5 or 6`,
   );
 }

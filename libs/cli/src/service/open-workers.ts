@@ -31,7 +31,7 @@ export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now
  * Makes SQLite refuse a file that does not exist: it would create one of a mistyped name, though the command only
  * reads. Other drivers do not know the option.
  */
-export function onExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
+export function withExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
   const settings = databaseSettingsOf(options.dbConfig);
   if (settings?.type !== 'better-sqlite3') return options;
   return { ...options, dbConfig: { ...settings, extra: { ...settings.extra, fileMustExist: true } } };
@@ -49,7 +49,7 @@ export async function withWorkers<T>(
 ): Promise<T> {
   const store = openWorkerStore(options, undefined, Date.now, statementTimeoutMs);
   try {
-    return await explained(options, work(store));
+    return await explainMissingTable(options, work(store));
   } finally {
     await store.close();
   }
@@ -57,7 +57,7 @@ export async function withWorkers<T>(
 
 /** Reads the workers of a table. @throws CommandFailedError when there is no such table */
 export function viewWorkers(given: SnowflakeModuleOptions, resolved: ResolvedSnowflakeOptions): Promise<WorkersView> {
-  return explained(resolved, readWorkers(onExistingFile(given)));
+  return explainMissingTable(resolved, readWorkers(withExistingFile(given)));
 }
 
 /**
@@ -71,19 +71,19 @@ export async function requireReachable(
 ): Promise<void> {
   if (!usesDatabase(resolved)) return;
   try {
-    await withWorkers(resolveWorkers(onExistingFile(given)), (store) => store.readTable());
+    await withWorkers(resolveWorkers(withExistingFile(given)), (store) => store.readTable());
   } catch (error) {
     if (!(error instanceof CommandFailedError)) throw error;
   }
 }
 
 /** Waits for the work. @throws CommandFailedError in place of the error of a missing worker table */
-export async function explained<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
+export async function explainMissingTable<T>({ tableName }: ResolvedSnowflakeOptions, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isMissingTable(error)) throw error;
-    throw new CommandFailedError(`${tableName} is not there, or lacks columns: run raindrop init`);
+    throw new CommandFailedError(`${tableName} does not exist, or lacks columns: run raindrop init`);
   }
 }
 

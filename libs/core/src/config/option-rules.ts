@@ -24,7 +24,7 @@ export interface OptionFacts {
 
 /**
  * One option: how it is read and checked, and what is known of it. Its doc comment, which an editor shows, says the same
- * in words: a sentence, `@range` and `@defaultValue`; `test/docs` holds the two equal.
+ * in words: a sentence, `@range` and `@defaultValue`; a test holds the two equal (`test/published/docs/option-tables.spec.ts`).
  *
  * `Given` is the type of what a caller passes, `Read` of what the check returns. `Needs` holds the other options on
  * which range or default depend; all functions of a rule name the same type.

@@ -1,12 +1,30 @@
-import { OptionReader } from '../config/option-reader.js';
+import type { OptionReader } from '../config/option-reader.js';
+import { integer, option, type OptionsOf, resolveOptions } from '../config/option-rules.js';
 import { isCode } from './generator-errors.js';
 
+/** Each code that is counted apart becomes a time series of the metrics backend: these must stay few. */
+const MAX_CODES = 500;
+
 /** The options say which codes are counted apart. */
-export interface IssuedByCodeOptions {
-  /** These in any case, at most 500, from 0 on before their first use. Default none. */
-  readonly codes?: readonly string[];
-  /** This many more: the first ones that are used. 0-500, default 20. */
-  readonly firstCodes?: number;
+export const issuedByCodeOptions = {
+  /** These in any case, from 0 on before their first use. @range at most 500 codes @defaultValue none */
+  codes: option<readonly string[], readonly string[]>(readCodes),
+  /** This many more: the first ones that are used. @range 0-500 @defaultValue 20 */
+  firstCodes: integer({ min: 0, max: MAX_CODES, default: 20 }),
+};
+
+/** The options say which codes are counted apart. */
+export interface IssuedByCodeOptions extends Readonly<OptionsOf<typeof issuedByCodeOptions>> {}
+
+function readCodes(reader: OptionReader, name: string): readonly string[] {
+  const codes = reader.value(name) ?? [];
+  if (!Array.isArray(codes) || codes.length > MAX_CODES) {
+    reader.problem(name, codes, `must be a list of at most ${MAX_CODES} codes`);
+  } else {
+    const wrong = codes.findIndex((code) => !isCode(code));
+    if (wrong >= 0) reader.problem(name, codes[wrong], 'must be texts of 1 to 128 characters');
+  }
+  return codes as string[];
 }
 
 /** IDs issued since the start; the three parts add up to the total. */
@@ -60,7 +78,7 @@ export class CodeCounts implements IssuedByCode {
     private readonly codes: CountedCodes,
     options: IssuedByCodeOptions = {},
   ) {
-    const { codes: named, firstCodes } = resolveIssuedByCodeOptions(options);
+    const { codes: named, firstCodes } = resolveOptions(issuedByCodeOptions, options);
     this.named = new Set(named);
     this.apart = new Map(named.map((code) => [code, 0]));
     this.room = this.apart.size + firstCodes;
@@ -99,24 +117,6 @@ export class CodeCounts implements IssuedByCode {
     }
     return { plain, byCode, others: this.codes.issued - counted };
   }
-}
-
-/** Each code that is counted apart becomes a time series of the metrics backend: these must stay few. */
-const MAX_CODES = 500;
-
-/** @throws ConfigurationError naming every option that is wrong */
-function resolveIssuedByCodeOptions(options: IssuedByCodeOptions): Required<IssuedByCodeOptions> {
-  const reader = new OptionReader(options);
-  const codes = reader.value('codes') ?? [];
-  const firstCodes = reader.integer('firstCodes', { min: 0, max: MAX_CODES, default: 20 });
-  if (!Array.isArray(codes) || codes.length > MAX_CODES) {
-    reader.problem('codes', codes, `must be a list of at most ${MAX_CODES} codes`);
-  } else {
-    const wrong = codes.findIndex((code) => !isCode(code));
-    if (wrong >= 0) reader.problem('codes', codes[wrong], 'must be texts of 1 to 128 characters');
-  }
-  reader.finish();
-  return { codes: codes as string[], firstCodes };
 }
 
 /** Listeners that need not be removed: a listener that is garbage but for this list is forgotten. */

@@ -1,4 +1,5 @@
 import { OptionReader } from '../config/option-reader.js';
+import { boolean, integer, type OptionsOf, type ReadOptions, resolveOptions } from '../config/option-rules.js';
 import { wallClock } from '../ports.js';
 import { TIME_UNITS, type TimeUnit } from '../time/timeline.js';
 import {
@@ -87,28 +88,23 @@ export function planLayout(options: LayoutOptions | ReadyLayoutOptions, nowMs = 
 }
 
 /** The needs say what a layout has to bear. */
-export interface LayoutNeeds {
-  /**
-   * How many processes issue at the same time. As many again are kept for rolling deploys.
-   * @range 1-1,023
-   */
-  processes: number;
-  /**
-   * How many IDs one of them issues in its busiest second.
-   * @range 1-1,000,000,000
-   */
-  idsPerSecond: number;
-  /**
-   * For how many years from now on.
-   * @range 1-1,000
-   */
-  years: number;
+export const layoutNeeds = {
+  /** How many processes issue at the same time. As many again are kept for rolling deploys. @range 1-1,023 */
+  processes: integer({ min: 1, max: 1_023, hint: 'a worker table has at most 1023 workers', isRequired: true }),
+  /** How many IDs one of them issues in its busiest second. @range 1-1,000,000,000 */
+  idsPerSecond: integer({ min: 1, max: 1_000_000_000, isRequired: true }),
+  /** For how many years from now on. @range 1-1,000 */
+  years: integer({ min: 1, max: 1_000, isRequired: true }),
   /**
    * Whether IDs must be exact JavaScript numbers, up to 2^53 - 1, all these years.
+   * @range true, false
    * @defaultValue false
    */
-  numbers?: boolean;
-}
+  numbers: boolean({ default: false }),
+};
+
+/** The needs say what a layout has to bear. */
+export interface LayoutNeeds extends OptionsOf<typeof layoutNeeds> {}
 
 /** A layout that may fit the needs, and what speaks for and against it. */
 export interface LayoutAdvice {
@@ -133,7 +129,7 @@ const MAX_LAYOUTS = 3;
  * @throws ConfigurationError naming every need that is out of its range
  */
 export function adviseLayout(needs: LayoutNeeds, nowMs = wallClock.now()): readonly LayoutAdvice[] {
-  const read = readNeeds(needs);
+  const read = resolveOptions(layoutNeeds, needs);
   const advice = adviseShapes(read, nowMs).map(({ name, options, reasons }): LayoutAdvice => {
     const plan = planLayout({ ...options, minLifetimeDays: 0 }, nowMs);
     return { name, options, plan, reasons, misses: missesOf(plan, read, nowMs) };
@@ -146,19 +142,7 @@ export function adviseLayout(needs: LayoutNeeds, nowMs = wallClock.now()): reado
   return [...meeting, ...others.slice(0, Math.max(0, 2 - meeting.length))].slice(0, MAX_LAYOUTS);
 }
 
-type Needs = Required<LayoutNeeds>;
-
-function readNeeds(needs: LayoutNeeds): Needs {
-  const reader = new OptionReader(needs);
-  const read = {
-    processes: reader.integer('processes', { min: 1, max: 1_023, hint: 'a worker table has at most 1023 workers' }),
-    idsPerSecond: reader.integer('idsPerSecond', { min: 1, max: 1_000_000_000 }),
-    years: reader.integer('years', { min: 1, max: 1_000 }),
-    numbers: reader.boolean('numbers', false),
-  };
-  reader.finish();
-  return read;
-}
+type Needs = ReadOptions<typeof layoutNeeds>;
 
 function missesOf(plan: LayoutPlan, needs: Needs, nowMs: number): readonly string[] {
   const { processes, idsPerSecond, years, numbers } = needs;

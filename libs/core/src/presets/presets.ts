@@ -1,38 +1,69 @@
 import type { IdLike } from '../codec/to-id.js';
 import { OptionReader } from '../config/option-reader.js';
+import { integer, type Numbers, option, type OptionsOf, readOptions } from '../config/option-rules.js';
 import { type Field, Layout, type ParsedId, parseId } from '../layout/layout.js';
 import { parseEpoch } from '../time/timeline.js';
 
+const UID_GENERATOR_CENTER_BITS = 5;
+
 /** The options that every preset takes. */
-export interface PresetOptions {
+export const presetOptions = {
   /**
-   * Another epoch than the original's: an ISO string (UTC unless it names a zone), a Date or Unix ms. A later one makes
-   * the layout last longer, and its IDs smaller than those issued so far: for new data only.
+   * Another epoch than the original's. A later one makes the layout last longer, and its IDs smaller than those issued so
+   * far: for new data only.
+   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms
+   * @defaultValue the original's
    */
-  startTimeStamp?: string | Date | number;
-}
+  startTimeStamp: option<string | Date | number, number | undefined, PresetRule>(readStart),
+};
+
+/** The options that every preset takes. */
+export interface PresetOptions extends OptionsOf<typeof presetOptions> {}
+
+/** How many bits the worker has by default, and all three fields together. */
+type UidWidths = Numbers<'standardWorkerBits' | 'total'>;
+
+const widthsHint = ({ total }: UidWidths): string => `timeBits, workerBits and sequenceBits must be ${total} together`;
+
+/** The widths of uid-generator's fields. */
+export const uidGeneratorOptions = {
+  /** Bits of the seconds. The default lasts 8.5 years. @range 1-53 @defaultValue 28 */
+  timeBits: integer({ min: 1, max: 53, default: 28, hint: widthsHint }),
+  /**
+   * Bits of the worker: uid-generator gives every start a new one.
+   * @range 1-53
+   * @defaultValue 22, with a data centre 17
+   */
+  workerBits: integer({
+    min: 1,
+    max: 53,
+    default: ({ standardWorkerBits }: UidWidths) => standardWorkerBits,
+    hint: widthsHint,
+  }),
+  /** Bits of the sequence: IDs a second. @range 1-53 @defaultValue 13 */
+  sequenceBits: integer({ min: 1, max: 53, default: 13, hint: widthsHint }),
+};
 
 /** The options of {@link presets}`.uidGenerator`: the three widths must be 63 together. */
-export interface UidGeneratorOptions extends PresetOptions {
-  /** Bits of the seconds. Default 28: 8.5 years. */
-  timeBits?: number;
-  /** Bits of the worker: uid-generator gives every start a new one. Default 22, with a data centre 17. */
-  workerBits?: number;
-  /** Bits of the sequence: IDs a second. Default 13. */
-  sequenceBits?: number;
-}
+export interface UidGeneratorOptions extends PresetOptions, OptionsOf<typeof uidGeneratorOptions> {}
+
+/** What a data centre adds to them. */
+export const dataCentreOptions = {
+  /** The data centre that this deployment issues for. @range 0-31 */
+  datacenterId: integer({ min: 0, max: 2 ** UID_GENERATOR_CENTER_BITS - 1, isRequired: true }),
+};
 
 /** The options of {@link presets}`.uidGeneratorGlobal`: the three widths must be 58 together. */
-export interface UidGeneratorGlobalOptions extends UidGeneratorOptions {
-  /** The data centre that this deployment issues for, 0-31. */
-  datacenterId: number;
-}
+export interface UidGeneratorGlobalOptions extends UidGeneratorOptions, OptionsOf<typeof dataCentreOptions> {}
+
+/** The widths of TSIDs. */
+export const tsidOptions = {
+  /** Bits of the node; the counter has the rest of 22. @range 0-20 @defaultValue 10 */
+  nodeBits: integer({ min: 0, max: 20, default: 10, hint: 'node and counter are 22 bits together' }),
+};
 
 /** The options of {@link presets}`.tsid`. */
-export interface TsidOptions extends PresetOptions {
-  /** Bits of the node, 0-20; the counter has the rest of 22. Default 10, as in the original. */
-  nodeBits?: number;
-}
+export interface TsidOptions extends PresetOptions, OptionsOf<typeof tsidOptions> {}
 
 /** 2010-11-04T01:42:54.657Z, of the snowflake server that Twitter published in 2010; KeyWorker meant to take the same. */
 const TWITTER_EPOCH_MS = 1_288_834_974_657;
@@ -52,8 +83,6 @@ const KEY_WORKER_FIELDS = [timestamp(42), worker(5, 'process'), worker(5, 'machi
 
 /** 2016-05-19T16:00:00Z: midnight of 20 May in China. */
 const UID_GENERATOR_EPOCH_MS = 1_463_673_600_000;
-
-const UID_GENERATOR_CENTER_BITS = 5;
 
 /**
  * 2011-08-24T21:07:01.721Z, from the function in Instagram's article. Its prose says 1 January 2011; the article's own
@@ -103,7 +132,7 @@ export const presets = Object.freeze({
    */
   uidGeneratorGlobal: (options: UidGeneratorGlobalOptions): Layout => {
     const fields = (reader: OptionReader): readonly Field[] => {
-      const value = reader.integer('datacenterId', { min: 0, max: 2 ** UID_GENERATOR_CENTER_BITS - 1 });
+      const { datacenterId: value } = readOptions(reader, dataCentreOptions);
       const bits = readBits(reader, 17, 63 - UID_GENERATOR_CENTER_BITS);
       const datacenter: Field = { name: 'datacenter', role: 'fixed', bits: UID_GENERATOR_CENTER_BITS, value };
       return [timestamp(bits.time), datacenter, worker(bits.worker), sequence(bits.sequence)];
@@ -158,8 +187,7 @@ export const presets = Object.freeze({
    */
   tsid: (options: TsidOptions = {}): Layout => {
     const fields = (reader: OptionReader): readonly Field[] => {
-      const hint = 'node and counter are 22 bits together';
-      const nodeBits = reader.integer('nodeBits', { min: 0, max: 20, default: 10, hint });
+      const { nodeBits } = readOptions(reader, tsidOptions);
       return [timestamp(42), ...(nodeBits > 0 ? [worker(nodeBits, 'node')] : []), sequence(22 - nodeBits)];
     };
     return presetLayout(options, { unitMs: 1, epochMs: Date.parse('2020-01-01T00:00:00Z'), fields });
@@ -188,23 +216,21 @@ export function parseKeyWorkerId(id: IdLike): ParsedId {
 /** Reads the widths of uid-generator's fields. */
 function readBits(
   reader: OptionReader,
-  workerBits: number,
+  standardWorkerBits: number,
   total: number,
 ): { readonly time: number; readonly worker: number; readonly sequence: number } {
-  const hint = `timeBits, workerBits and sequenceBits must be ${total} together`;
-  const bitsOf = (name: string, standard: number): number =>
-    reader.integer(name, { min: 1, max: 53, default: standard, hint });
-  const bits = {
-    time: bitsOf('timeBits', 28),
-    worker: bitsOf('workerBits', workerBits),
-    sequence: bitsOf('sequenceBits', 13),
-  };
-  const sum = bits.time + bits.worker + bits.sequence;
+  const widths = { standardWorkerBits, total };
+  const {
+    timeBits: time,
+    workerBits: worker,
+    sequenceBits: sequence,
+  } = readOptions(reader, uidGeneratorOptions, widths);
+  const sum = time + worker + sequence;
   if (sum !== total && !reader.refused('timeBits', 'workerBits', 'sequenceBits')) {
-    const message = `with workerBits ${bits.worker} and sequenceBits ${bits.sequence} makes ${sum} bits: ${hint}`;
-    reader.problem('timeBits', bits.time, message);
+    const message = `with workerBits ${worker} and sequenceBits ${sequence} makes ${sum} bits: ${widthsHint(widths)}`;
+    reader.problem('timeBits', time, message);
   }
-  return bits;
+  return { time, worker, sequence };
 }
 
 /** What is particular to a preset. */
@@ -223,16 +249,22 @@ interface PresetRule {
  * here: a generator refuses it with `ClockBeforeEpochError`.
  * @throws ConfigurationError naming every option that is wrong
  */
-function presetLayout(options: PresetOptions, { unitMs, epochMs, fields, epochProblem }: PresetRule): Layout {
+function presetLayout(options: PresetOptions, rule: PresetRule): Layout {
   const reader = new OptionReader(options);
-  const given = reader.value('startTimeStamp');
+  const { startTimeStamp } = readOptions(reader, presetOptions, rule);
+  const fields = typeof rule.fields === 'function' ? rule.fields(reader) : rule.fields;
+  reader.finish();
+  return new Layout({ fields, unitMs: rule.unitMs, epochMs: startTimeStamp! });
+}
+
+/** Reads the epoch; Unix ms. */
+function readStart(reader: OptionReader, name: string, { epochMs, epochProblem }: PresetRule): number | undefined {
+  const given = reader.value(name);
   const start = given === undefined ? epochMs : parseEpoch(given);
   const problem =
     start === undefined ? `must be an ISO date such as '2024-01-01', a Date or Unix ms` : epochProblem?.(start);
-  if (problem !== undefined) reader.problem('startTimeStamp', given, problem);
-  const resolved = typeof fields === 'function' ? fields(reader) : fields;
-  reader.finish();
-  return new Layout({ fields: resolved, unitMs, epochMs: start! });
+  if (problem !== undefined) reader.problem(name, given, problem);
+  return start;
 }
 
 /** The ticks since the epoch, the highest bits. */

@@ -1,15 +1,20 @@
 import type { IdLike } from '../codec/to-id.js';
-import { OptionReader } from '../config/option-reader.js';
+import type { OptionReader } from '../config/option-reader.js';
+import { option, type OptionsOf, resolveOptions } from '../config/option-rules.js';
 import { type Layout, parseId } from '../layout/layout.js';
 
 /** The options of `uidJson`. */
-export interface UidJsonOptions {
+export const uidJsonOptions = {
   /**
-   * The zone of the timestamp, by its IANA name, such as `Asia/Shanghai`. Default `UTC`, the same on every host; the
-   * original took the zone of its JVM.
+   * The zone of the timestamp. The default is the same on every host; the original took the zone of its JVM.
+   * @range an IANA name, such as `Asia/Shanghai`
+   * @defaultValue `UTC`
    */
-  timeZone?: string;
-}
+  timeZone: option<string, Intl.DateTimeFormat | undefined>(readFormat, { default: 'UTC' }),
+};
+
+/** The options of `uidJson`. */
+export interface UidJsonOptions extends OptionsOf<typeof uidJsonOptions> {}
 
 /**
  * Returns the text that uid-generator's `parseUID` returns, letter for letter:
@@ -19,7 +24,7 @@ export interface UidJsonOptions {
  * @throws ConfigurationError when an option is wrong
  */
 export function uidJson(layout: Layout, id: IdLike, options: UidJsonOptions = {}): string {
-  const format = readFormat(options);
+  const format = resolveOptions(uidJsonOptions, options).timeZone!;
   const parsed = parseId(layout, id);
   return JSON.stringify({
     UID: String(parsed.id),
@@ -29,15 +34,13 @@ export function uidJson(layout: Layout, id: IdLike, options: UidJsonOptions = {}
   });
 }
 
-function readFormat(options: UidJsonOptions): Intl.DateTimeFormat {
-  const reader = new OptionReader(options);
-  const given = reader.value('timeZone') ?? 'UTC';
+function readFormat(reader: OptionReader, name: string): Intl.DateTimeFormat | undefined {
+  const given = reader.value(name) ?? 'UTC';
   const format = typeof given === 'string' ? formatIn(given) : undefined;
   if (format === undefined) {
-    reader.problem('timeZone', given, `must be the IANA name of a time zone, such as 'Asia/Shanghai' or 'UTC'`);
+    reader.problem(name, given, `must be the IANA name of a time zone, such as 'Asia/Shanghai' or 'UTC'`);
   }
-  reader.finish();
-  return format!;
+  return format;
 }
 
 /** Undefined for a time zone that does not exist. */

@@ -1,4 +1,4 @@
-import { OptionReader } from '../config/option-reader.js';
+import { boolean, integer, type OptionsOf, resolveOptions } from '../config/option-rules.js';
 import { UnknownCodeError } from './segment-errors.js';
 import {
   type App,
@@ -19,12 +19,15 @@ import { checkApp, SHARDS } from './sharded/sharded-id.js';
 const DEFAULT_STEP = 1_000;
 
 /** The options say how unknown codes are treated. */
-export interface MemorySegmentOptions {
-  /** Whether an unknown code gets a row. Default true. */
-  readonly autoCreateCode?: boolean;
-  /** The step of these rows, 1-100,000,000. Default 1,000. */
-  readonly step?: number;
-}
+export const memorySegmentOptions = {
+  /** Whether an unknown code gets a row. @range true, false @defaultValue true */
+  autoCreateCode: boolean({ default: true }),
+  /** The step of these rows. @range 1-100,000,000 @defaultValue 1,000 */
+  step: integer({ min: 1, max: 100_000_000, default: DEFAULT_STEP }),
+};
+
+/** The options say how unknown codes are treated. */
+export interface MemorySegmentOptions extends Readonly<OptionsOf<typeof memorySegmentOptions>> {}
 
 /** One row of a table of segments in memory. */
 interface SegmentRow {
@@ -73,10 +76,9 @@ export class MemorySegmentStore extends MemoryStore<[code: string]> {
     options: MemorySegmentOptions = {},
   ) {
     super();
-    const reader = new OptionReader(options);
-    this.autoCreateCode = reader.boolean('autoCreateCode', true);
-    this.step = reader.integer('step', { min: 1, max: 100_000_000, default: DEFAULT_STEP });
-    reader.finish();
+    const { autoCreateCode, step } = resolveOptions(memorySegmentOptions, options);
+    this.autoCreateCode = autoCreateCode;
+    this.step = step;
   }
 
   source(code: string): SegmentSource {

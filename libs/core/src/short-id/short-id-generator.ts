@@ -1,3 +1,4 @@
+import { resolveOptions } from '../config/option-rules.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import { processWide } from '../copies.js';
 import type { WaitOptions } from '../generator/waiting.js';
@@ -10,7 +11,7 @@ import {
   MAX_EXPIRE_SECONDS,
   type ParsedShortId,
   parseShortId,
-  resolveExpireSeconds,
+  shortIdOptions,
   SHORT_ID_CYCLE_MS,
   shortIdLayout,
   type ShortIdOptions,
@@ -69,7 +70,7 @@ export class ShortIdGenerator {
     private readonly ports: ShortIdPorts = hostPorts(),
   ) {
     refuseOtherLayout(source.layout);
-    this.expireSeconds = resolveExpireSeconds(options);
+    this.expireSeconds = resolveOptions(shortIdOptions, options).expireSeconds;
     this.guard = guardOfSource(source, this.expireSeconds * 1_000);
   }
 

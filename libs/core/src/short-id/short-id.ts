@@ -1,5 +1,5 @@
 import { InvalidIdError } from '../codec/id-codec.js';
-import { OptionReader } from '../config/option-reader.js';
+import { integer, type OptionsOf, resolveOptions } from '../config/option-rules.js';
 import { Layout } from '../layout/layout.js';
 import { InvalidPartError } from '../layout/layout-errors.js';
 import { showValue } from '../show-value.js';
@@ -41,19 +41,17 @@ export const MAX_EXPIRE_SECONDS = Math.floor(SHORT_ID_CYCLE_MS / 1_000);
 export const DEFAULT_EXPIRE_SECONDS = MAX_EXPIRE_SECONDS - 60;
 
 /** The options say how long a short ID stays unique. */
-export interface ShortIdOptions {
-  /** For how long a number must not come again: 1-2,097 s. Default 2,037, which leaves the clocks a minute. */
-  expireSeconds?: number;
-}
+export const shortIdOptions = {
+  /**
+   * For how long a number must not come again, in seconds. The default leaves the clocks a minute.
+   * @range 1-2,097
+   * @defaultValue 2,037
+   */
+  expireSeconds: integer({ min: 1, max: MAX_EXPIRE_SECONDS, default: DEFAULT_EXPIRE_SECONDS }),
+};
 
-/** @throws ConfigurationError naming the option that is wrong */
-export function resolveExpireSeconds(options: ShortIdOptions): number {
-  const reader = new OptionReader(options);
-  const rule = { min: 1, max: MAX_EXPIRE_SECONDS, default: DEFAULT_EXPIRE_SECONDS };
-  const expireSeconds = reader.integer('expireSeconds', rule);
-  reader.finish();
-  return expireSeconds;
-}
+/** The options say how long a short ID stays unique. */
+export interface ShortIdOptions extends OptionsOf<typeof shortIdOptions> {}
 
 /** Folds an ID of {@link shortIdLayout}: the short ID has its time modulo the cycle. */
 export function foldId(id: bigint): number {
@@ -70,7 +68,7 @@ export function foldId(id: bigint): number {
  * ConfigurationError naming the option that is wrong
  */
 export function parseShortId(shortId: number, near: Date, options: ShortIdOptions = {}): ParsedShortId {
-  const expireSeconds = resolveExpireSeconds(options);
+  const { expireSeconds } = resolveOptions(shortIdOptions, options);
   if (!Number.isInteger(shortId) || shortId < 1 || shortId > MAX_SHORT_ID) {
     throw new InvalidIdError('short ID', shortId, `an integer from 1 to ${MAX_SHORT_ID}`);
   }

@@ -1,4 +1,5 @@
 import { ConfigurationError, OptionReader } from '../config/option-reader.js';
+import { integer, type Numbers, option, type OptionsOf, readOptions } from '../config/option-rules.js';
 import {
   type GeneratorOptions,
   readGeneratorOptions,
@@ -12,22 +13,27 @@ import type { GeneratorPorts, Timers } from '../ports.js';
 import { collisionOdds } from '../worker-id/machine-process-id.js';
 import { hostPorts, hostScope, type HostScope, hostWorkerId } from './host.js';
 
-/** The options of {@link createGenerator}. */
-export interface CreateGeneratorOptions extends GeneratorOptions {
-  /**
-   * The epoch: an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future. Default 2024-01-01.
-   */
-  startTimeStamp?: string | Date | number;
-  /** The worker id, 0-1,023. Default: made of machine, process and thread. */
-  workerId?: number;
-}
-
 /**
  * 1,024 IDs a millisecond for each of 1,024 worker ids, for 69.7 years. The other end bit stays free for a later
  * layout.
  */
 const BITS = { timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 10, endBitsLength: 1 } as const;
 const WORKER_BITS = BITS.workIdLength;
+
+/** The options of {@link createGenerator}, besides those of every generator. */
+export const createGeneratorOptions = {
+  /**
+   * The epoch.
+   * @range an ISO string (UTC unless it names a zone), a Date or Unix ms; not in the future
+   * @defaultValue 2024-01-01
+   */
+  startTimeStamp: option<string | Date | number, Layout | undefined, Numbers<'nowMs'>>(readLayoutFrom),
+  /** The worker id. @range 0-1,023 @defaultValue made of machine, process and thread */
+  workerId: integer({ min: 0, max: 2 ** WORKER_BITS - 1 }),
+};
+
+/** The options of {@link createGenerator}. */
+export interface CreateGeneratorOptions extends GeneratorOptions, OptionsOf<typeof createGeneratorOptions> {}
 
 /**
  * Makes a generator without any configuration, for scripts and tests. **Unsafe**: its worker id is not leased. It is
@@ -48,26 +54,25 @@ const WORKER_BITS = BITS.workIdLength;
 export function createGenerator(options: CreateGeneratorOptions = {}, scope = hostScope()): UnsafeGenerator {
   const ports = hostPorts(scope);
   const reader = new OptionReader(options);
-  const layout = layoutFrom(reader, ports.clock.refresh());
+  const own = readOptions(reader, createGeneratorOptions, { nowMs: ports.clock.refresh() });
   const generatorOptions = readGeneratorOptions(reader, 1);
-  const given = reader.value('workerId');
-  if (given !== undefined) reader.integer('workerId', { min: 0, max: 2 ** WORKER_BITS - 1 });
   reader.finish();
 
   const generators = ProcessGenerators.of(scope);
-  const workerId = (given as number | undefined) ?? generators.workerId(() => hostWorkerId(scope, WORKER_BITS));
-  const setup = { layout: layout!, workerId, options: generatorOptions };
+  const workerId = own.workerId ?? generators.workerId(() => hostWorkerId(scope, WORKER_BITS));
+  const setup = { layout: own.startTimeStamp!, workerId, options: generatorOptions };
   const configuration = JSON.stringify([setup.layout.fingerprint, generatorOptions]);
   return generators.generator(workerId, configuration, () => new UnsafeGenerator(setup, ports));
 }
 
-function layoutFrom(reader: OptionReader, nowMs: number): Layout | undefined {
-  const startTimeStamp = reader.value('startTimeStamp') ?? '2024-01-01';
+/** Reads the epoch of the layout that {@link BITS} make with it. */
+function readLayoutFrom(reader: OptionReader, name: string, { nowMs }: Numbers<'nowMs'>): Layout | undefined {
+  const startTimeStamp = reader.value(name) ?? '2024-01-01';
   const inner = new OptionReader({ ...BITS, startTimeStamp });
   const resolved = readLayout(inner, nowMs);
   if (resolved !== undefined) reportShortLife(inner, resolved, nowMs);
   // The bits are right, so every problem comes from the epoch.
-  for (const { message } of inner.problems) reader.problem('startTimeStamp', startTimeStamp, message);
+  for (const { message } of inner.problems) reader.problem(name, startTimeStamp, message);
   return resolved?.layout;
 }
 

@@ -1,16 +1,52 @@
 import { codecs, InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
-import { isCodecName } from '@raindrop/core/internal';
+import { isCodecName, oneOf, option, type OptionsOf, text } from '@raindrop/core/internal';
+
+/** The forms in which handlers and resolvers can get an ID. */
+export const ID_FORMS = ['decimal', 'bigint', 'text'] as const;
+
+/** The form of the texts that are accepted or described as IDs; {@link idText} checks it. */
+export const idTextOptions = {
+  /** For typed IDs: the text before the `_`. @range 1-31 of a-z, 0-9 and `_` @defaultValue none */
+  prefix: option<string, string | undefined>((reader, name) => reader.value(name) as string | undefined),
+  /**
+   * How the ID is written.
+   * @range a codec, or its name in `codecs` of `@raindrop/core`
+   * @defaultValue `decimal`; after a prefix `base62-padded`, which typed columns use
+   */
+  codec: option<IdCodec | CodecName, IdCodec | CodecName | undefined>(
+    (reader, name) => reader.value(name) as IdCodec | CodecName | undefined,
+  ),
+};
 
 /** The form of the texts that are accepted or described as IDs. */
-export interface IdTextOptions {
-  /** For typed IDs: the text before the `_`. */
-  prefix?: string;
+export interface IdTextOptions extends OptionsOf<typeof idTextOptions> {}
+
+/** The name of a scalar, and the form of its IDs. */
+export const snowflakeScalarOptions = {
+  ...idTextOptions,
+  /** The scalar's name in the schema. @range a name of GraphQL @defaultValue `Snowflake` */
+  name: text({
+    pattern: /^(?!__)[A-Za-z_]\w*$/,
+    legal: 'a name of GraphQL: letters, digits and _, without a digit or __ at its beginning',
+    default: 'Snowflake',
+  }),
+  /** The description in the schema. @range a text @defaultValue which texts are accepted */
+  description: text({ pattern: /^[^]*$/, legal: 'a text' }),
   /**
-   * How the ID is written: a codec, or its name in `codecs` of `@raindrop/core`. Default `decimal`; after a prefix
-   * `base62-padded`, which typed columns use.
+   * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
+   * client sent, after a check.
+   * @range `decimal`, `bigint`, `text`
+   * @defaultValue `decimal`; with a prefix `text`, as typed columns hold it
    */
-  codec?: IdCodec | CodecName;
-}
+  as: oneOf(ID_FORMS, { default: ({ prefix }: IdTextOptions) => (prefix === undefined ? 'decimal' : 'text') }),
+};
+
+/** The type of a property that holds an ID, and the form of its texts. */
+export const isSnowflakeOptions = {
+  ...idTextOptions,
+  /** The type of the property. With `bigint` leave prefix and codec out. @range `text`, `bigint` @defaultValue `text` */
+  as: oneOf(['text', 'bigint'], { default: 'text' }),
+};
 
 /** {@link IdTextOptions}, resolved. */
 export interface IdText {

@@ -9,15 +9,13 @@ import {
 import { HttpErrorByCode } from '@nestjs/common/utils/http-error-by-code.util.js';
 import { InvalidIdError, type TypedId } from '@raindrop/core';
 import { OptionReader } from '@raindrop/core/internal';
-import { idText, type IdText, type IdTextOptions } from './id-text.js';
-
-const FORMS = ['decimal', 'bigint', 'text'] as const;
+import { ID_FORMS, idText, type IdText, type IdTextOptions } from './id-text.js';
 
 /**
  * The form in which a handler gets an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that was
  * sent, after a check.
  */
-export type ParsedIdForm = (typeof FORMS)[number];
+export type ParsedIdForm = (typeof ID_FORMS)[number];
 
 type Form = ParsedIdForm | undefined;
 
@@ -86,7 +84,7 @@ export class ParseIdPipe<
   /** @throws ConfigurationError when an option is not legal */
   constructor(@Optional() options?: ParseIdPipeOptions<As, Prefix, IsOptional, Each>) {
     const reader = new OptionReader(options ?? {});
-    this.as = reader.oneOf('as', FORMS, reader.value('prefix') === undefined ? 'decimal' : 'text');
+    this.as = reader.oneOf('as', ID_FORMS, reader.value('prefix') === undefined ? 'decimal' : 'text');
     this.optional = reader.boolean('optional', false);
     this.each = reader.boolean('each', false);
     this.exceptionFactory = readExceptionFactory(reader);

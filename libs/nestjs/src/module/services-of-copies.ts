@@ -2,7 +2,7 @@ import { type DynamicModule, type InjectionToken, type Provider, Scope } from '@
 import { resolve } from 'node:path';
 import type { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '@raindrop/core';
-import { type Copy, DEFAULT_SERVICE, noteCopy, otherCopies, tellCopies } from '@raindrop/node/internal';
+import { type Copy, DEFAULT_SERVICE, registerCopy, otherCopies, describeCopies } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
 import { getIdServiceToken, RAINDROP_OPTIONS } from './raindrop.tokens.js';
 
@@ -12,7 +12,7 @@ interface NestCopy extends Copy {
 }
 
 const NAME = '@raindrop/nestjs';
-const own: NestCopy | undefined = noteCopy(NAME, () => resolve(__dirname, '../..'), { IdService });
+const own: NestCopy | undefined = registerCopy(NAME, () => resolve(__dirname, '../..'), { IdService });
 
 /**
  * Makes the default service of a module injectable by the `IdService` classes of other copies of this package as well.
@@ -45,9 +45,9 @@ export function isIdService(instance: unknown): instance is IdService {
 }
 
 /** Names the copies; undefined when there is only this one. */
-function tellNestCopies(): string | undefined {
+function describeNestCopies(): string | undefined {
   const others = copiesOfServices();
-  return own === undefined || others.length === 0 ? undefined : tellCopies(NAME, [own, ...others]);
+  return own === undefined || others.length === 0 ? undefined : describeCopies(NAME, [own, ...others]);
 }
 
 function copiesOfServices(): NestCopy[] {
@@ -63,8 +63,8 @@ function serviceFor(copy: NestCopy): Provider {
 /** @throws ConfigurationError */
 function refuse({ version }: Copy): never {
   const message =
-    `is the class of another version of the package than RaindropModule, whose service may lack what it has: ` +
-    tellNestCopies();
+    `is the class of another version of the package than RaindropModule, so the service may lack its methods: ` +
+    describeNestCopies();
   throw new ConfigurationError([{ option: 'IdService', given: `that of ${NAME} ${version}`, message }]);
 }
 
@@ -83,7 +83,7 @@ export function refuseSecondImport(modules: ModulesContainer, name: string): voi
   const message =
     `is taken: RaindropModule is registered ${ours.length} times under this name. Call forRoot or forRootAsync once for ` +
     `each service and give the others a name (name: 'orders'), or keep each to its importers with isGlobal: false`;
-  const copies = tellNestCopies();
+  const copies = describeNestCopies();
   throw new ConfigurationError([
     {
       option: 'name',

@@ -3,7 +3,7 @@ import type { ResolvedServiceOptions } from '../options/resolve-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
-import { noteCopy, otherCopies, tellCopies } from '../system/copies.js';
+import { registerCopy, otherCopies, describeCopies } from '../system/copies.js';
 import { openSegmentEngine } from './segment-engine.js';
 import { openSnowflakeEngine, type SnowflakeSurroundings } from './snowflake-engine.js';
 
@@ -32,7 +32,7 @@ function usesDatabase(options: ResolvedServiceOptions): boolean {
 }
 
 const NAME = '@raindrop/node';
-const own = noteCopy(NAME, () => resolve(__dirname, '../..'), {});
+const own = registerCopy(NAME, () => resolve(__dirname, '../..'), {});
 
 let isSaid = false;
 
@@ -41,6 +41,6 @@ function otherVersionWarning(): string[] {
   const others = otherCopies(NAME, own).filter(({ version }) => version !== own?.version);
   if (own === undefined || others.length === 0 || isSaid) return [];
   isSaid = true;
-  const copies = tellCopies(NAME, [own, ...others]);
-  return [`two versions are loaded, and what one has made the other may not understand: ${copies}`];
+  const copies = describeCopies(NAME, [own, ...others]);
+  return [`two versions of this package are loaded, and one may not understand what the other has made: ${copies}`];
 }

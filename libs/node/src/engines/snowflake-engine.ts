@@ -219,10 +219,7 @@ export function logLease(logger: Logger, service: string): (event: LeaseEvent) =
       case 'lease-suspect':
         return void logger.warn(`Worker ${event.workerId} confirms its lease first: ${event.reason}`, context);
       case 'clock-back':
-        return void logger.warn(
-          `The clock went back; worker ${event.workerId} went over to lane ${event.lane}`,
-          context,
-        );
+        return void logger.warn(`The clock went back; worker ${event.workerId} changed to lane ${event.lane}`, context);
       case 'database-regression':
         return void logger.error(event.error.message, undefined, context);
       case 'lease-trouble':

@@ -4,7 +4,7 @@ import type { ReservingAssigner } from '../ports/worker.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
 import { readEtcdAddress, type EtcdAddress, type ResolvedEtcdAddress } from './etcd-gateway.js';
 
-const etcdWorkersOptions = {
+export const etcdWorkersOptions = {
   /**
    * Begins every key. Services with one prefix share worker ids. None may lie inside another: beside `ids/` a start with
    * `ids/eu/` is refused.

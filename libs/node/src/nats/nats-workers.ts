@@ -4,7 +4,7 @@ import type { ReservingAssigner } from '../ports/worker.js';
 import { NatsKeyValues } from './nats-key-values.js';
 import { readNatsAddress, type NatsAddress, type NatsTarget } from './nats-connection.js';
 
-const natsWorkersOptions = {
+export const natsWorkersOptions = {
   /**
    * The servers, such as `nats://nats:4222`.
    * @range a URL, or the options of `connect()` of `@nats-io/transport-node`

@@ -201,7 +201,7 @@ const KEY_ID = /^[A-Za-z0-9]{1,8}$/;
 const PURPOSE = /^[\w.:-]{1,64}$/;
 
 /** The keys, and what the IDs look like. No message shows a value: in the wrong place it may be a key. */
-const publicIdOptions = {
+export const publicIdOptions = {
   /**
    * The secret keys by their ids of 1 to 8 letters and digits, which stand in the texts.
    * @range AES keys of 16, 24 or 32 random bytes, as `Uint8Array` (copied) or as text in hex or base64url

@@ -4,8 +4,7 @@
  * @module @raindrop/node/remote
  */
 
-export { remoteIds, type RemoteIdsOptions } from './http/remote-ids.js';
-export { remoteIdsHeaders } from './http/http-transport.js';
+export { remoteIds, remoteIdsHeaders, type RemoteIdsOptions } from './remote-ids.js';
 export type { RemoteClient, RemoteFetchOptions, RemoteIdSource } from './remote-id-source.js';
 export {
   InvalidRemoteAnswerError,

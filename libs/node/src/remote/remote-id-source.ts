@@ -19,7 +19,7 @@ import { RemoteBatchSource, type RemoteTransport } from './remote-batch-source.j
 const MAX_STEP = 4_000;
 
 /** Which IDs are fetched ahead, and how many. */
-const fetchOptions = {
+export const fetchOptions = {
   ...prefetchOptions,
   /**
    * Batches grow up to this many IDs while they are used up fast.

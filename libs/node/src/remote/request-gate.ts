@@ -31,7 +31,7 @@ export class RequestGate {
   /** The last failure: requests that are not sent fail with it. */
   private reason: unknown;
   /** Monotonic ms until which the service has asked for a pause. */
-  private askedForUntil = Number.NEGATIVE_INFINITY;
+  private pauseAskedUntil = Number.NEGATIVE_INFINITY;
   /** Monotonic ms until which the service is left alone because it failed. */
   private failedUntil = Number.NEGATIVE_INFINITY;
   private failuresInARow = 0;
@@ -95,7 +95,7 @@ export class RequestGate {
   /** True while no further request may be sent. */
   private get isResting(): boolean {
     const now = this.monotonic.now();
-    return now < this.askedForUntil || now < this.failedUntil || (this.failuresInARow > 0 && this.underWay > 0);
+    return now < this.pauseAskedUntil || now < this.failedUntil || (this.failuresInARow > 0 && this.underWay > 0);
   }
 
   private proceed(): void {
@@ -115,7 +115,7 @@ export class RequestGate {
     const now = this.monotonic.now();
     this.reason = error;
     if (error instanceof RemoteIdsRefusedError && error.retryAfterMs !== undefined) {
-      this.askedForUntil = Math.max(this.askedForUntil, now + error.retryAfterMs);
+      this.pauseAskedUntil = Math.max(this.pauseAskedUntil, now + error.retryAfterMs);
     }
     if (round !== this.round) return;
     this.round++;

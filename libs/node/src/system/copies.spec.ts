@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noteCopy, otherCopies, tellCopies } from './copies.js';
+import { registerCopy, otherCopies, describeCopies } from './copies.js';
 
 const NAME = '@raindrop/of-a-test';
 const folders: string[] = [];
@@ -17,22 +17,22 @@ afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, for
 
 it('copies of a package know one another, with their versions and places', () => {
   const [one, two] = [installed('1.0.0'), installed('2.0.0')];
-  const own = noteCopy(NAME, () => one, {});
+  const own = registerCopy(NAME, () => one, {});
   expect(otherCopies(NAME, own)).toEqual([]);
-  const other = noteCopy(NAME, () => two, { more: 1 })!;
+  const other = registerCopy(NAME, () => two, { more: 1 })!;
   expect(otherCopies(NAME, own)).toEqual([{ version: '2.0.0', path: two, more: 1 }]);
-  const told = tellCopies(NAME, [own!, other]);
+  const told = describeCopies(NAME, [own!, other]);
   for (const each of [one, '1.0.0', two, '2.0.0', `npm ls ${NAME}`, 'npm dedupe']) expect(told).toContain(each);
 });
 
 it('one that is loaded twice from one place, as jest and hot reload do, is one', () => {
   const name = `${NAME}-reloaded`;
   const folder = installed('1.0.0', name);
-  const first = noteCopy(name, () => folder, {});
+  const first = registerCopy(name, () => folder, {});
   expect(
     otherCopies(
       name,
-      noteCopy(name, () => folder, {}),
+      registerCopy(name, () => folder, {}),
     ),
   ).toEqual([]);
   expect(otherCopies(name, first)).toEqual([]);
@@ -49,7 +49,7 @@ it.each<[string, () => string]>([
   ],
 ])('nothing is noted where %s', (_, folder) => {
   const name = `${NAME}-unknown`;
-  const own = noteCopy(name, folder, {});
+  const own = registerCopy(name, folder, {});
   expect(own).toBeUndefined();
   expect(otherCopies(name, own)).toEqual([]);
 });

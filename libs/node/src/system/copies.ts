@@ -15,7 +15,7 @@ export interface Copy {
  * @param more what the other copies need of this one
  * @returns the copy; undefined where its package.json cannot be read, as in a bundle
  */
-export function noteCopy<More extends object>(
+export function registerCopy<More extends object>(
   name: string,
   folder: () => string,
   more: More,
@@ -42,9 +42,9 @@ export function otherCopies<C extends Copy>(name: string, own: C | undefined): C
 }
 
 /** Says which copies there are, and how to keep only one. */
-export function tellCopies(name: string, copies: readonly Copy[]): string {
+export function describeCopies(name: string, copies: readonly Copy[]): string {
   const each = copies.map(({ version, path }) => `${version} in ${path}`).join(' and ');
-  return `${name} ${each}: npm ls ${name} shows who brings them, and npm dedupe, or one version in all workspaces, leaves one`;
+  return `${name} ${each}: npm ls ${name} shows which packages bring them, and npm dedupe, or one version in all workspaces, leaves one`;
 }
 
 function copiesOf(name: string): Map<string, Copy> {

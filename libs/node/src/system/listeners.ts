@@ -31,6 +31,6 @@ function wordsOf(error: unknown): string {
   try {
     return error instanceof Error ? `${error.message}` : `something that is no Error (${typeof error})`;
   } catch {
-    return 'something without words';
+    return 'something without a message';
   }
 }

@@ -200,7 +200,7 @@ const MYSQL: readonly Case[] = [
 const REFUSED: Readonly<Record<DatabaseKind, readonly Case[]>> = {
   postgres: [
     ['is a constant', { id: 'bigint DEFAULT 5' }, 'no primary or unique key'],
-    ['is a constant with a key', { id: 'bigint DEFAULT 5 PRIMARY KEY' }, 'no identity or serial'],
+    ['is a constant with a key', { id: 'bigint DEFAULT 5 PRIMARY KEY' }, 'neither an identity nor a serial'],
     ['begins again without a key', { id: `bigint DEFAULT nextval('cycling')` }, 'no primary or unique key'],
     ['begins again', { id: `bigint DEFAULT nextval('cycling') PRIMARY KEY` }, 'NO CYCLE'],
     [
@@ -208,8 +208,12 @@ const REFUSED: Readonly<Record<DatabaseKind, readonly Case[]>> = {
       { id: 'bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 3 CYCLE) PRIMARY KEY' },
       'NO CYCLE',
     ],
-    ['counts down', { id: 'bigint GENERATED ALWAYS AS IDENTITY (INCREMENT -1) PRIMARY KEY' }, 'no identity or serial'],
-    ['is reckoned', { id: `bigint DEFAULT nextval('steady') % 3 PRIMARY KEY` }, 'no identity or serial'],
+    [
+      'counts down',
+      { id: 'bigint GENERATED ALWAYS AS IDENTITY (INCREMENT -1) PRIMARY KEY' },
+      'neither an identity nor a serial',
+    ],
+    ['is reckoned', { id: `bigint DEFAULT nextval('steady') % 3 PRIMARY KEY` }, 'neither an identity nor a serial'],
     ['is part of a key', { id: 'bigserial', keys: 'PRIMARY KEY (id, port)' }, 'no primary or unique key'],
     ['is forgotten by a crash', { id: 'bigserial PRIMARY KEY', kind: 'UNLOGGED' }, 'UNLOGGED'],
   ],

@@ -70,7 +70,7 @@ async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<stri
   if (Number(record?.['keys'] ?? 0) === 0) return NO_KEY;
   return Number(record!['counters']) === 1
     ? undefined
-    : 'its id is no identity or serial column whose sequence has NO CYCLE';
+    : 'its id is neither an identity nor a serial column with a sequence of NO CYCLE';
 }
 
 async function mysqlFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {

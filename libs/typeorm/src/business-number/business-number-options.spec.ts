@@ -116,7 +116,7 @@ describe('options that are refused', () => {
 
   it('are reported together', () => {
     expect(() => readNumberRequest('{seq}', { per: '', start: -1, timeZone: 'x' })).toThrow(
-      /per = [^]*start = [^]*timeZone = /,
+      /per = [^]*timeZone = [^]*start = /,
     );
   });
 });

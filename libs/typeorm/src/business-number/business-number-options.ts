@@ -1,30 +1,72 @@
 import { ConfigurationError } from '@raindrop/core';
-import { OptionReader } from '@raindrop/core/internal';
+import { oneOf, option, OptionReader, type OptionRule, type OptionsOf, readOptions } from '@raindrop/core/internal';
 import { BUSINESS_NUMBER_TABLE } from '@raindrop/node/internal';
 import { InvalidNumberTemplateError } from './business-number-errors.js';
 
 /** The period after which a series starts anew. */
 export type ResetBy = 'never' | 'year' | 'month' | 'day';
 
+/** The longest template, which is also the name of its series. */
+const TEMPLATE_LENGTH = 128;
+
+/** Reads a text that a series is told by, or undefined. */
+function keyText(length: number): OptionRule<string, string | undefined> {
+  return option((reader, name) => {
+    const given = reader.value(name);
+    if (given === undefined || (typeof given === 'string' && isKeyText(given, length))) return given;
+    reader.problem(name, given, `must be ${KEY_TEXT_RULE(length)}`);
+    return undefined;
+  });
+}
+
 /** The options say which sequence a number is of, and when it begins again. */
-export interface BusinessNumberOptions {
-  /** The period whose numbers are counted by themselves. The template must show it. Default `never`. */
-  readonly resetBy?: ResetBy;
-  /** A tenant or a branch that has numbers of its own: 1 to 64 characters. Default none. */
-  readonly per?: string;
-  /** The IANA zone at whose midnight periods end, and in which the template's date is. Default `UTC`. */
-  readonly timeZone?: string;
-  /** The moment whose date and period it is, such as the invoice's own. Default now, by this host's clock. */
-  readonly at?: Date;
-  /** The first number of every period: 1 or more, and no more than the template has digits for. Default 1. */
-  readonly start?: number | bigint;
+export const businessNumberOptions = {
   /**
-   * The name under which the series is counted: 1 to 128 characters. Default the template itself; given, the template
-   * may change and the numbers go on.
+   * The period whose numbers are counted by themselves. The template must show it.
+   * @range `never`, `year`, `month`, `day`
+   * @defaultValue `never`
    */
-  readonly name?: string;
-  /** `table` or `schema.table`. Default `raindrop_business_number`. */
-  readonly tableName?: string;
+  resetBy: oneOf<ResetBy>(['never', 'year', 'month', 'day'], { default: 'never' }),
+  /** A tenant or a branch that has numbers of its own. @range 1-64 characters @defaultValue none */
+  per: keyText(64),
+  /**
+   * The IANA zone at whose midnight periods end, and in which the template's date is.
+   * @range the name of a zone
+   * @defaultValue `UTC`
+   */
+  timeZone: option<string, string>(zoneOf, { default: 'UTC' }),
+  /**
+   * The moment whose date and period it is, such as the invoice's own.
+   * @range a Date of the years 1970 to 9998
+   * @defaultValue now, by this host's clock
+   */
+  at: option<Date, Date>(momentOf),
+  /**
+   * The first number of every period.
+   * @range 1 or more, and no more than the template has digits for
+   * @defaultValue 1
+   */
+  start: option<number | bigint, bigint, LastNumber>(startOf, { default: 1 }),
+  /**
+   * The name under which the series is counted; given, the template may change and the numbers go on.
+   * @range 1-128 characters
+   * @defaultValue the template itself
+   */
+  name: keyText(TEMPLATE_LENGTH),
+  /** The table of the numbers. @range `table` or `schema.table` @defaultValue `raindrop_business_number` */
+  tableName: option<string, string>(
+    // What reads the table checks the name.
+    (reader, name) => (reader.value(name) ?? BUSINESS_NUMBER_TABLE.defaultName) as string,
+    { default: BUSINESS_NUMBER_TABLE.defaultName },
+  ),
+};
+
+/** The options say which sequence a number is of, and when it begins again. */
+export interface BusinessNumberOptions extends Readonly<OptionsOf<typeof businessNumberOptions>> {}
+
+interface LastNumber {
+  /** The last number that the template has digits for. */
+  readonly last: bigint;
 }
 
 /** A number that was asked for, and the row that counts it. */
@@ -49,14 +91,9 @@ const SHOWN: Readonly<Record<ResetBy, readonly DateToken[]>> = {
 export function readNumberRequest(template: string, options: BusinessNumberOptions): NumberRequest {
   const parsed = parseTemplate(template);
   const reader = new OptionReader(options);
-  const resetBy = reader.oneOf('resetBy', Object.keys(SHOWN) as ResetBy[], 'never');
+  const read = readOptions(reader, businessNumberOptions, { last: parsed.last });
+  const { resetBy, per = '', timeZone, at, start, name: series = template, tableName } = read;
   checkReset(reader, parsed, resetBy);
-  const series = keyText(reader, 'name', TEMPLATE_LENGTH) ?? template;
-  const per = keyText(reader, 'per', 64) ?? '';
-  const start = startOf(reader, parsed);
-  const at = momentOf(reader);
-  const timeZone = zoneOf(reader);
-  const tableName = (reader.value('tableName') ?? BUSINESS_NUMBER_TABLE.defaultName) as string;
   reader.finish();
 
   const date = calendarDate(at, timeZone);
@@ -88,38 +125,31 @@ function refuseOtherCentury(at: Date, year: string): void {
   throw new ConfigurationError([{ option: 'at', given: at.toISOString(), message }]);
 }
 
-function keyText(reader: OptionReader, option: string, length: number): string | undefined {
-  const given = reader.value(option);
-  if (given === undefined || (typeof given === 'string' && isKeyText(given, length))) return given;
-  reader.problem(option, given, `must be ${KEY_TEXT_RULE(length)}`);
-  return undefined;
-}
-
-function startOf(reader: OptionReader, { last }: NumberTemplate): bigint {
-  const given = reader.value('start') ?? 1;
+function startOf(reader: OptionReader, name: string, { last }: LastNumber): bigint {
+  const given = reader.value(name) ?? 1;
   const isWhole = typeof given === 'bigint' || Number.isSafeInteger(given);
   const start = isWhole ? BigInt(given as bigint | number) : 0n;
   if (start >= 1n && start <= last) return start;
   reader.problem(
-    'start',
+    name,
     given,
     `must be an integer or a bigint from 1 to ${last}, which is what the template has digits for`,
   );
   return 1n;
 }
 
-function momentOf(reader: OptionReader): Date {
-  const given = reader.value('at') ?? new Date();
+function momentOf(reader: OptionReader, name: string): Date {
+  const given = reader.value(name) ?? new Date();
   const year = given instanceof Date ? given.getUTCFullYear() : Number.NaN;
   if (year >= 1970 && year <= 9998) return given as Date;
-  reader.problem('at', given, 'must be a Date of the years 1970 to 9998');
+  reader.problem(name, given, 'must be a Date of the years 1970 to 9998');
   return new Date();
 }
 
-function zoneOf(reader: OptionReader): string {
-  const given = reader.value('timeZone') ?? 'UTC';
+function zoneOf(reader: OptionReader, name: string): string {
+  const given = reader.value(name) ?? 'UTC';
   if (isTimeZone(given)) return given;
-  reader.problem('timeZone', given, "must be the IANA name of a time zone, such as 'Europe/Berlin'");
+  reader.problem(name, given, "must be the IANA name of a time zone, such as 'Europe/Berlin'");
   return 'UTC';
 }
 
@@ -148,9 +178,6 @@ type Part = (date: CalendarDate, value: bigint) => string;
 
 /** What the table's `bigint` can hold. */
 const MAX_VALUE = 2n ** 63n - 1n;
-
-/** The longest template, which is also the name of its series. */
-const TEMPLATE_LENGTH = 128;
 
 const DATE_PARTS: Readonly<Record<DateToken, Part>> = {
   yyyy: ({ year }) => year,

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
-import { OptionReader } from '@raindrop/core/internal';
+import { integer, option, type OptionsOf, resolveOptions } from '@raindrop/core/internal';
 import { hostTimers } from '@raindrop/node/internal';
 import { endSqliteTransactions } from '../connection/sqlite-transactions.js';
 import { conflictOf, isRefusedByNode } from './business-number-errors.js';
@@ -8,13 +8,26 @@ import { asTurn, enclosingTurn, inside, inTurn, type Turn, TURN_TIMEOUT } from '
 
 const ISOLATION_LEVELS = ['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
+type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
+
 /** The options say how a transaction runs, and how often it is tried. */
-export interface RetryOptions {
-  /** Default the database's own. */
-  readonly isolationLevel?: (typeof ISOLATION_LEVELS)[number];
-  /** How often the transaction is run at most: 1 to 100. Default 20. */
-  readonly attempts?: number;
-}
+export const retryOptions = {
+  /**
+   * How the transaction is kept apart from others.
+   * @range `READ COMMITTED`, `REPEATABLE READ`, `SERIALIZABLE`
+   * @defaultValue the database's own
+   */
+  isolationLevel: option<IsolationLevel, IsolationLevel | undefined>(
+    (reader, name) =>
+      reader.value(name) === undefined ? undefined : reader.oneOf(name, ISOLATION_LEVELS, 'READ COMMITTED'),
+    { names: ISOLATION_LEVELS },
+  ),
+  /** How often the transaction is run at most. @range 1-100 @defaultValue 20 */
+  attempts: integer({ min: 1, max: 100, default: 20 }),
+};
+
+/** The options say how a transaction runs, and how often it is tried. */
+export interface RetryOptions extends Readonly<OptionsOf<typeof retryOptions>> {}
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
@@ -38,7 +51,7 @@ export async function transactionWithRetries<T>(
   work: (manager: EntityManager) => Promise<T>,
   options: RetryOptions = {},
 ): Promise<T> {
-  const { isolationLevel, attempts } = readRetryOptions(options);
+  const { isolationLevel, attempts } = resolveOptions(retryOptions, options);
   endSqliteTransactions(dataSource);
   const outer = enclosingTurn(dataSource);
   if (outer !== undefined) {
@@ -61,17 +74,6 @@ export async function transactionWithRetries<T>(
     }
     await hostTimers.sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
   }
-}
-
-function readRetryOptions(options: RetryOptions): RetryOptions & { readonly attempts: number } {
-  const reader = new OptionReader(options);
-  const isolationLevel =
-    reader.value('isolationLevel') === undefined
-      ? undefined
-      : reader.oneOf('isolationLevel', ISOLATION_LEVELS, 'READ COMMITTED');
-  const attempts = reader.integer('attempts', { min: 1, max: 100, default: 20 });
-  reader.finish();
-  return { isolationLevel, attempts };
 }
 
 /** A savepoint has the level of its transaction. */

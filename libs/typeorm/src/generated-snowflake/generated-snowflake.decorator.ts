@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Column, type ColumnOptions, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm';
 import { ConfigurationError, typedId } from '@raindrop/core';
+import { boolean, option, OptionReader, type OptionsOf, readOptions, text } from '@raindrop/core/internal';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import type { SnowflakeProperty } from './snowflake-form.js';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
@@ -65,75 +66,101 @@ const COLUMN_OPTIONS = [
 
 type FreeOptions = Pick<ColumnOptions, (typeof COLUMN_OPTIONS)[number]>;
 
-/** The options say which IDs a column gets, and in which form; the rest is of TypeORM. */
-export interface GeneratedSnowflakeOptions extends FreeOptions {
-  /** Whether the column is (part of) the primary key. Default true. */
-  primary?: boolean;
-  /** What the property holds. The decorator's default is the property's type, else `string`. */
-  as?: SnowflakeProperty;
-  /** The name of the service that issues the IDs. Default `default`. */
-  service?: string;
-  /** The business kind of the IDs, 1-128 characters, with a sequence of its own. */
-  code?: string;
+const PROPERTIES: readonly unknown[] = ['string', 'number', 'bigint'] satisfies SnowflakeProperty[];
+
+/** Which IDs a column gets, and in which form. */
+export const generatedSnowflakeOptions = {
+  /** Whether the column is (part of) the primary key. @range true, false @defaultValue true */
+  primary: boolean({ default: true }),
+  /**
+   * What the property holds.
+   * @range `string`, `number`, `bigint`
+   * @defaultValue for the decorator the property's type, else `string`
+   */
+  as: option<SnowflakeProperty, SnowflakeProperty, Declared>(readProperty),
+  /** The name of the service that issues the IDs. @range 1-128 characters @defaultValue `default` */
+  service: text({ pattern: /^[^]{1,128}$/, legal: 'the name of a service', default: 'default' }),
+  /** The business kind of the IDs, with a sequence of its own. @range 1-128 characters @defaultValue none */
+  code: text({ pattern: /^[^]{1,128}$/, legal: 'a string of 1 to 128 characters' }),
   /**
    * Shows the ID as text that says what it identifies: `prefix: 'order'` gives `order_0Cc4kqJ3WmY` in code and JSON, and
-   * texts with another prefix are refused. The database keeps the bigint. 1 to 31 of a-z, 0-9 and _. Strings only.
+   * texts with another prefix are refused. The database keeps the bigint. Strings only.
+   * @range 1-31 of a-z, 0-9 and `_`
+   * @defaultValue none
    */
-  prefix?: string;
+  prefix: option<string, string | undefined, Form>(readPrefix),
+};
+
+/** The options say which IDs a column gets, and in which form; the rest is of TypeORM. */
+export interface GeneratedSnowflakeOptions extends FreeOptions, OptionsOf<typeof generatedSnowflakeOptions> {}
+
+interface Declared {
+  /** What the property's declared type says, if anything. */
+  readonly declared: SnowflakeProperty | undefined;
 }
 
-const PROPERTIES: readonly unknown[] = ['string', 'number', 'bigint'] satisfies SnowflakeProperty[];
-const OWN_OPTIONS = ['primary', 'as', 'service', 'code', 'prefix'] as const;
+interface Form {
+  readonly as: SnowflakeProperty;
+}
+
+function readProperty(reader: OptionReader, name: string, { declared }: Declared): SnowflakeProperty {
+  const as = reader.value(name) ?? declared ?? 'string';
+  if (!PROPERTIES.includes(as)) reader.problem(name, as, `must be 'string', 'number' or 'bigint'`);
+  else if (declared !== undefined && as !== declared) {
+    reader.problem(name, as, `is '${as as SnowflakeProperty}', but the property is a ${declared}`);
+  }
+  return as as SnowflakeProperty;
+}
+
+function readPrefix(reader: OptionReader, name: string, { as }: Form): string | undefined {
+  const prefix = reader.value(name) as string | undefined;
+  if (prefix === undefined) return undefined;
+  if (as !== 'string') reader.problem(name, prefix, `is for strings, but the property is a ${as}`);
+  const legal = legalPrefix(prefix);
+  if (legal !== undefined) reader.problem(name, prefix, `must be ${legal}`);
+  return prefix;
+}
 
 /**
  * Checks the options and answers with TypeORM's.
  * @param place `Entity.property`, for messages
- * @param inferred what the property's declared type says, if anything
+ * @param declared what the property's declared type says, if anything
  * @param isTypeLost whether that could not be found out
- * @throws UnsupportedColumnError
+ * @throws UnsupportedColumnError with every problem
  */
 function snowflakeColumnOptions(
   options: GeneratedSnowflakeOptions,
   place: string,
-  inferred?: SnowflakeProperty,
+  declared?: SnowflakeProperty,
   isTypeLost = false,
 ): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
-  const refuse = (reason: string): never => {
-    throw new UnsupportedColumnError(place, reason);
-  };
-  const legal: readonly string[] = [...OWN_OPTIONS, ...COLUMN_OPTIONS];
-  const unknown = Object.keys(options).find((name) => !legal.includes(name));
-  if (unknown !== undefined) refuse(`'${unknown}' is not an option; there are ${legal.join(', ')}`);
+  const reader = new OptionReader(options);
+  const { primary, ...form } = readOptions(reader, generatedSnowflakeOptions, { declared });
+  const column = Object.fromEntries(
+    COLUMN_OPTIONS.map((name) => [name, reader.value(name)]).filter(([, value]) => value !== undefined),
+  ) as FreeOptions;
+  if (primary && column.nullable)
+    reader.problem('nullable', true, 'is not for a primary key, which cannot be nullable');
+  finish(reader, place);
 
-  const { primary = true, as = inferred ?? 'string', service = 'default', code, prefix, ...column } = options;
-  if (typeof primary !== 'boolean') refuse('primary must be true or false');
-  if (!PROPERTIES.includes(as)) refuse(`as must be 'string', 'number' or 'bigint'`);
-  if (inferred !== undefined && as !== inferred) refuse(`as is '${as}', but the property is a ${inferred}`);
-  if (!isName(service)) refuse('service must be the name of a service');
-  if (code !== undefined && !isName(code)) refuse('code must be a string of 1 to 128 characters');
-  if (prefix !== undefined && as !== 'string') refuse(`a prefix is for strings, but the property is a ${as}`);
-  const wrongPrefix = prefix === undefined ? undefined : problemOf(prefix);
-  if (wrongPrefix !== undefined) refuse(`prefix must be ${wrongPrefix}`);
-  if (primary && column.nullable) refuse('a primary key cannot be nullable');
-
-  const isLost = isTypeLost && options.as === undefined && prefix === undefined;
-  const transformer = new SnowflakeTransformer({
-    place,
-    service,
-    code,
-    as,
-    prefix,
-    ...(isLost && { isTypeLost: true }),
-  });
+  const isLost = isTypeLost && options.as === undefined && form.prefix === undefined;
+  const transformer = new SnowflakeTransformer({ place, ...form, ...(isLost && { isTypeLost: true }) });
   return { ...column, primary, type: 'bigint', update: false, transformer };
 }
 
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
+/** @throws UnsupportedColumnError with every problem */
+function finish(reader: OptionReader, place: string): void {
+  try {
+    reader.finish();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const problems = error.problems.map(({ option, message }) => `${option} ${message}`);
+    throw new UnsupportedColumnError(place, problems.join('; '));
+  }
 }
 
 /** What a typed ID's prefix has to be, when it is not. */
-function problemOf(prefix: string): string | undefined {
+function legalPrefix(prefix: string): string | undefined {
   try {
     typedId(prefix);
     return undefined;

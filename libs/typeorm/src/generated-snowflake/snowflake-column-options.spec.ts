@@ -70,11 +70,8 @@ describe('@GeneratedSnowflake() options', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    [
-      'an unknown option',
-      { type: 'varchar' },
-      /'type' is not an option; there are primary, as, service, code, prefix, name/,
-    ],
+    ['an unknown option', { type: 'varchar' }, /type is not an option/],
+    ['a mistyped option', { servce: 'orders' }, /servce is not an option; did you mean service\?/],
     ['another as', { as: 'Date' }, /as must be 'string', 'number' or 'bigint'/],
     ['a nullable key', { nullable: true }, /cannot be nullable/],
     ['a primary that is no boolean', { primary: 'no' }, /primary must be true or false/],
@@ -83,8 +80,9 @@ describe('@GeneratedSnowflake() options', () => {
     [
       'a prefix for another type',
       { prefix: 'order', as: 'bigint' },
-      /a prefix is for strings, but the property is a bigint/,
+      /prefix is for strings, but the property is a bigint/,
     ],
+    ['several at once', { service: '', primary: 1, pefix: 'a' }, /primary must .*; service must .*; pefix is not/],
     ['a code that is too long', { code: 'x'.repeat(129) }, /1 to 128 characters/],
   ])('refuses %s', (_, options, message) => {
     expect(() => snowflakeColumn(options)).toThrow(UnsupportedColumnError);

@@ -1,4 +1,12 @@
-import { firstLooks, keptName, type Numbers, ownName, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
+import {
+  firstChecks,
+  keptName,
+  type Numbers,
+  ownName,
+  type Phase,
+  type Replaced,
+  type UuidPhases,
+} from './uuid-key.js';
 import { pathSql, quoted } from '../mysql-names.js';
 import { filled, mysqlForget, mysqlSwap, structured } from './mysql-swap.js';
 import { firstMysqlNumber, literal, mysqlNumber, mysqlRoom, mysqlTriggers, schemaSql } from './mysql-numbers.js';
@@ -37,7 +45,7 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
   return {
     number: [
       ...keys.flatMap(({ key, kept, reserve, isSwapped: isDone }) =>
-        firstLooks({ ...key, kept, room: mysqlRoom(key.type, reserve) }, isDone),
+        firstChecks({ ...key, kept, room: mysqlRoom(key.type, reserve) }, isDone),
       ),
       ...keys.map(({ key: { table, type }, map, sorted, counter, reserve }) => ({
         name: `tables of numbers of ${table}`,

@@ -1,4 +1,12 @@
-import { firstLooks, keptName, type Numbers, ownName, type Phase, type Replaced, type UuidPhases } from './uuid-key.js';
+import {
+  firstChecks,
+  keptName,
+  type Numbers,
+  ownName,
+  type Phase,
+  type Replaced,
+  type UuidPhases,
+} from './uuid-key.js';
 import { postgresSwap, postgresTrigger, prepared, schemaOf, uniqueIndex } from './postgres-swap.js';
 import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import { literal, quoted } from '../postgres-names.js';
@@ -29,7 +37,7 @@ export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[],
   return {
     number: [
       ...keys.flatMap(({ key, kept, reserve, isSwapped: isDone }) =>
-        firstLooks({ ...key, kept, room: reserve }, isDone),
+        firstChecks({ ...key, kept, room: reserve }, isDone),
       ),
       ...keys.map(({ key, map, reserve }) => ({
         name: `table of numbers of ${key.table}`,

@@ -118,7 +118,7 @@ interface Numbered {
 }
 
 /** The checks before anything is written, on every database. @param isSwapped SQL that finds a record after the swap */
-export function firstLooks({ path, table, kept, room }: Numbered, isSwapped: string): Phase[] {
+export function firstChecks({ path, table, kept, room }: Numbered, isSwapped: string): Phase[] {
   return [
     {
       name: 'nothing was swapped yet',

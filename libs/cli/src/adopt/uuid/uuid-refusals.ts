@@ -9,7 +9,7 @@ export function notAUuid(table: string, column: string, type: string): CommandFa
 
 export function notUniqueAlone(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
-    `${table}.${column} is not unique by itself, or may be NULL: a row could not be told by it. Make it the primary key, ` +
+    `${table}.${column} is not unique by itself, or may be NULL: it cannot identify a row. Make it the primary key, ` +
       `or NOT NULL and unique, first`,
   );
 }
@@ -41,7 +41,7 @@ export function nameIsTaken(table: string, column: string): CommandFailedError {
 
 export function noOrder(table: string, column: string, versions: string): InputError {
   return new InputError(
-    `${table}.${column} has UUIDs of version ${versions}, which do not tell when they were made: give the column that ` +
+    `${table}.${column} has UUIDs of version ${versions}, which do not tell when they were created: name the column that ` +
       `does, --order-by created_at. Where none does, any column that is never NULL gives an order, such as ` +
       `--order-by ${column}: the numbers then say nothing of time, and rows are sorted by it from then on`,
   );
@@ -49,7 +49,7 @@ export function noOrder(table: string, column: string, versions: string): InputE
 
 export function notAnOrder(table: string, column: string, why: string): InputError {
   return new InputError(
-    `--order-by ${column}: ${why} in ${table}. Name a column that says when a row was made: one for all tables, or one for ` +
+    `--order-by ${column}: ${why} in ${table}. Name a column that says when a row was created: one for all tables, or one for ` +
       'each, with commas',
   );
 }

@@ -1,11 +1,13 @@
 import type { Layout, Randomness } from '@raindrop/core';
+import { option, type OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
+import type { RemoteAnswer, RemoteTransport } from './remote-batch-source.js';
 import {
   InvalidRemoteAnswerError,
   readRefusal,
   type RemoteIdsRefusedError,
   StaleRemoteAnswerError,
-} from '../remote-errors.js';
-import type { RemoteAnswer, RemoteTransport } from '../remote-batch-source.js';
+} from './remote-errors.js';
+import { type RemoteFetchOptions, remoteIdSource, type RemoteIdSource } from './remote-id-source.js';
 
 /** A header with a random token. The answer echoes it, which a stored answer to another request cannot. */
 const REQUEST_HEADER = 'raindrop-request';
@@ -22,6 +24,36 @@ const BYTES_BESIDE = 1_024;
 /** The most bytes of a refusal. */
 const BYTES_OF_REFUSAL = 16_384;
 
+export const remoteIdsOptions = {
+  /**
+   * The address of the service, such as `https://ids.internal`; `/v1/ids` is added to its path.
+   * @range an http: or https: URL without user, password, query and fragment
+   */
+  url: option<string, URL | undefined>(readUrl, { isRequired: true }),
+  /**
+   * Sent as `Authorization: Bearer ...`. It is never logged.
+   * @range 1-1,024 visible ASCII characters
+   * @defaultValue none
+   */
+  apiKey: option<string | undefined, string | undefined>(readApiKey),
+};
+
+/** The options of `remoteIds()`. */
+export interface RemoteIdsOptions extends RemoteFetchOptions, OptionsOf<typeof remoteIdsOptions> {}
+
+/**
+ * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs. Batches are fetched ahead of need:
+ * after the first ones, no call waits for a round trip.
+ *
+ * The layout is that of the ID service. Where this service has layout options, they must give the same one.
+ */
+export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
+  return remoteIdSource('remoteIds()', options, (reader) => {
+    const { url, apiKey } = readOptions(reader, remoteIdsOptions);
+    return ({ randomness }) => new HttpTransport(url!, apiKey, randomness);
+  });
+}
+
 /**
  * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they name the request
  * that it answers, and the layout of the IDs. For ID services of your own; `apps/demo` sends them.
@@ -36,6 +68,34 @@ export function remoteIdsHeaders(layout: Layout, request: unknown): Record<strin
     [LAYOUT_HEADER]: layout.fingerprint,
     'cache-control': 'no-store',
   };
+}
+
+/** The message does not show the value: it may hold a password. */
+function readUrl(reader: OptionReader, name: string): URL | undefined {
+  const given = reader.value(name);
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === '';
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return url;
+  const legal = `an http: or https: URL without user, password, query and fragment: 'http://ids:3000'`;
+  reader.problem(
+    name,
+    typeof given === 'string' ? '(hidden)' : given,
+    `${given === undefined ? 'is required' : 'must be'}: ${legal}`,
+  );
+  return undefined;
+}
+
+/** Reads an API key. No message shows its value. */
+export function readApiKey(reader: OptionReader, name: string): string | undefined {
+  const given = reader.value(name);
+  if (given === undefined) return undefined;
+  if (typeof given === 'string' && /^[\x21-\x7e]{1,1024}$/.test(given)) return given;
+  reader.problem(
+    name,
+    typeof given === 'string' ? '(hidden)' : given,
+    'must be a text of 1 to 1,024 visible ASCII characters, without white space',
+  );
+  return undefined;
 }
 
 /**
@@ -71,7 +131,7 @@ export class HttpTransport implements RemoteTransport {
       await discard(response);
       throw new StaleRemoteAnswerError(this.name, echo);
     }
-    const text = await boundedText(response, BYTES_BESIDE + count * BYTES_PER_ID).catch(plainly);
+    const text = await boundedText(response, BYTES_BESIDE + count * BYTES_PER_ID).catch(throwCause);
     if (text === undefined) throw new InvalidRemoteAnswerError(this.name, `is too long for ${count} IDs`);
     return { ids: this.idsOf(text), layout: response.headers.get(LAYOUT_HEADER) };
   }
@@ -90,7 +150,7 @@ export class HttpTransport implements RemoteTransport {
       [REQUEST_HEADER]: request,
     };
     if (this.#apiKey !== undefined) headers['authorization'] = `Bearer ${this.#apiKey}`;
-    return fetch(url, { method: 'POST', headers, signal, redirect: 'manual' }).catch(plainly);
+    return fetch(url, { method: 'POST', headers, signal, redirect: 'manual' }).catch(throwCause);
   }
 
   private async refusal(response: Response): Promise<RemoteIdsRefusedError> {
@@ -129,7 +189,7 @@ async function discard(response: Response): Promise<void> {
  * Throws the cause of a `fetch failed`, whose own message says nothing.
  * @throws Error that says why, and shows no part of the request
  */
-function plainly(error: unknown): never {
+function throwCause(error: unknown): never {
   const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
   throw new Error(cause?.code || cause?.message || String(message));
 }

@@ -44,6 +44,22 @@ export function synchronizeSettings(project: Project): Place[] {
   });
 }
 
+/** A place where an application makes a DataSource without importing Raindrop, such as a seed with a module of its own. */
+export type LoneDataSource = Pick<Place, 'file' | 'line'>;
+
+/** Finds the first such place of each file that does not mention Raindrop. */
+export function loneDataSources(project: Project): LoneDataSource[] {
+  const { ts } = project;
+  const files = project.files.filter(({ text }) => !/\bRaindropModule\b|\battach(IdService)?\(/.test(text));
+  const found = search({ ...project, files }, (node, file) => {
+    const isOne =
+      (ts.isCallExpression(node) && /\bTypeOrmModule\.forRoot(Async)?$/.test(node.expression.getText(file))) ||
+      (ts.isNewExpression(node) && node.expression.getText(file) === 'DataSource');
+    return isOne ? {} : undefined;
+  });
+  return found.filter(({ file }, at) => found[at - 1]?.file !== file).map(({ file, line }) => ({ file, line }));
+}
+
 /** Finds all nodes for which the judge returns something, with their places. */
 function search<Found extends object>(
   { ts, folder, files }: Project,
