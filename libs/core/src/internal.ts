@@ -44,7 +44,7 @@ export { generatorOptions, readGeneratorOptions } from './generator/generator-op
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
 export { isCodecName } from './codec/codecs.js';
-export { FENCE_LEAP, INCLUDE_HELD, isHeld } from './lease/worker-store.js';
+export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
@@ -52,11 +52,15 @@ export {
   sessionAgesOf,
   type SessionAges,
   FENCED_EPOCHS_MS,
+  FailoverGuard,
   fencedState,
   FormerPrimaryError,
   judgeServer,
+  lossOf,
+  MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,
+  type Look,
   type ServerVerdict,
   type StoreTerm,
 } from './lease/failover-guard.js';
@@ -84,6 +88,7 @@ export {
   MemorySegmentStore,
   MemorySegmentTable,
 } from './segment/memory-segment-store.js';
+export { boundsOfCode, boundsOfShard, type SegmentBounds } from './segment/segment-store.js';
 export { segmentOptions } from './segment/segment-options.js';
 export {
   SegmentExhaustedError,

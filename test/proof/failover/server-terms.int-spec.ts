@@ -16,8 +16,8 @@ jest.setTimeout(120_000);
 const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 3 };
 
-const serverOf = (store: SqlWorkerStore): { believed: object } =>
-  (store as unknown as { server: { believed: object } }).server;
+const guardOf = (store: SqlWorkerStore): { believed: object } =>
+  (store as unknown as { server: { guard: { believed: object } } }).server.guard;
 
 const EPOCH_MS = Date.parse('2024-01-01');
 
@@ -120,7 +120,7 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
       ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
     };
     // What the first store has read is of the server before.
-    serverOf(after).believed = serverOf(before).believed;
+    guardOf(after).believed = guardOf(before).believed;
     expect(await after.write(write)).toBe(false);
     await after.readRow(1);
     expect(await after.write(write)).toBe(true);

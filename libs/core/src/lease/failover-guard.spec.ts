@@ -4,9 +4,12 @@ import { live, repeats } from '../../../../test/support/engine/live.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import {
   type BelievedServer,
+  FailoverGuard,
   FormerPrimaryError,
   grantReachMs,
+  type GuardedServer,
   judgeServer,
+  MOST_LOOKS,
   type ServerVerdict,
   sessionAgesOf,
   type StoreTerm,
@@ -136,6 +139,132 @@ const LEGAL: readonly LeaseOptions[] = [
   { sharedWithOriginal: true },
   { commitLossWindowMs: 60_000 },
 ];
+
+describe('A guard against failovers', () => {
+  let guard: FailoverGuard;
+  /** The server that answers; undefined while none does. */
+  let state: StoreTerm | undefined;
+  /** What was written to servers: `fit` and `record`, with their terms. */
+  let written: string[];
+
+  const server: GuardedServer<string> = {
+    read: () =>
+      state === undefined
+        ? Promise.reject(new Error('read ECONNRESET'))
+        : Promise.resolve(`of ${state.term}, ${state.epoch}`),
+    judge: (answer) => ({ answer, seen: state!, verdict: guard.judge(state!) }),
+    settle: ({ seen: { term }, verdict: { mustRecord, epoch, isNewFailover } }, mustFit) => {
+      if (mustFit) written.push(`fit ${term}`);
+      if (mustRecord) {
+        written.push(`record ${term}`);
+        state = { ...state!, knownTerm: term, epoch, reachMs: REACH, ...(isNewFailover && { lostAtMs: NOW }) };
+      }
+      return Promise.resolve({ term, epoch });
+    },
+    unsettled: () => new Error('another server at every look'),
+  };
+
+  beforeEach(async () => {
+    guard = new FailoverGuard(REACH);
+    guard.mayWrite = true;
+    state = seen({ epoch: 1, lostAtMs: 0 });
+    written = [];
+    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { floorMs: 0 } });
+  });
+
+  it('believes another server once that has been given what it lacks, and is recorded', async () => {
+    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual(['fit B', 'record B']);
+    expect(guard.believed).toEqual({ term: 'B', epoch: NOW });
+  });
+
+  it('gives another server what it lacks also where another process has recorded it', async () => {
+    state = seen({ term: 'B', knownTerm: 'B', epoch: 2, lostAtMs: 9 });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { floorMs: 9 + REACH } });
+    expect(written).toEqual(['fit B']);
+  });
+
+  it('writes nothing to any server before it may', async () => {
+    guard.mayWrite = false;
+    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual([]);
+  });
+
+  it.each([
+    ['a layout that was seen since', 'a layout', ['fit B', 'fit B']],
+    ['nothing where no new layout was seen since', 'known', ['fit B']],
+  ])('gives a server whose answer was lost %s', async (_, layout, expected) => {
+    guard.noteLayouts(['known']);
+    const successor = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
+    state = successor;
+    const { settle } = server;
+    const breaking = {
+      ...server,
+      settle: (...given: Parameters<typeof settle>) => ((state = undefined), settle(...given)),
+    };
+    await expect(guard.look(breaking)).rejects.toThrow('ECONNRESET');
+    // The process is led to the former primary once more, and sees a layout there.
+    state = seen({ epoch: 1, lostAtMs: 0 });
+    await guard.look(server);
+    guard.noteLayouts([layout]);
+    state = successor;
+    await guard.look(server);
+    expect(written).toEqual(expected);
+  });
+
+  it('does not go back to a server whose answer was read before, and comes after that of its successor', async () => {
+    const former = state!;
+    let arrive!: () => void;
+    const late: GuardedServer<string> = {
+      ...server,
+      read: () => new Promise((resolve) => (arrive = () => resolve('of A, 1'))),
+      judge: (answer) => ({ answer, seen: former, verdict: guard.judge(former) }),
+    };
+    const looking = guard.look(late);
+    state = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
+    const other = guard.look(server);
+    arrive();
+    await other;
+    await looking.catch((error: unknown) => expect(error).toBeInstanceOf(FormerPrimaryError));
+    expect(guard.believed).toEqual({ term: 'B', epoch: 2 });
+  });
+
+  it('sees that the memory of the believed server went back, until that is recorded', async () => {
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 100 });
+    await guard.look(server);
+    written = [];
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 99 });
+    const { settle } = server;
+    const lost = { ...server, settle: () => ((state = undefined), Promise.resolve({ term: 'A', epoch: 5 })) };
+    await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
+    // Other processes have written since: the revision alone does not tell it any more.
+    state = seen({ epoch: 5, lostAtMs: 0, revision: 200 });
+    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { floorMs: NOW + REACH } });
+    expect(written).toEqual(['fit A', 'record A']);
+    written = [];
+    await guard.look(server);
+    expect(written).toEqual([]);
+  });
+
+  it('believes no answer from before the record', async () => {
+    const before = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    state = before;
+    // Every record is lost.
+    const forgetful = {
+      ...server,
+      settle: async (...given: Parameters<typeof server.settle>) => {
+        const settled = await server.settle(...given);
+        state = before;
+        return settled;
+      },
+    };
+    await expect(guard.look(forgetful)).rejects.toThrow('another server at every look');
+    expect(written).toHaveLength(2 * MOST_LOOKS);
+    expect(guard.believed).toEqual({ term: 'A', epoch: 1 });
+  });
+});
 
 describe('The age of sessions', () => {
   it('is 60 s by default, with another session beside from 44 s on and a reach of 218 s', () => {

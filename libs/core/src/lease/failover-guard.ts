@@ -1,6 +1,6 @@
 import { RetryableError } from '../raindrop-error.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import type { Odometer, WorkerRow } from './worker-store.js';
+import type { Odometer, WorkerRow, WorkerTable } from './worker-store.js';
 
 /** The server whose rows this process believed last. */
 export interface BelievedServer {
@@ -12,6 +12,8 @@ export interface BelievedServer {
    * the first record.
    */
   readonly epoch: number;
+  /** Goes up with every write to the server, and never back, where a store has such a number. */
+  readonly revision?: number;
 }
 
 /**
@@ -87,6 +89,126 @@ function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefi
   if (believed === undefined || believed.term === term || believed.term === '') return false;
   // Two servers were recorded side by side, and each lacks the other's writes; or this one was taken for the first.
   return believed.epoch === epoch || lostAtMs === 0;
+}
+
+/** One look at a store: what was read, what the server says of itself, and how the guard judges it. */
+export interface Look<Answer> {
+  readonly answer: Answer;
+  readonly seen: StoreTerm;
+  readonly verdict: ServerVerdict;
+}
+
+/** The server behind a store, as {@link FailoverGuard.look} uses it. */
+export interface GuardedServer<Answer> {
+  /** Reads from the server that answers. */
+  read(): Promise<Answer>;
+  /**
+   * Judges the server that has answered, at once: while a promise is awaited another call may believe another server.
+   * @param isFirst false when an earlier look of the same call led to this one
+   * @returns undefined where the answer is of no use, because its session was too old for example: the next look follows
+   */
+  judge(answer: Answer, isFirst: boolean): Look<Answer> | undefined;
+  /**
+   * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the verdict
+   * says so, unless another process has done so meanwhile.
+   * @returns the server, with the epoch in which it has them
+   */
+  settle(look: Look<Answer>, mustFit: boolean): Promise<BelievedServer>;
+  /** Makes the error of a server that is another one at every look. */
+  unsettled(): Error;
+}
+
+/**
+ * A look may have to be repeated over a younger session, and every failover that is found has to be recorded, perhaps by
+ * another process at the same moment. A store whose server is another one at each of so many looks is of no use.
+ */
+export const MOST_LOOKS = 8;
+
+/**
+ * Decides for one store when the answer of a server is believed: another server than the last one is first given the
+ * rows and layouts that it may lack, a failover is recorded, and only an answer that was read after both is believed.
+ *
+ * Example: a process has believed server A in epoch 1, and server B answers. The process adds its rows and layouts to B,
+ * records B in epoch 2, and reads again. That answer is believed. A start takes no position from it below the floor.
+ */
+export class FailoverGuard {
+  /** The server whose answer was believed last; undefined before the first. */
+  believed: BelievedServer | undefined;
+  /** Whether servers may be written to. Until the store is prepared the guard looks only. */
+  mayWrite = false;
+  /** The server that was given all rows and layouts of this process last. */
+  private fitted: BelievedServer | undefined;
+  /** The revision of the believed server went back since: its memory was restored, which has to be recorded. */
+  private wentBack = false;
+  private readonly known = new Set<string>();
+
+  /** @param reachMs how far the grants of this store's process reach past a failover, ms; see grantReachMs */
+  constructor(readonly reachMs: number) {}
+
+  /** Every layout that this process knows to have issued IDs. A server that lacks one is told. */
+  get layouts(): ReadonlySet<string> {
+    return this.known;
+  }
+
+  /** Notes layouts that have issued IDs. A server that was given all layouts before may lack a new one. */
+  noteLayouts(layouts: Iterable<string>): void {
+    const { size } = this.known;
+    for (const layout of layouts) this.known.add(layout);
+    if (this.known.size > size) this.fitted = undefined;
+  }
+
+  /** See {@link judgeServer}. @throws FormerPrimaryError */
+  judge(seen: StoreTerm): ServerVerdict {
+    const { believed, reachMs } = this;
+    this.wentBack ||= believed?.term === seen.term && (seen.revision ?? 0) < (believed.revision ?? 0);
+    return judgeServer(seen, reachMs, believed, this.wentBack);
+  }
+
+  /** Whether the server may lack rows and layouts. */
+  mustFit({ term, epoch }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
+    const isFitted = this.fitted?.term === term && this.fitted.epoch === epoch;
+    return isNewFailover || (isAnother && !isFitted);
+  }
+
+  /** The server has all rows and layouts of this process. */
+  hasFitted(server: BelievedServer): void {
+    this.fitted = server;
+  }
+
+  /** Believes the server, unless something has to be written to it first. @returns whether it is believed */
+  believe(seen: StoreTerm, verdict: ServerVerdict): boolean {
+    if (this.mayWrite && (verdict.mustRecord || this.mustFit(seen, verdict))) return false;
+    const { term, epoch, revision } = seen;
+    this.believed = { term, epoch, ...(revision !== undefined && { revision }) };
+    this.wentBack = false;
+    return true;
+  }
+
+  /**
+   * Looks until the server that answers is believed.
+   * @returns the look whose answer is believed; below its `floorMs` no odometer is
+   * @throws what the server throws
+   */
+  async look<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+      const answer = await server.read();
+      const look = server.judge(answer, looks === 0);
+      if (look === undefined) continue;
+      const { seen, verdict } = look;
+      if (this.believe(seen, verdict)) return look;
+      const mustFit = this.mustFit(seen, verdict);
+      const { size } = this.known;
+      const settled = await server.settle(look, mustFit);
+      // Of a layout that was noted meanwhile the server may not have been told.
+      if (mustFit && this.known.size === size) this.hasFitted(settled);
+    }
+    throw server.unsettled();
+  }
+}
+
+/** What a table with this floor says of it: nothing where nothing was lost. */
+export function lossOf(floorMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
+  return floorMs > 0 ? { barredUntilMs: floorMs, mayLackLayouts: true } : {};
 }
 
 /**

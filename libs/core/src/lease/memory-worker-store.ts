@@ -1,5 +1,12 @@
 import type { WorkerRange } from '../layout/layout-options.js';
-import { fencedState, judgeServer, type BelievedServer, type StoreTerm } from './failover-guard.js';
+import {
+  FailoverGuard,
+  fencedState,
+  lossOf,
+  MOST_LOOKS,
+  type BelievedServer,
+  type StoreTerm,
+} from './failover-guard.js';
 import {
   type SampleRequest,
   type WorkerRow,
@@ -32,18 +39,28 @@ export class MemoryWorkerTable {
  */
 export class MemoryWorkerStore implements WorkerStore {
   private range: WorkerRange | undefined;
-  protected believed: BelievedServer | undefined;
-  private readonly seenLayouts = new Set<string>();
+  private readonly guard: FailoverGuard;
 
   /** @param reachMs how far grants reach past a loss of commits, ms; see grantReachMs */
   constructor(
     private readonly table: MemoryWorkerTable,
     private readonly now: () => number,
     private readonly reachMs = 0,
-  ) {}
+  ) {
+    this.guard = new FailoverGuard(reachMs);
+  }
+
+  protected get believed(): BelievedServer | undefined {
+    return this.guard.believed;
+  }
+
+  protected set believed(server: BelievedServer | undefined) {
+    this.guard.believed = server;
+  }
 
   prepare({ min, max }: WorkerRange): Promise<void> {
     this.range = { min, max };
+    this.guard.mayWrite = true;
     for (let id = min; id <= max; id++) {
       if (this.table.rows.has(id) || this.table.deleted.has(id)) continue;
       this.table.rows.set(id, unusedRow(id));
@@ -77,7 +94,7 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   rememberLayout(fingerprint: string): Promise<void> {
-    this.seenLayouts.add(fingerprint);
+    this.guard.noteLayouts([fingerprint]);
     this.table.layouts.add(fingerprint);
     return Promise.resolve();
   }
@@ -105,36 +122,32 @@ export class MemoryWorkerStore implements WorkerStore {
 
   private readAll(): WorkerTable {
     const floorMs = this.checkServer();
+    const { rows, deleted, layouts } = this.table;
+    this.guard.noteLayouts(layouts);
     return {
       nowMs: this.now(),
-      rows: [...this.table.rows.values()],
-      deleted: [...this.table.deleted.values()],
-      layouts: this.layouts,
-      ...(floorMs > 0 && { barredUntilMs: floorMs, mayLackLayouts: true }),
+      ...{ rows: [...rows.values()], deleted: [...deleted.values()], layouts: [...layouts] },
+      ...lossOf(floorMs),
     };
   }
 
-  /** Records a failover; answers with the floor. @throws FormerPrimaryError */
+  /** As {@link FailoverGuard.look}, at one moment. @returns the floor @throws FormerPrimaryError */
   private checkServer(): number {
-    const { table, reachMs } = this;
-    const seen = { nowMs: this.now(), term: table.term, ...table.state };
-    const { isAnother, isNewFailover, mustRecord, epoch, floorMs } = judgeServer(seen, reachMs, this.believed);
-    if (this.range !== undefined) {
-      if (isAnother) {
-        void this.prepare(this.range);
-        for (const layout of this.seenLayouts) table.layouts.add(layout);
+    const { table, guard } = this;
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+      const seen = { nowMs: this.now(), term: table.term, ...table.state };
+      const verdict = guard.judge(seen);
+      if (guard.believe(seen, verdict)) return verdict.floorMs;
+      const { isNewFailover, mustRecord, epoch } = verdict;
+      if (guard.mustFit(seen, verdict)) {
+        void this.prepare(this.range!);
+        for (const layout of guard.layouts) table.layouts.add(layout);
+        guard.hasFitted({ term: seen.term, epoch });
       }
-      if (mustRecord) {
-        const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
-        table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, reachMs) };
-      }
+      if (!mustRecord) continue;
+      const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
+      table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, this.reachMs) };
     }
-    this.believed = { term: seen.term, epoch: table.state.epoch };
-    return floorMs;
-  }
-
-  private get layouts(): string[] {
-    for (const layout of this.table.layouts) this.seenLayouts.add(layout);
-    return [...this.table.layouts];
+    throw new Error('it is another server at every look');
   }
 }

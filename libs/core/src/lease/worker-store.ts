@@ -1,6 +1,7 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import type { MonotonicClock } from '../ports.js';
+import type { RaindropError } from '../raindrop-error.js';
 
 /** A position without a layout: the Unix ms at which its tick starts, and the sequence. */
 export interface Odometer {
@@ -178,6 +179,52 @@ export function unusedRow(id: number): WorkerRow {
   return {
     ...{ id, version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0 },
     ...{ lane: 0, odometers: [UNUSED, UNUSED], code: '', heartbeatMs: 0 },
+  };
+}
+
+/** The integers and texts that a store keeps of a row. */
+export type RowField =
+  | ('id' | 'version' | 'ownVersion' | 'leaseUntilMs' | 'heartbeatMs' | 'lane')
+  | ('odo0Ms' | 'odo0Seq' | 'odo1Ms' | 'odo1Seq')
+  | ('token' | 'holder' | 'layout' | 'code');
+
+/** A row as a store has kept it, whatever the form. Each answer is undefined for a value that is missing or another kind. */
+export interface KeptRow {
+  /** The integer, between -(2^53 - 1) and 2^53 - 1. */
+  integer(field: RowField): number | undefined;
+  text(field: RowField): string | undefined;
+}
+
+/**
+ * Reads a row that a store has kept. Nothing is guessed.
+ * @param refusal makes the store's error for a value that Raindrop cannot have written; `legal` says what it can have
+ * @throws that error
+ */
+export function readKeptRow(kept: KeptRow, refusal: (field: RowField, legal: string) => RaindropError): WorkerRow {
+  const integer = (field: RowField): number => {
+    const value = kept.integer(field);
+    if (value === undefined) throw refusal(field, 'an integer within 2^53');
+    return value;
+  };
+  const text = (field: RowField): string => {
+    const value = kept.text(field);
+    if (value === undefined) throw refusal(field, 'text');
+    return value;
+  };
+  const lane = (): Lane => {
+    const value = integer('lane');
+    if (value !== 0 && value !== 1) throw refusal('lane', '0 or 1');
+    return value;
+  };
+  return {
+    ...{ id: integer('id'), version: integer('version'), ownVersion: integer('ownVersion') },
+    ...{ token: text('token'), holder: text('holder'), layout: text('layout') },
+    ...{ leaseUntilMs: integer('leaseUntilMs'), lane: lane() },
+    odometers: [
+      { ms: integer('odo0Ms'), sequence: integer('odo0Seq') },
+      { ms: integer('odo1Ms'), sequence: integer('odo1Seq') },
+    ],
+    ...{ code: text('code'), heartbeatMs: integer('heartbeatMs') },
   };
 }
 

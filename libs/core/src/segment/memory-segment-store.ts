@@ -1,17 +1,19 @@
 import { boolean, integer, type OptionsOf, resolveOptions } from '../config/option-rules.js';
-import { MAX_ID } from '../codec/id-codec.js';
-import { SegmentExhaustedError, UnknownCodeError } from './segment-errors.js';
-import type {
-  App,
-  AppSegmentStore,
-  ReservedSegment,
-  Segment,
-  SegmentRequest,
-  SegmentSource,
-  SegmentStore,
+import { UnknownCodeError } from './segment-errors.js';
+import {
+  type App,
+  type AppSegmentStore,
+  boundsOfCode,
+  boundsOfShard,
+  type ReservedSegment,
+  type Segment,
+  type SegmentBounds,
+  type SegmentRequest,
+  type SegmentSource,
+  type SegmentStore,
 } from './segment-store.js';
 import { UnknownAppError, UnknownShardError } from './sharded/sharded-errors.js';
-import { checkApp, composeShardedId, MAX_INDEX, SHARDS } from './sharded/sharded-id.js';
+import { checkApp, SHARDS } from './sharded/sharded-id.js';
 
 /** The step of rows that are made without another one. */
 const DEFAULT_STEP = 1_000;
@@ -27,9 +29,13 @@ export const memorySegmentOptions = {
 /** The options say how unknown codes are treated. */
 export interface MemorySegmentOptions extends Readonly<OptionsOf<typeof memorySegmentOptions>> {}
 
-/** Holds the table that several {@link MemorySegmentStore} share. */
-export class MemorySegmentTable {
-  readonly rows = new Map<string, SegmentRow>();
+/** One row of a table of segments in memory. */
+interface SegmentRow {
+  /** The highest number that was reserved. */
+  maxId: bigint;
+  step: number;
+  /** 0n for none. */
+  maxLimitId: bigint;
 }
 
 /**
@@ -37,31 +43,12 @@ export class MemorySegmentTable {
  *
  * It promises uniqueness inside this process and as long as it lives, nothing more.
  */
-export class MemorySegmentStore implements SegmentStore {
-  private readonly autoCreateCode: boolean;
-  private readonly step: number;
-
-  /** @throws ConfigurationError naming every option that is wrong */
-  constructor(
-    private readonly table: MemorySegmentTable,
-    options: MemorySegmentOptions = {},
-  ) {
-    const { autoCreateCode, step } = resolveOptions(memorySegmentOptions, options);
-    this.autoCreateCode = autoCreateCode;
-    this.step = step;
-  }
-
+abstract class MemoryStore<Key extends readonly unknown[]> implements SegmentStore<Key> {
   prepare(): Promise<void> {
     return Promise.resolve();
   }
 
-  source(code: string): SegmentSource {
-    return new MemorySegmentSource({
-      find: () => this.rowOf(code),
-      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
-      exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
-    });
-  }
+  abstract source(...key: Key): SegmentSource;
 
   /** None: the memory is lost together with the process that used its numbers. */
   durabilityWarnings(): Promise<readonly string[]> {
@@ -70,6 +57,32 @@ export class MemorySegmentStore implements SegmentStore {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+}
+
+/** Holds the table that several {@link MemorySegmentStore} share. */
+export class MemorySegmentTable {
+  readonly rows = new Map<string, SegmentRow>();
+}
+
+/** The numbers of codes. */
+export class MemorySegmentStore extends MemoryStore<[code: string]> {
+  private readonly autoCreateCode: boolean;
+  private readonly step: number;
+
+  /** @throws ConfigurationError naming every option that is wrong */
+  constructor(
+    private readonly table: MemorySegmentTable,
+    options: MemorySegmentOptions = {},
+  ) {
+    super();
+    const { autoCreateCode, step } = resolveOptions(memorySegmentOptions, options);
+    this.autoCreateCode = autoCreateCode;
+    this.step = step;
+  }
+
+  source(code: string): SegmentSource {
+    return new MemorySegmentSource(boundsOfCode(code), () => this.rowOf(code));
   }
 
   private rowOf(code: string): SegmentRow {
@@ -89,17 +102,10 @@ export class MemoryAppSegmentTable {
   readonly rows = new Map<number, { app: App; readonly shards: Map<number, SegmentRow> }>();
 }
 
-/**
- * Keeps indexes of apps and their shards in this process's memory: for databases that live in memory themselves, and
- * for tests.
- *
- * It promises uniqueness inside this process and as long as it lives, nothing more.
- */
-export class MemoryAppSegmentStore implements AppSegmentStore {
-  constructor(private readonly table: MemoryAppSegmentTable) {}
-
-  prepare(): Promise<void> {
-    return Promise.resolve();
+/** The indexes of apps and their shards. */
+export class MemoryAppSegmentStore extends MemoryStore<[app: number, shard: number]> implements AppSegmentStore {
+  constructor(private readonly table: MemoryAppSegmentTable) {
+    super();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- to reject where it would throw
@@ -119,22 +125,7 @@ export class MemoryAppSegmentStore implements AppSegmentStore {
   }
 
   source(app: number, shard: number): SegmentSource {
-    const lowest = composeShardedId({ index: 0n, shard, app });
-    return new MemorySegmentSource({
-      find: () => this.rowOf(app, shard),
-      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) >> 14n),
-      exhausted: (maxLimitId) =>
-        new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId),
-    });
-  }
-
-  /** None: the memory is lost together with the process that used its numbers. */
-  durabilityWarnings(): Promise<readonly string[]> {
-    return Promise.resolve([]);
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+    return new MemorySegmentSource(boundsOfShard(app, shard), () => this.rowOf(app, shard));
   }
 
   private rowOf(app: number, shard: number): SegmentRow {
@@ -146,40 +137,25 @@ export class MemoryAppSegmentStore implements AppSegmentStore {
   }
 }
 
-/** One row of a table of segments in memory. */
-interface SegmentRow {
-  /** The highest number that was reserved. */
-  maxId: bigint;
-  step: number;
-  /** 0n for none. */
-  maxLimitId: bigint;
-}
-
-/** A row, and what is particular to its table. */
-interface SourceRow {
-  /** Finds or makes the row. @throws RaindropError when there is none */
-  find(): SegmentRow;
-  /** The highest number of a row with this limit. */
-  ceiling(maxLimitId: bigint): bigint;
-  /** The error of a row whose numbers are used up. */
-  exhausted(maxLimitId: bigint): Error;
-}
-
 /** The numbers of a row in this process's memory. */
 class MemorySegmentSource implements SegmentSource {
   /** The numbers that this source took last, without a gap: only these can be given back. */
   private taken: Segment | undefined;
 
-  constructor(private readonly row: SourceRow) {}
+  /** @param rowOf finds or makes the row; throws where there is none */
+  constructor(
+    private readonly bounds: SegmentBounds,
+    private readonly rowOf: () => SegmentRow,
+  ) {}
 
   // eslint-disable-next-line @typescript-eslint/require-await -- to reject where it would throw
   async reserve({ count, above }: SegmentRequest): Promise<ReservedSegment> {
-    const row = this.row.find();
+    const row = this.rowOf();
     const wanted = count ?? row.step;
     if (!Number.isSafeInteger(wanted) || wanted < 1) throw new RangeError(`count must be at least 1, not ${wanted}`);
-    const ceiling = this.row.ceiling(row.maxLimitId);
+    const ceiling = this.bounds.ceiling(row.maxLimitId);
     const start = row.maxId > above ? row.maxId : above;
-    if (start >= ceiling) throw this.row.exhausted(row.maxLimitId);
+    if (start >= ceiling) throw this.bounds.exhausted(row.maxLimitId);
     const end = start + BigInt(wanted);
     row.maxId = end < ceiling ? end : ceiling;
     this.taken = { first: this.taken?.last === start ? this.taken.first : start + 1n, last: row.maxId };
@@ -191,7 +167,7 @@ class MemorySegmentSource implements SegmentSource {
     const { taken } = this;
     if (taken === undefined || last !== taken.last || first < taken.first || first > last) return false;
     this.taken = undefined;
-    const row = this.row.find();
+    const row = this.rowOf();
     if (row.maxId !== last) return false;
     row.maxId = first - 1n;
     if (first > taken.first) this.taken = { first: taken.first, last: row.maxId };

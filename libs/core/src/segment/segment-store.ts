@@ -1,3 +1,7 @@
+import { MAX_ID } from '../codec/id-codec.js';
+import { SegmentExhaustedError } from './segment-errors.js';
+import { composeShardedId, MAX_INDEX } from './sharded/sharded-id.js';
+
 /** Numbers that were reserved: from `first` to `last`, both included. */
 export interface Segment {
   readonly first: bigint;
@@ -78,4 +82,34 @@ export interface AppSegmentStore extends SegmentStore<[app: number, shard: numbe
    * Its `reserve` throws UnknownAppError when the app has no rows, and UnknownShardError when only this one is missing.
    */
   source(app: number, shard: number): SegmentSource;
+}
+
+/** Which numbers the row of one key has. `max_limit_id` is 0 where the row sets no limit. */
+export interface SegmentBounds {
+  /** The highest number under this `max_limit_id`. */
+  ceiling(maxLimitId: bigint): bigint;
+  /** What a reservation throws when all numbers up to the ceiling are taken. */
+  exhausted(maxLimitId: bigint): SegmentExhaustedError;
+}
+
+/** A code's numbers go from 1 to `max_limit_id`, or to 2^63 - 1. */
+export function boundsOfCode(code: string): SegmentBounds {
+  return boundsOf(code, MAX_ID, (maxLimitId) => maxLimitId);
+}
+
+/**
+ * The indexes of a shard go from 1 on, as long as the whole ID is within `max_limit_id`.
+ * @throws InvalidAppError, InvalidShardedIdPartError when there can be no such row
+ */
+export function boundsOfShard(app: number, shard: number): SegmentBounds {
+  const lowest = composeShardedId({ index: 0n, shard, app });
+  const distance = composeShardedId({ index: 1n, shard, app }) - lowest;
+  return boundsOf(`app ${app}, shard ${shard}`, MAX_INDEX, (maxLimitId) => (maxLimitId - lowest) / distance);
+}
+
+function boundsOf(name: string, highest: bigint, numberAt: (maxLimitId: bigint) => bigint): SegmentBounds {
+  return {
+    ceiling: (maxLimitId) => (maxLimitId === 0n ? highest : numberAt(maxLimitId)),
+    exhausted: (maxLimitId) => new SegmentExhaustedError(name, maxLimitId === 0n ? MAX_ID : maxLimitId),
+  };
 }

@@ -1,12 +1,13 @@
 import { RaindropError } from '@raindrop/core';
-import { hostTimers } from '../system/system-ports.js';
+import { RetryableError, withDeadline } from '@raindrop/core/internal';
+import { systemTimers } from '../system/system-ports.js';
 import { DatabaseCallError } from './database-errors.js';
 import { type Connection, DatabaseConnection, type ServerSession } from './database-connection.js';
 import type { Dialect, SqlValue, StatementResult } from './dialect.js';
 import { REPLICA, ReplicaError } from './server-term.js';
 import type { SqlDatabase } from './sql-database.js';
 
-/** One address, and what came of it. */
+/** One address, and the outcome of asking it. */
 interface Trial {
   readonly address: SqlDatabase;
   /** Without account and password. */
@@ -25,9 +26,9 @@ type Served = Omit<Trial, 'connection' | 'failure'>;
 /**
  * One connection to the first of several addresses whose server takes writes.
  *
- * All are asked at once, and all answers are waited for, each for half of `opTimeoutMs`: one that is silent costs no more
- * than that, however many there are. Two that take writes and are not the same are refused: each would have a worker table
- * of its own, or a primary that was replaced lives on.
+ * All are asked at once, and every answer is waited for, for half of `opTimeoutMs` at most: silent addresses cost no
+ * more than that, however many there are. Two servers that take writes and are not the same are refused: each would
+ * have a worker table of its own, or one is a primary that was replaced and lives on.
  */
 export class AddressedConnection implements Connection {
   private readonly trials: readonly Trial[];
@@ -37,7 +38,7 @@ export class AddressedConnection implements Connection {
 
   /**
    * @param addresses in the order in which they are preferred; `all` in the order in which they were given
-   * @param last what has served before
+   * @param last the address that has served before
    */
   constructor(
     addresses: readonly SqlDatabase[],
@@ -123,20 +124,11 @@ export class AddressedConnection implements Connection {
 
   private async ask(trial: Trial): Promise<void> {
     const { connection } = trial;
-    const withinMs = this.opTimeoutMs / 2;
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = hostTimers
-        .setTimeout(() => reject(new DatabaseCallError(`no answer within ${withinMs} ms`, '')), withinMs)
-        .unref();
-    });
     try {
-      await Promise.race([silence, this.look(trial)]);
+      await withDeadline(() => this.look(trial), this.opTimeoutMs / 2, systemTimers);
     } catch (error) {
       trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
       connection.destroy(new Error('this address does not serve'));
-    } finally {
-      hostTimers.clearTimeout(timer);
     }
   }
 
@@ -163,7 +155,7 @@ export class AddressedConnection implements Connection {
     if (!others.every((each) => isThere(each) && each.startedAt === first!.startedAt)) throw this.conflict(serving);
     const { last } = this;
     if (last === undefined || serving.some(({ address }) => address === last.address)) return;
-    // Promoted in its place it would have another term, and started anew it is where it was.
+    // A server promoted in its place would have another term. The same server, started anew, has the same destination.
     if (first!.term === last.term && !isThere(last)) throw this.conflict([last, first!]);
   }
 
@@ -175,7 +167,7 @@ export class AddressedConnection implements Connection {
 
 function noneServes(trials: readonly Trial[]): RaindropError {
   const failures = trials.map(({ failure }) => failure!);
-  // Of what has nothing to do with an address one is as good as another.
+  // An error that has nothing to do with an address is thrown as it is.
   const other = failures.find((failure) => !(failure instanceof DatabaseCallError || failure instanceof ReplicaError));
   if (other !== undefined) return other;
   const codes = new Set(failures.map((failure) => (failure instanceof DatabaseCallError ? failure.driverCode : '')));
@@ -228,7 +220,7 @@ export class Addresses {
 }
 
 /** Of several addresses more than one leads to a server that takes writes, and not to the same database. */
-export class AddressConflictError extends RaindropError {
+export class AddressConflictError extends RetryableError {
   readonly errorCode = 'ADDRESS_CONFLICT';
 
   constructor(
@@ -240,7 +232,6 @@ export class AddressConflictError extends RaindropError {
       `The addresses in ${configuredBy} lead to different databases that all take writes, or cannot be told apart: ` +
         `${addresses.join(', ')}. Give addresses of one server, of a primary and its replicas, or of one cluster; stop a ` +
         `primary that was replaced, or make it read-only.`,
-      { retryable: true },
     );
   }
 }

@@ -1,17 +1,17 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { ConfigurationError, RaindropError } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import type { SqlDatabase } from './sql-database.js';
 
 /** The table would live in memory, where other processes cannot see it. */
-export class VolatileDatabaseError extends RaindropError {
+export class VolatileDatabaseError extends PermanentError {
   readonly errorCode = 'VOLATILE_DATABASE';
 
   constructor(readonly type: string) {
     super(
       `The database (type '${type}') lives in memory: what is kept there is known to this process alone, and a second ` +
         `process would repeat its IDs. Use a file or a server, give dbConfig, or say allowVolatile: true for tests.`,
-      { retryable: false },
     );
   }
 }

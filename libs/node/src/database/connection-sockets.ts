@@ -75,8 +75,8 @@ export class ConnectionSockets {
 
 /**
  * Makes whatever a driver throws while it hears from its stream cost the stream, not the process. mysql2 throws at the
- * second failure of a connection, for which nobody listens any more: when the server has refused it in place of its
- * greeting ("Too many connections"), and then the socket is dropped.
+ * second failure of a connection, for which there is no listener any more: when the server has refused it in place of
+ * its greeting ("Too many connections"), and then the socket is dropped.
  */
 function containFailures(stream: Stream): void {
   const emit = stream.emit.bind(stream);

@@ -1,5 +1,6 @@
 import { RaindropError } from '@raindrop/core';
-import { hostTimers, monotonicClock } from '../system/system-ports.js';
+import { Deadline } from '@raindrop/core/internal';
+import { hostTimers, monotonicClock, systemTimers } from '../system/system-ports.js';
 import { ConnectionSockets } from './connection-sockets.js';
 import { DatabaseCallError, driverCodeOf } from './database-errors.js';
 import type { Dialect, SqlValue, StatementResult } from './dialect.js';
@@ -128,10 +129,8 @@ export class DatabaseConnection implements Connection {
 
   async close(): Promise<void> {
     this.sockets.hold();
-    const timer = new AbortController();
-    const late = hostTimers.sleep(this.opTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([this.end(), late]);
-    timer.abort();
+    const inTime = new Deadline(this.opTimeoutMs, systemTimers, undefined, 'foreground');
+    await inTime.run(() => this.end()).catch(() => undefined);
     this.sockets.letGo();
     this.destroy(new Error('the connection was closed'));
   }

@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError, RetryableError } from '@raindrop/core/internal';
 import { isMissingPackage } from '../system/load-package.js';
 
 /**
@@ -7,15 +7,17 @@ import { isMissingPackage } from '../system/load-package.js';
  * It keeps the driver's words and code and nothing else: the drivers' own errors carry the statement with its values,
  * tokens among them, which have no place in a log.
  */
-export class DatabaseCallError extends RaindropError {
+export class DatabaseCallError extends RetryableError {
   readonly errorCode = 'DATABASE_CALL_FAILED';
 
   constructor(
     readonly reason: string,
-    /** The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none. */
+    /**
+     * The driver's code, such as `ER_DUP_FIELDNAME`, `42P07`, `SQLITE_BUSY` or `ECONNREFUSED`; '' when there is none.
+     */
     readonly driverCode: string,
   ) {
-    super(driverCode === '' ? reason : `${reason} (${driverCode})`, { retryable: true });
+    super(driverCode === '' ? reason : `${reason} (${driverCode})`);
   }
 
   /** What TypeORM, a driver or Node threw. */
@@ -38,7 +40,7 @@ export function driverCodeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** The refusal says what a database has against us: who we are, where we want to go, what we want to do. */
+/** What a database refuses: the account, the database that was named, or what the account wants to do. */
 export type DatabaseRefusal = 'account' | 'database' | 'rights';
 
 /**
@@ -47,19 +49,22 @@ export type DatabaseRefusal = 'account' | 'database' | 'rights';
  *
  * Like DatabaseCallError it keeps the driver's words and code and nothing else.
  */
-export class DatabaseRefusedError extends RaindropError {
+export class DatabaseRefusedError extends PermanentError {
   readonly errorCode = 'DATABASE_REFUSED';
 
   constructor(
     /** `account`: user or password; `database`: it does not exist; `rights`: the account lacks them. */
     readonly refusal: DatabaseRefusal,
     readonly reason: string,
-    /** The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a word. */
+    /**
+     * The driver's code, such as `ER_ACCESS_DENIED_ERROR` or `28P01`; '' for a write that changes nothing without a
+     * word.
+     */
     readonly driverCode: string,
     configuredBy: string,
   ) {
     const code = driverCode === '' ? '' : ` (${driverCode})`;
-    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`, { retryable: false });
+    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`);
   }
 }
 
@@ -78,7 +83,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /** The package that talks to the database is not installed, or cannot be loaded. */
-export class DriverNotInstalledError extends RaindropError {
+export class DriverNotInstalledError extends PermanentError {
   readonly errorCode = 'DRIVER_NOT_INSTALLED';
   /** The package to install. */
   readonly packageName: string;
@@ -96,7 +101,7 @@ export class DriverNotInstalledError extends RaindropError {
             `is installed globally, npm install --global ${packageName}.`
         : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ${packageName}, or ` +
             `install it again with the Node that runs this.`,
-      { retryable: false, cause },
+      cause,
     );
     this.packageName = packageName;
   }

@@ -17,7 +17,7 @@ export interface Dialect {
   readonly nowMs: string;
   /** The same moment for one of the original's time columns. */
   readonly nowTime: string;
-  /** A literal for the heartbeat of rows nobody has used: the original's 2023-01-01. */
+  /** A literal for the heartbeat of rows that were never used: the original's 2023-01-01. */
   readonly unusedTime: string;
   /** What follows CREATE TABLE (...). */
   readonly tableOptions: string;
@@ -31,20 +31,23 @@ export interface Dialect {
   readonly hasReturning: boolean;
   readonly durability: DurabilityCheck;
   /**
-   * The term of the server that runs the statement, as text of at most 160 ASCII characters: it differs between a primary
-   * and the one promoted in its place, and stays through restarts. `replica` on a replica; '' where nothing tells.
+   * The term of the server that runs the statement, as text of at most 160 ASCII characters: it differs between a
+   * primary and the one promoted in its place, and stays through restarts. `replica` on a replica; '' where nothing
+   * tells.
    */
   readonly term: string;
   /** The same in a statement that writes, where a replica that executes it again must find the same. */
   readonly termOfWrite: string;
   /**
-   * Where a session leads, as text: the server or the cluster, and the database. Two servers may look the same, copies of
-   * each other for one; then {@link startedAt} tells.
+   * Where a session leads, as text: the server or the cluster, and the database. Two servers may look the same, copies
+   * of each other for one; then {@link startedAt} tells.
    */
   readonly destination: string;
   /** When the server began, as text; '' for a node of a cluster, of which another one does as well. */
   readonly startedAt: string;
-  /** A SELECT of how many `standbys` follow the server, for any account; undefined where a promoted one always tells. */
+  /**
+   * A SELECT of how many `standbys` follow the server, for any account; undefined where a promoted one always tells.
+   */
   readonly standbys?: string;
   /** How long ago the server began the session that runs the statement, ms; 0 where sessions lead nowhere else. */
   readonly sessionAgeMs: string;
@@ -64,8 +67,8 @@ export interface Dialect {
   /** Sent first on every new connection. @param session the server's number of it, as far as the driver knows */
   session(session: number | undefined): readonly string[];
   /**
-   * A SELECT of a record while that session goes on with a statement that it had so many ms ago, with the server's word for
-   * what it is about in `state`; undefined for SQLite.
+   * A SELECT of a record while that session goes on with a statement that it had so many ms ago, with the server's word
+   * for what it is about in `state`; undefined for SQLite.
    */
   underWay(session: number, ms: number): string | undefined;
   /** What such a statement may wait for, in words of this family. */
@@ -95,9 +98,11 @@ export interface Dialect {
   isBusy(driverCode: string): boolean;
   /** A server of this family that cannot tell its term has refused to. */
   lacksTerm(driverCode: string): boolean;
-  /** A table or a column is not there, or not where the session looks for it; nor may be the database that it was in. */
+  /**
+   * A table or a column is not there, or not where the session looks for it; nor may be the database that it was in.
+   */
   isGone(driverCode: string, reason: string): boolean;
-  /** What no second try can mend; undefined for everything else. */
+  /** The kind of refusal that no second try can mend; undefined for other codes. */
   refusal(driverCode: string): DatabaseRefusal | undefined;
 }
 
@@ -107,9 +112,9 @@ export function quoteTable(dialect: Dialect, { schema, name }: TableName): strin
 }
 
 /**
- * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text is
- * any and told apart by every character: by case, accents and trailing blanks. A `counter` is the table's primary key; the
- * database counts it up, and never back.
+ * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text
+ * is any and told apart by every character: by case, accents and trailing blanks. A `counter` is the table's primary
+ * key; the database counts it up, and never back.
  */
 export type ColumnKind =
   | 'bigint'

@@ -1,4 +1,4 @@
-import { type BelievedServer, judgeServer, type ServerVerdict, type StoreTerm } from '@raindrop/core/internal';
+import type { FailoverGuard, ServerVerdict, StoreTerm } from '@raindrop/core/internal';
 import { DatabaseCallError, DatabaseRefusedError } from './database-errors.js';
 import { type Dialect, execute, type Statement, type StatementResult } from './dialect.js';
 import type { OwnDatabase } from './own-database.js';
@@ -45,24 +45,24 @@ async function isMute(database: OwnDatabase): Promise<boolean> {
 /**
  * Judges the server that answers as the primary. After a refusal the next statement connects anew: a new connection may lead
  * elsewhere.
- * @param isFirstLook then a server that tells no term is asked for it again: it may have been another one that could not
- * @returns undefined where the server is to be asked again
+ * @param isFirstLook then a server that tells no term is asked for it again: the server that could not tell its term may
+ * have been another one
+ * @returns undefined where the server must be asked again
  * @throws ReplicaError; FormerPrimaryError; ServerHiddenError
  */
 export function judgePrimary(
   database: OwnDatabase,
+  guard: FailoverGuard,
   seen: StoreTerm,
-  ownReachMs: number,
-  believed: BelievedServer | undefined,
   isFirstLook: boolean,
 ): ServerVerdict | undefined {
   const { term, knownTerm } = seen;
-  const isHidden = term === '' && ((knownTerm ?? '') !== '' || (believed?.term ?? '') !== '');
+  const isHidden = term === '' && ((knownTerm ?? '') !== '' || (guard.believed?.term ?? '') !== '');
   if (isHidden && isFirstLook && database.forgetMuteness()) return undefined;
   try {
     if (term === REPLICA) throw new ReplicaError();
     if (isHidden) throw new ServerHiddenError();
-    return judgeServer(seen, ownReachMs, believed);
+    return guard.judge(seen);
   } catch (error) {
     database.reconnect();
     throw error;

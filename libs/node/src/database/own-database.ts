@@ -1,5 +1,6 @@
 import { ClosedError, RaindropError } from '@raindrop/core';
-import { hostTimers } from '../system/system-ports.js';
+import { withDeadline } from '@raindrop/core/internal';
+import { hostTimers, systemTimers } from '../system/system-ports.js';
 import { Addresses } from './addressed-connection.js';
 import { DatabaseCallError, DatabaseRefusedError } from './database-errors.js';
 import type { Dialect, RunStatement, SqlValue, StatementResult } from './dialect.js';
@@ -13,7 +14,8 @@ interface OwnDatabaseOptions {
   readonly opTimeoutMs: number;
   /**
    * How long a server may take to answer a statement, the wait for those before it included, ms. Then the connection is
-   * dropped, with everything under way on it. No limit when left out: somebody else has one, and calls `abandon`.
+   * dropped, with every statement under way on it. No limit when left out: then the caller has one, and calls
+   * `abandon`.
    */
   readonly statementTimeoutMs?: number;
   /** MySQL: the zone of time columns, such as `+08:00`. Default UTC. */
@@ -28,7 +30,7 @@ interface OwnDatabaseOptions {
  * the database refuses rejects with DatabaseRefusedError.
  */
 export class OwnDatabase {
-  /** Its term is '' from the moment that the server has shown to have none (ask-with-term.ts). */
+  /** Its term is '' once the server has shown that it tells none (see askWithTerm in judge-primary.ts). */
   dialect: Dialect;
   private readonly tellingDialect: Dialect;
   private readonly addresses: Addresses;
@@ -102,8 +104,8 @@ export class OwnDatabase {
   }
 
   /**
-   * Opens a new session beside the present one, which serves on until a call finds the new one there. Where none can be had
-   * nothing changes. Never rejects.
+   * Opens a new session beside the present one, which serves on until a call finds the new one there. Where none can be
+   * had nothing changes. Never rejects.
    */
   renewSession(): void {
     if (this.connection === undefined || this.next !== undefined || this.closing !== undefined) return;
@@ -116,8 +118,8 @@ export class OwnDatabase {
   }
 
   /**
-   * Hears how old the server says that the session is which has read `records`. One that is too old is retired, one that
-   * will be soon is renewed.
+   * Hears how old the server says that the session is which has read `records`. One that is too old is retired, one
+   * that will be soon is renewed.
    * @returns whether it is too old to be written to
    */
   isSessionTooOld(
@@ -148,7 +150,7 @@ export class OwnDatabase {
     return wasMute;
   }
 
-  /** The next statement connects anew: what answered is not what should have. What is under way on the session goes on. */
+  /** The next statement connects anew: the wrong server has answered. Statements under way on the session go on. */
   reconnect(): void {
     this.retire(this.connection);
   }
@@ -178,7 +180,7 @@ export class OwnDatabase {
     const { connection, underWay } = this;
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     try {
-      const result = await this.limited(connection, this.send(connection, sql, values));
+      const result = await this.limited(connection, () => this.send(connection, sql, values));
       this.readBy.set(result.records, connection);
       return result;
     } finally {
@@ -201,20 +203,20 @@ export class OwnDatabase {
     return this.on(connection, () => connection.run(sql, values));
   }
 
-  private limited<T>(connection: Connection, statement: Promise<T>): Promise<T> {
+  private async limited<T>(connection: Connection, send: () => Promise<T>): Promise<T> {
     const { statementTimeoutMs } = this;
-    if (statementTimeoutMs === undefined) return statement;
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        const why = `no answer within ${statementTimeoutMs} ms`;
-        reject(new DatabaseCallError(why, ''));
-        // Others that wait for the present session are as late.
-        if (this.retired.has(connection)) this.drop(connection, new Error(why));
-        else this.abandon(why);
-      };
-      const timer = hostTimers.setTimeout(giveUp, statementTimeoutMs).unref();
-      void statement.then(resolve, reject).finally(() => hostTimers.clearTimeout(timer));
-    });
+    if (statementTimeoutMs === undefined) return send();
+    const giveUp = (): void => {
+      const why = `no answer within ${statementTimeoutMs} ms`;
+      // Other calls that wait for the present session are as late.
+      if (this.retired.has(connection)) this.drop(connection, new Error(why));
+      else this.abandon(why);
+    };
+    try {
+      return await withDeadline(send, statementTimeoutMs, systemTimers, giveUp);
+    } catch (error) {
+      throw error instanceof RaindropError ? error : DatabaseCallError.from(error);
+    }
   }
 
   private async on<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
@@ -253,7 +255,7 @@ export class OwnDatabase {
   private drop(connection: Connection | undefined, reason: Error): void {
     if (connection === undefined) return;
     this.left.note(connection);
-    // Two sessions at a time are enough.
+    // At most two sessions are open at a time.
     if (this.left.mayBeOn(connection)) this.dropNext(reason);
     connection.destroy(reason);
     this.retired.delete(connection);
@@ -277,7 +279,7 @@ function refuseVolatile({ type, isVolatile }: SqlDatabase): void {
 const TRIES = 5;
 const FIRST_PAUSE_MS = 20;
 
-/** Tries again, with a growing and random pause, what failed because others did the same at the same time. */
+/** Tries again, after a growing and random pause, what failed because other processes did the same at the same time. */
 export async function retried(attempt: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,11 +1,11 @@
-import { RaindropError } from '@raindrop/core';
+import { RetryableError } from '@raindrop/core/internal';
 import type { Bind, Dialect } from './dialect.js';
 
 /** What a server that is a replica gives for its term. */
 export const REPLICA = 'replica';
 
 /** The database answered from a replica, whose rows may be older than what the primary has acknowledged. */
-export class ReplicaError extends RaindropError {
+export class ReplicaError extends RetryableError {
   readonly errorCode = 'REPLICA';
 
   constructor() {
@@ -14,13 +14,12 @@ export class ReplicaError extends RaindropError {
         'the address of the primary. Behind a proxy that sends reads to replicas, give an account or a port of it that ' +
         'goes to the primary alone (pgpool: load_balance_mode = off or disable_load_balance_on_write; ProxySQL: a user ' +
         'without query rules; MaxScale: a readconnroute service with router_options=master).',
-      { retryable: true },
     );
   }
 }
 
 /** The server tells this account no term, and is known to have one: a failover would go unnoticed, or be seen at every look. */
-export class ServerHiddenError extends RaindropError {
+export class ServerHiddenError extends RetryableError {
   readonly errorCode = 'SERVER_HIDDEN';
 
   constructor() {
@@ -28,7 +27,6 @@ export class ServerHiddenError extends RaindropError {
       'The database server does not tell this account which server it is, and has told others: a failover could not be ' +
         'noticed. Give the account the same rights (PostgreSQL: GRANT pg_monitor or EXECUTE ON FUNCTION ' +
         'pg_control_system() TO it; MySQL and MariaDB: SELECT on performance_schema), or one account to all processes.',
-      { retryable: true },
     );
   }
 }

@@ -7,9 +7,9 @@ import type { DriverConnection } from './sql-database.js';
 export const MOVED = 'SQLITE_READONLY_DBMOVED';
 
 /**
- * The files behind a session of SQLite. One that was deleted, or replaced by another of its name, lives on for who has it
- * open: who comes later would see nothing of what is written there. The name that was given counts, also where it is that
- * of a link: it may lead elsewhere by now.
+ * The files behind a session of SQLite. A file that was deleted, or replaced by another of its name, lives on for the
+ * processes that have it open: a process that opens the name later sees nothing of what they write. The name that was
+ * given counts, also where it is that of a link: the link may lead elsewhere by now.
  */
 export class SqliteFiles {
   private readonly identities = new Map<string, string>();
@@ -35,7 +35,10 @@ export class SqliteFiles {
     }
   }
 
-  /** Not by the thread pool, which may be busy for seconds. @throws DatabaseCallError when one of them is another one */
+  /**
+   * Not by the thread pool, which may be busy for seconds.
+   * @throws DatabaseCallError when one of them is another one
+   */
   check(): void {
     for (const [file, identity] of this.identities) if (identityOf(file) !== identity) throw moved(file);
   }

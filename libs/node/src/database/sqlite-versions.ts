@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 
 /** The versions that have to fit: that of better-sqlite3, and Node's without the `v`. */
 export interface SqliteVersions {
@@ -10,7 +10,7 @@ export interface SqliteVersions {
 }
 
 /** The installed better-sqlite3 would end this process with SIGSEGV when it is loaded, and has not been. */
-export class UnfitSqliteDriverError extends RaindropError {
+export class UnfitSqliteDriverError extends PermanentError {
   readonly errorCode = 'UNFIT_SQLITE_DRIVER';
   /** The version of better-sqlite3. */
   readonly driver: string;
@@ -21,7 +21,6 @@ export class UnfitSqliteDriverError extends RaindropError {
     super(
       `better-sqlite3 ${driver} needs Node 22 or later, and would end this process (Node ${node}) when it is loaded. ` +
         `Run on Node 22 or later, or install better-sqlite3@12.`,
-      { retryable: false },
     );
     this.driver = driver;
     this.node = node;

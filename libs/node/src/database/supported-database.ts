@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import type { Dialect } from './dialect.js';
 import { mysqlDialect } from './mysql-dialect.js';
 import { postgresDialect } from './postgres-dialect.js';
@@ -11,7 +11,7 @@ export const SUPPORTED_DATABASES = ['mysql', 'mariadb', 'postgres', 'better-sqli
 export type SupportedDatabase = (typeof SUPPORTED_DATABASES)[number];
 
 /** Worker ids and numbers cannot be kept in this database. */
-export class UnsupportedDatabaseError extends RaindropError {
+export class UnsupportedDatabaseError extends PermanentError {
   readonly errorCode = 'UNSUPPORTED_DATABASE';
 
   constructor(
@@ -22,7 +22,6 @@ export class UnsupportedDatabaseError extends RaindropError {
     super(
       `${reason}. Supported are ${SUPPORTED_DATABASES.map((each) => `'${each}'`).join(', ')}: give dbConfig ` +
         `one of them, or assign worker ids in another way (workerIdAssigner).`,
-      { retryable: false },
     );
   }
 }

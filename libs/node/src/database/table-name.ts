@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 
 /** A table, and the schema (MySQL: the database) it is in when that is not the connection's own. */
 export interface TableName {
@@ -12,13 +12,12 @@ export const TABLE_NAME_RULE =
   "'table' or 'schema.table', each of 1 to 63 letters, digits and underscores, not beginning with a digit";
 
 /** The table name is not a plain identifier. */
-export class InvalidTableNameError extends RaindropError {
+export class InvalidTableNameError extends PermanentError {
   readonly errorCode = 'INVALID_TABLE_NAME';
 
   constructor(readonly tableName: unknown) {
     super(
       `tableName = ${String(JSON.stringify(tableName)).slice(0, 80)} is no table name: it must be ${TABLE_NAME_RULE}.`,
-      { retryable: false },
     );
   }
 }

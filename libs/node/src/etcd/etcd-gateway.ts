@@ -1,30 +1,36 @@
 import { type Agent, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { ClosedError, RaindropError } from '@raindrop/core';
-import { option, type OptionReader, type OptionsOf, readOptions, text } from '@raindrop/core/internal';
+import { ClosedError } from '@raindrop/core';
+import {
+  option,
+  type OptionReader,
+  type OptionsOf,
+  PermanentError,
+  readOptions,
+  text,
+  UnavailableError,
+} from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
-/** No etcd answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
-export class EtcdUnavailableError extends RaindropError {
+/**
+ * No etcd answered, or it could not serve. Whether the call was executed is unknown. Nothing of its outcome is used.
+ */
+export class EtcdUnavailableError extends UnavailableError {
   readonly errorCode = 'ETCD_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`etcd is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('etcd', what, cause);
   }
 }
 
 /** etcd refuses the account, or the account may not do this; nothing was executed. */
-export class EtcdRefusedError extends RaindropError {
+export class EtcdRefusedError extends PermanentError {
   readonly errorCode = 'ETCD_REFUSED';
 
   constructor(what: string, reason: string) {
     super(
       `etcd refuses ${what}: ${reason}. Correct username and password of etcdWorkers(), and grant its role readwrite on ` +
         `the prefix (etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX)`,
-      { retryable: false },
     );
   }
 }
@@ -79,7 +85,7 @@ function readEndpoints(reader: OptionReader, name: string): readonly URL[] {
 
 export type EtcdAnswer = Readonly<Record<string, unknown>>;
 
-/** Of a connection that was never made: nothing was sent. */
+/** Node's codes for a connection that was never made: nothing was sent. */
 const UNSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 const UNAUTHENTICATED = 16;
@@ -100,8 +106,8 @@ class EtcdAnswerError extends EtcdUnavailableError {
 /**
  * The JSON gateway of an etcd, at whichever of its endpoints answers.
  *
- * What is read is asked of one endpoint after the other. What is written goes to the one that answered last, and is not
- * sent again unless nothing was sent: the caller reads whether it was executed.
+ * A read is asked of one endpoint after the other. A write goes to the endpoint that answered last, and is sent to
+ * another one only when nothing was sent: otherwise the caller reads whether the write was executed.
  */
 export class EtcdGateway {
   private agent: HttpAgent;
@@ -124,12 +130,12 @@ export class EtcdGateway {
 
   /** @throws EtcdUnavailableError, whether it was executed is unknown; EtcdRefusedError */
   async write(what: string, path: string, body: object): Promise<EtcdAnswer> {
-    // Who has another endpoint has to have the time to ask it.
+    // Where there is another endpoint, half of the time is left to ask it.
     const withinMs = this.address.endpoints.length === 1 ? this.timeoutMs : this.timeoutMs / 2;
     return this.inTurn(what, path, body, { withinMs, isRead: false });
   }
 
-  /** Drops what is under way. The next call connects anew. */
+  /** Drops the calls under way. The next call connects anew. */
   abandon(): void {
     this.agent.destroy();
     this.agent = this.newAgent();
@@ -163,7 +169,7 @@ export class EtcdGateway {
   private async ask(endpoint: URL, what: string, path: string, body: object, timeoutMs: number): Promise<EtcdAnswer> {
     const { account } = this.address;
     for (let isSecond = false; ; isSecond = true) {
-      // Each call has a token of its own in hand: what another call makes of the common one meanwhile is no matter.
+      // This call uses its own token, whatever another call makes of the common one meanwhile.
       const token = account && ((isSecond ? undefined : this.token) ?? (await this.authenticate(endpoint, timeoutMs)));
       this.token = token;
       try {
@@ -171,7 +177,7 @@ export class EtcdGateway {
       } catch (error) {
         if (!(error instanceof EtcdAnswerError)) throw error;
         if (account === undefined || !isOfToken(error)) throw refusalOf(error, what);
-        // What came with the token was not executed. A new one is refused only where accounts change again meanwhile.
+        // A call whose token is refused was not executed. A new token is refused only when accounts change meanwhile.
         if (isSecond) throw error;
       }
     }
@@ -183,7 +189,7 @@ export class EtcdGateway {
       const { token } = await this.send(endpoint, what, '/v3/auth/authenticate', this.address.account!, timeoutMs);
       return String(token);
     } catch (error) {
-      // Where accounts are switched off none is needed.
+      // Where accounts are switched off no token is needed.
       if (error instanceof EtcdAnswerError && /authentication is not enabled/.test(error.message)) return '';
       throw error instanceof EtcdAnswerError ? refusalOf(error, what) : error;
     }
@@ -255,8 +261,8 @@ function wordsOf(message: unknown): string {
 }
 
 /**
- * Whether the token is refused, and not the account: it has ended, it is older than the last change of the accounts
- * (JWT), or it is missing, since accounts were off when it was asked for.
+ * Whether the token is refused, and not the account: the token has expired, is older than the last change of the
+ * accounts (JWT), or is missing because accounts were off when it was asked for.
  */
 function isOfToken({ code, message }: EtcdAnswerError): boolean {
   return code === UNAUTHENTICATED || /revision of auth store is old|user name is empty/.test(message);

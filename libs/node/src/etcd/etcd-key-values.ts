@@ -9,7 +9,7 @@ import {
   type ResolvedEtcdAddress,
 } from './etcd-gateway.js';
 
-/** Keys in one answer, which is read in less than a millisecond. */
+/** Keys in one answer: so many are read in less than a millisecond. */
 const PAGE = 128;
 /** etcd takes 128 operations in one transaction. */
 const MOST_OPERATIONS = 100;
@@ -18,11 +18,11 @@ const MOST_OPERATIONS = 100;
 export class EtcdKeyValues implements KeyValues {
   private readonly gateway: EtcdGateway;
   private readonly liveness: EtcdLiveness;
-  /** Whether no table inside or around this one was found. */
+  /** Whether a look has shown that no other table lies inside or around this one. */
   private isApart = false;
 
   /**
-   * @param timeoutMs for one request and what it takes to find who answers it
+   * @param timeoutMs for one request, with the search for an endpoint that answers
    * @param prefix ends with a slash
    */
   constructor(
@@ -58,21 +58,22 @@ export class EtcdKeyValues implements KeyValues {
       const answer = await this.gateway.write(what, '/v3/kv/txn', { compare, success });
       return answer['succeeded'] === true;
     } catch (error) {
-      // The lease may have ended meanwhile, too.
+      // The cause may be that the lease has ended.
       this.liveness.forget();
       throw error;
     }
   }
 
   /**
-   * Puts those of these keys that are missing, and touches nothing that is there.
-   * @throws EtcdUnavailableError; EtcdRefusedError; ConfigurationError for a prefix inside another table's, or around it
+   * Adds the keys that are missing. Keys that are there stay as they are.
+   * @throws EtcdUnavailableError; EtcdRefusedError; ConfigurationError for a prefix inside another table's, or around
+   * it
    */
   async addMissing(what: string, wanted: Entries): Promise<void> {
     if (wanted.size === 0) return;
     const pages = await this.pages(what, { keys_only: true });
     const { entries } = seenIn(pages[0]!, pages);
-    // A table that begins later is refused itself, and must not stop this one.
+    // Looked for once: a table that begins later inside or around this one is refused by itself.
     if (!this.isApart) await refuseOverlap(this.prefix, entries.keys(), (key) => this.readIfAllowed(what, key));
     this.isApart = true;
     const adding = [...wanted]
@@ -83,7 +84,7 @@ export class EtcdKeyValues implements KeyValues {
     }
   }
 
-  /** etcd syncs every commit of most members to disk, and has no setting to be read that says otherwise. */
+  /** None: a majority of etcd's members syncs every commit to disk, and no setting that can be read says otherwise. */
   durabilityWarnings(): Promise<readonly string[]> {
     return Promise.resolve([]);
   }
@@ -110,7 +111,7 @@ export class EtcdKeyValues implements KeyValues {
     }
   }
 
-  /** All there is at one moment, in answers that are short enough. */
+  /** Reads all keys as they were at one moment, in pages. */
   private async pages(what: string, options = {}): Promise<EtcdAnswer[]> {
     const pages: EtcdAnswer[] = [];
     const range = rangeOf(this.prefix);
@@ -125,7 +126,7 @@ export class EtcdKeyValues implements KeyValues {
       pages.push(page);
       const last = keysIn(page).at(-1);
       if (page['more'] !== true || last === undefined) return pages;
-      // The key behind the last one.
+      // The next page begins at the first possible key after the last one.
       key = Buffer.concat([Buffer.from(last.key, 'base64'), Buffer.alloc(1)]).toString('base64');
     }
   }
@@ -136,14 +137,16 @@ export const toBase64 = (text: string): string => Buffer.from(text).toString('ba
 /** A part of a transaction that reads a key. */
 const get = (key: string): object => ({ request_range: { key: toBase64(key) } });
 
-/** @param lease of etcd, with which the key goes */
+/** @param lease the id of etcd's lease; the key goes when it ends */
 const put = (key: string, text: string, lease?: string): object => ({
   request_put: { key: toBase64(key), value: toBase64(text), ...(lease !== undefined && { lease }) },
 });
 
 const remove = (key: string): object => ({ request_delete_range: { key: toBase64(key) } });
 
-/** The condition that a key has that value still; undefined for none. By value: another cluster counts revisions anew. */
+/**
+ * The condition that a key still has that text, or is still missing. By text: another cluster counts revisions anew.
+ */
 const isStill = (key: string, text: string | undefined): object =>
   text === undefined
     ? { key: toBase64(key), target: 'CREATE', result: 'EQUAL', create_revision: '0' }
@@ -166,7 +169,7 @@ function keysIn(range: EtcdAnswer): readonly { readonly key: string; readonly va
   throw noEtcd();
 }
 
-/** What was read, and where. @throws EtcdUnavailableError */
+/** The keys that were read, the cluster and the revision. @throws EtcdUnavailableError */
 function seenIn(answer: EtcdAnswer, ranges: readonly EtcdAnswer[]): Seen {
   const { cluster_id: cluster, revision } = Object(answer['header']) as EtcdAnswer;
   const entries = new Map<string, string>();
@@ -176,7 +179,7 @@ function seenIn(answer: EtcdAnswer, ranges: readonly EtcdAnswer[]): Seen {
   return { entries, cluster: String(cluster), revision: Number(revision) };
 }
 
-/** All keys that begin so. */
+/** The range of all keys with this prefix. */
 export function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
   const end = Buffer.from(prefix);
   // Prefixes end with a slash.
@@ -189,8 +192,8 @@ const textOf = (base64: string): string => Buffer.from(base64, 'base64').toStrin
 const noEtcd = (): EtcdUnavailableError => new EtcdUnavailableError('reading keys', 'what answers is no etcd');
 
 /**
- * A lease of etcd, which ends when nobody keeps it alive: a row whose holder has crashed is free then, and nobody has to
- * watch it for as long as a lease lasts. Nothing else depends on it.
+ * A lease of etcd. It ends when its holder does not keep it alive: a start then takes the row of a crashed holder
+ * without watching it for the length of a lease. Nothing else depends on it.
  */
 class EtcdLiveness {
   private lease: { readonly id: string; readonly seconds: number } | undefined;
@@ -212,7 +215,7 @@ class EtcdLiveness {
     return this.lease.id;
   }
 
-  /** The next call asks for a new one. */
+  /** The next call asks for a new lease. */
   forget(): void {
     this.lease = undefined;
   }
@@ -221,9 +224,9 @@ class EtcdLiveness {
 const FENCE = 'fence';
 
 /**
- * Refuses a prefix that lies inside the prefix of another table, or around it: deleting or restoring all keys of the one
- * takes along those of the other. A table is told by its key `fence`; an application may have keys that are called so,
- * with another text.
+ * Refuses a prefix that lies inside the prefix of another table, or around it: an operator who deletes or restores all
+ * keys of the outer table changes those of the inner one, too. A table is told by its key `fence`; an application may
+ * have keys that are called so, with another text.
  *
  * @param inside the keys that begin with the prefix
  * @param read the text of a key; undefined where there is none, or the account may not read it

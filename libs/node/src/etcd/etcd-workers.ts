@@ -20,15 +20,16 @@ export const etcdWorkersOptions = {
 /** An etcd, from version 3.4, as the memory of worker ids. */
 export interface EtcdWorkersOptions extends EtcdAddress, OptionsOf<typeof etcdWorkersOptions> {}
 
-/** Past lease and grace, for the next attempt to come. */
+/** Added to lease and grace: until the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
 
 /**
  * Leases worker ids from an etcd instead of the database, by the same protocol, over its JSON gateway.
  *
  * Every read is linearizable, and every write compares what was read. A cluster that was restored from a snapshot is
- * another one: whoever holds a worker id goes on if its row is still there, and starts wait until all that can have been
- * granted before is past, 185 s by default. etcd tells no time, so nothing refuses a host whose clock is wrong.
+ * another one: a process that holds a worker id goes on if its row is still there, and starts wait until all that can
+ * have been granted before is past, 185 s by default. etcd tells no time, so nothing refuses a host whose clock is
+ * wrong.
  *
  * @throws ConfigurationError naming every option that is wrong
  */

@@ -8,47 +8,53 @@ export interface Seen {
   readonly entries: Entries;
   /** Names the cluster that answered. */
   readonly cluster: string;
-  /** Of the moment; within a cluster it only goes up. */
+  /** The revision at that moment. Within one cluster it only goes up. */
   readonly revision: number;
 }
 
 export interface Change {
-  /** What was read: it must stand there still. */
+  /** What was read: the key must still have that text, or still be missing. */
   readonly seen: Seen;
   /** The key that gets another text. */
   readonly key: string;
   readonly text: string;
   /** Other keys that must not have changed. */
   readonly guards?: readonly string[];
-  /** A key that goes away by itself that long after the last change, ms, where the store knows such; 0 removes it. */
+  /** A key that goes away by itself so long after the last change, ms, in stores that have such keys; 0 removes it. */
   readonly live?: { readonly key: string; readonly forMs: number };
 }
 
-/** Keys and values on servers that agree: etcd, NATS. Every read is linearizable. Each call has a deadline of its own. */
+/**
+ * Keys and values on servers that agree, such as etcd and NATS. Every read is linearizable. Each call has its own
+ * deadline.
+ */
 export interface KeyValues {
   /** Everything there is, as it was at one moment. */
   readAll(): Promise<Seen>;
   /** What stands at a few keys, as it was at one moment. */
   read(what: string, keys: readonly string[]): Promise<Seen>;
   /**
-   * Puts a text where it was read. A failure leaves open whether that was done.
-   * @returns false when other things stand there. Where a guard has changed, the text may be there all the same
+   * Replaces the text of a key. A rejection leaves open whether it was replaced.
+   * @returns false when the key has another text, or a guard has changed; in the second case the text may be replaced
    */
   change(what: string, change: Change): Promise<boolean>;
-  /** Makes the place of the keys where it is missing, puts those that are missing, and touches nothing that is there. */
+  /**
+   * Makes the bucket of the keys where it is missing, and adds the keys that are missing. Keys that are there stay as
+   * they are.
+   */
   addMissing(what: string, wanted: Entries): Promise<void>;
-  /** What of the servers' settings may lose acknowledged writes, in words. */
+  /** Which of the servers' settings may lose acknowledged writes, in words. */
   durabilityWarnings(): Promise<readonly string[]>;
-  /** What to throw when the store answers, and nothing can be made of it. */
+  /** Makes the error for an answer that is of no use. */
   unavailable(what: string, reason: string): RaindropError;
-  /** Drops what is under way. The next call connects anew. */
+  /** Drops the calls under way. The next call connects anew. */
   abandon(): void;
   close(): Promise<void>;
 }
 
 const TRIES = 10;
 
-/** Changes one key, whatever it holds, by what `next` makes of it. */
+/** Changes the text of one key to what `next` makes of it, against any number of other writers. */
 export async function update(
   values: KeyValues,
   what: string,

@@ -10,7 +10,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { lossOf, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import { monotonicClock } from '../system/system-ports.js';
 import {
   CorruptWorkerKeyError,
@@ -28,7 +28,10 @@ export interface KeyWorkerStoreOptions {
   readonly values: KeyValues;
   /** Begins every key: nothing, or what ends with a slash. */
   readonly prefix: string;
-  /** How long others leave a row to its holder when its lease is over, ms; undefined where no key tells that he lives. */
+  /**
+   * How long other processes leave a row to its holder after its lease, ms; undefined where no key tells that the
+   * holder lives.
+   */
   readonly liveGraceMs: number | undefined;
   /** See grantReachMs. */
   readonly reachMs: number;
@@ -37,15 +40,15 @@ export interface KeyWorkerStoreOptions {
 /**
  * Worker rows in keys, one each. A write compares the whole row, and all fences, with what was read.
  *
- * Such stores have no clock that they tell: `nowMs` is this process's, and leases end by LeaseWatch, or at once when the
- * key that the holder keeps alive has gone.
+ * Such a store tells no time: `nowMs` is this process's clock. A lease ends by LeaseWatch, or at once when the key that
+ * the holder keeps alive has gone.
  */
 export class KeyWorkerStore implements WorkerStore {
   private readonly values: KeyValues;
   private readonly keys: WorkerKeys;
   private readonly cluster: StoreCluster;
   private readonly watch = new LeaseWatch(monotonicClock);
-  /** Where was read last, and what was known of it. */
+  /** The cluster of the last look, and the text of its state. */
   private readAt: { readonly cluster: string; readonly state: string | undefined } | undefined;
 
   constructor(private readonly options: KeyWorkerStoreOptions) {
@@ -66,8 +69,7 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    const lost = floorMs > 0 && { barredUntilMs: floorMs, mayLackLayouts: true };
-    return { nowMs, rows, deleted: [], layouts, ...lost };
+    return { nowMs, rows, deleted: [], layouts, ...lossOf(floorMs) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -83,7 +85,7 @@ export class KeyWorkerStore implements WorkerStore {
   }
 
   /**
-   * False also where the cluster is not the one of the last look any more: who has read there must look again.
+   * False also when the cluster, or its state, is not that of the last look any more: the caller must read again.
    * @throws as readTable
    */
   async write(write: WorkerWrite): Promise<boolean> {
@@ -95,7 +97,7 @@ export class KeyWorkerStore implements WorkerStore {
     if (row === undefined) return false;
     const { fence, state } = this.keys;
     const live = this.liveness(id, token === '' ? 0 : leaseMs);
-    // A row goes on to tell of fences whose key was lost.
+    // Where the key of the fences was lost, the row goes on to count them.
     const text = recordOf(row, Math.max(fences.count, fencesAtWrite(key, seen.entries.get(key)!)));
     const isDone = await this.values.change('writing a worker', { seen, key, text, guards: [fence, state], ...live });
     if (isDone) this.watch.wrote(row);
@@ -106,7 +108,7 @@ export class KeyWorkerStore implements WorkerStore {
     return this.cluster.rememberLayout(fingerprint);
   }
 
-  /** One key says it of all rows, so that it comes between no two of them. */
+  /** One key fences all rows at one moment. */
   async fence(aheadMs: number): Promise<number> {
     const { fence } = this.keys;
     const what = 'fencing the workers';
@@ -114,7 +116,7 @@ export class KeyWorkerStore implements WorkerStore {
     const { entries } = await this.values.readAll();
     const seen = mostFencesSeen(this.keys, entries);
     const nowMs = wallClock.now();
-    // Also where everything is gone: rows that are added later are fenced then.
+    // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
       const { count, untilMs } = fencesOf(fence, now.entries.get(fence));
       const next = Math.max(count, seen) + 1;
@@ -148,14 +150,14 @@ export class KeyWorkerStore implements WorkerStore {
     return readAt !== undefined && (readAt.cluster !== cluster || readAt.state !== entries.get(this.keys.state));
   }
 
-  /** All that a look at one row needs. */
+  /** Reads the keys that a look at one row needs. */
   private readKeysOf(id: number): Promise<Seen> {
     const { keys, options } = this;
     const live = options.liveGraceMs === undefined ? [] : [keys.live(id)];
     return this.values.read('reading a worker', [keys.row(id), ...live, keys.fence, keys.state]);
   }
 
-  /** @param leaseMs 0 when nobody holds the row */
+  /** @param leaseMs 0 when the row is given back */
   private liveness(id: number, leaseMs: number): Pick<Change, 'live'> {
     const { liveGraceMs } = this.options;
     if (liveGraceMs === undefined) return {};
@@ -182,15 +184,15 @@ export class KeyWorkerStore implements WorkerStore {
   }
 }
 
-/** The most fences that any row has seen: the key that counts them counts anew where it was deleted. */
+/** The most fences that any row has seen. The key that counts fences begins again at 0 when it was deleted. */
 function mostFencesSeen(keys: WorkerKeys, entries: Entries): number {
   const seen = keys.idsIn(entries).map((id) => fencesAtWrite(keys.row(id), entries.get(keys.row(id))!));
   return Math.max(0, ...seen);
 }
 
 /**
- * Fences reach the rows that were not written since by their key alone. Where a row has seen more of them than the key
- * counts, the key was deleted or put back, and those rows are bare.
+ * A row that was not written since a fence is fenced by the key alone. When any row has seen more fences than the key
+ * counts, the key was deleted or put back: rows that were not written since have lost their fence.
  * @throws CorruptWorkerKeyError
  */
 function refuseLostFences(keys: WorkerKeys, entries: Entries): void {

@@ -1,74 +1,57 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
-import {
-  fencedState,
-  judgeServer,
-  type BelievedServer,
-  type ServerVerdict,
-  type StoreTerm,
-  wallClock,
-} from '@raindrop/core/internal';
+import { FailoverGuard, fencedState, wallClock, type BelievedServer, type Look } from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
 import { type KeyValues, type Seen, update } from './key-values.js';
 import { fencesOf, FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, type WorkerKeys } from './worker-record.js';
 
-/** What is new is noted, perhaps by another process at the same moment; a cluster that is new at each look is of no use. */
-const MOST_LOOKS = 4;
-
 /**
- * Which cluster keeps a table of workers. One that was restored from a snapshot has another name, or a revision that
- * went back, and may lack what was granted since.
+ * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its
+ * revision went back: it may lack what was granted since.
  */
 export class StoreCluster {
-  /** Of the last answer that was believed; undefined before the first. */
-  private last: (BelievedServer & { readonly revision: number }) | undefined;
-  /** Its revision did since: a snapshot was restored, which is to be noted. */
-  private wentBack = false;
-  /** The epoch in which a cluster was given our rows and layouts. */
-  private fittedEpoch: number | undefined;
-  /** Undefined before `prepare`: until then nothing is noted. */
+  private readonly guard: FailoverGuard;
+  /** Undefined before `prepare`: until then nothing is recorded. */
   private range: WorkerRange | undefined;
-  /** Every layout that was ever seen to have issued IDs: a cluster that lacks one is told. */
-  private readonly layouts = new Set<string>();
 
   constructor(
     private readonly values: KeyValues,
     private readonly keys: WorkerKeys,
     /** See grantReachMs. */
-    private readonly reachMs: number,
-  ) {}
+    reachMs: number,
+  ) {
+    this.guard = new FailoverGuard(reachMs);
+  }
 
   async prepare(workers: WorkerRange): Promise<void> {
     await this.addWhatIsMissing(workers);
     this.range = workers;
+    this.guard.mayWrite = true;
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
-    this.layouts.add(fingerprint);
+    this.guard.noteLayouts([fingerprint]);
     await this.addWhatIsMissing({ min: 1, max: 0 });
   }
 
   /**
-   * A read of what may be believed: a cluster that no process has noted yet is noted first.
+   * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
    * @throws FormerPrimaryError; TableFormatError
    */
   async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly floorMs: number }> {
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const seen = await read();
-      this.wentBack ||= this.last?.term === seen.cluster && seen.revision < this.last.revision;
-      const { verdict, state } = this.judge(seen);
-      const isFitted = !verdict.isAnother || this.fittedEpoch === state.epoch;
-      if (this.range === undefined || (isFitted && !verdict.mustRecord)) {
-        this.wentBack = false;
-        this.last = { term: seen.cluster, epoch: state.epoch, revision: seen.revision };
-        for (const each of this.keys.layoutsIn(seen.entries)) this.layouts.add(each);
-        return { seen, floorMs: verdict.floorMs };
-      }
-      await this.fitAndNote(this.range);
-    }
-    throw this.values.unavailable('reading the workers', 'it is another cluster at every look');
+    const { answer: seen, verdict } = await this.guard.look({
+      read,
+      judge: (found) => this.judge(found),
+      settle: (look, mustFit) => this.settle(look, mustFit),
+      unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
+    });
+    this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
+    return { seen, floorMs: verdict.floorMs };
   }
 
-  /** See fencedState. Nothing where no cluster was noted yet: the rows that will be added are fenced by their own key. */
+  /**
+   * See fencedState. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
+   * key.
+   */
   async fence(nowMs: number): Promise<void> {
     const { state } = this.keys;
     const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
@@ -79,43 +62,51 @@ export class StoreCluster {
   }
 
   /** @throws FormerPrimaryError; TableFormatError */
-  private judge({ entries, cluster }: Seen): { readonly state: StoreTerm; readonly verdict: ServerVerdict } {
+  private judge(answer: Seen): Look<Seen> {
+    const { cluster, entries, revision } = answer;
     const key = this.keys.state;
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
     const { epoch = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
-    const state = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, lostAtMs, reachMs };
-    return { state, verdict: judgeServer(state, this.reachMs, this.last, this.wentBack) };
+    const seen = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, revision, lostAtMs, reachMs };
+    return { answer, seen, verdict: this.guard.judge(seen) };
   }
 
-  /** Notes the cluster that answers, after all that it may lack. */
-  private async fitAndNote(workers: WorkerRange): Promise<void> {
-    const { keys, values } = this;
-    const seen = await values.readAll();
-    if (this.judge(seen).verdict.isAnother) await this.addWhatIsMissing(workers);
-    // Clocks of hosts differ: a holder's may be ahead of this one.
-    const fences = fencesOf(keys.fence, seen.entries.get(keys.fence));
-    const heartbeats = keys.idsIn(seen.entries).map((id) => {
+  /** @returns the cluster, with the epoch that it is recorded in */
+  private async settle({ seen, verdict }: Look<Seen>, mustFit: boolean): Promise<BelievedServer> {
+    if (mustFit) await this.addWhatIsMissing(this.range!);
+    return verdict.mustRecord ? this.record() : seen;
+  }
+
+  /** Records the cluster that answers, unless another process has done so meanwhile. */
+  private async record(): Promise<BelievedServer> {
+    const { keys, values, guard } = this;
+    const { entries } = await values.readAll();
+    // The clocks of hosts differ: a holder's may be ahead of this one.
+    const fences = fencesOf(keys.fence, entries.get(keys.fence));
+    const heartbeats = keys.idsIn(entries).map((id) => {
       const key = keys.row(id);
-      return rowOfRecord(key, seen.entries.get(key)!, fences).heartbeatMs;
+      return rowOfRecord(key, entries.get(key)!, fences).heartbeatMs;
     });
+    let recorded: BelievedServer | undefined;
     await update(values, 'noting the cluster', keys.state, (now) => {
-      const { state, verdict } = this.judge(now);
+      const { seen, verdict } = this.judge(now);
       const { epoch, isNewFailover } = verdict;
-      this.fittedEpoch = epoch;
+      recorded = { term: seen.term, epoch };
       return JSON.stringify({
-        ...{ format: FORMAT, term: now.cluster, epoch },
-        lostAtMs: isNewFailover ? Math.max(state.nowMs, ...heartbeats) : state.lostAtMs,
-        reachMs: Math.max(state.reachMs, this.reachMs),
+        ...{ format: FORMAT, term: seen.term, epoch },
+        lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
+        reachMs: Math.max(seen.reachMs, guard.reachMs),
       });
     });
+    return recorded!;
   }
 
   private async addWhatIsMissing({ min, max }: WorkerRange): Promise<void> {
-    const { keys, layouts } = this;
+    const { keys, guard } = this;
     const wanted = new Map([[keys.fence, JSON.stringify(NO_FENCES)]]);
     for (let id = min; id <= max; id++) wanted.set(keys.row(id), recordOf(unusedRow(id), NO_FENCES.count));
-    for (const each of layouts) wanted.set(keys.layout(each), '1');
+    for (const each of guard.layouts) wanted.set(keys.layout(each), '1');
     await this.values.addMissing('preparing the workers', wanted);
   }
 }

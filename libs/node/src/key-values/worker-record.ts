@@ -1,19 +1,19 @@
-import { fencedRow, type Lane, type Odometer, RaindropError, type WorkerRow } from '@raindrop/core';
-import { FENCE_LEAP } from '@raindrop/core/internal';
+import { fencedRow, type WorkerRow } from '@raindrop/core';
+import { FENCE_LEAP, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
-/** Every fence there was, in one value: it changes all rows at one moment. */
+/** All fences, in one value: a new fence changes all rows at one moment. */
 export interface Fences {
   readonly count: number;
-  /** When the last one was made, Unix ms. */
+  /** When the last fence was made, Unix ms. */
   readonly atMs: number;
-  /** How far the highest one reaches, Unix ms. */
+  /** Up to when the highest fence raises odometers, Unix ms. */
   readonly untilMs: number;
 }
 
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
-/** What the table knows of the cluster that keeps it. */
+/** What the table says of the cluster that keeps it. */
 interface ClusterState {
   readonly format: number;
   readonly term: string;
@@ -24,7 +24,7 @@ interface ClusterState {
 
 export const FORMAT = 1;
 
-/** A row as it is stored. @param fences how many there were when it was written */
+/** The text of a row. @param fences how many fences there were when it was written */
 export function recordOf(row: WorkerRow, fences: number): string {
   const { id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs } = row;
   return JSON.stringify({
@@ -37,36 +37,27 @@ export function fencesAtWrite(key: string, text: string): number {
   return numberOf(key, objectOf(key, text)['fences']);
 }
 
-/** The row that is stored, with the fences there were since. @throws CorruptWorkerKeyError */
+/** The stored row as the fences since have changed it. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
-  const read = objectOf(key, text);
-  const number = (name: string): number => numberOf(key, read[name]);
-  const string = (name: string): string => {
-    const value = read[name];
-    if (typeof value !== 'string') throw new CorruptWorkerKeyError(key);
-    return value;
-  };
-  const { odometers } = read;
+  const { odometers, ...read } = objectOf(key, text);
   if (!Array.isArray(odometers) || odometers.length !== 2) throw new CorruptWorkerKeyError(key);
-  const [first, second] = (odometers as unknown[]).map((each): Odometer => {
-    const { ms, sequence } = Object(each) as Record<string, unknown>;
-    return { ms: numberOf(key, ms), sequence: numberOf(key, sequence) };
-  });
-  const lane = number('lane');
-  if (lane !== 0 && lane !== 1) throw new CorruptWorkerKeyError(key);
-  const row: WorkerRow = {
-    ...{ id: number('id'), version: number('version'), ownVersion: number('ownVersion') },
-    ...{ token: string('token'), holder: string('holder'), layout: string('layout'), code: string('code') },
-    ...{ leaseUntilMs: number('leaseUntilMs'), heartbeatMs: number('heartbeatMs') },
-    ...{ lane: lane satisfies Lane, odometers: [first!, second!] },
+  const [odo0, odo1] = (odometers as unknown[]).map((each) => Object(each) as Record<string, unknown>);
+  const values: Partial<Record<string, unknown>> = {
+    ...read,
+    ...{ odo0Ms: odo0!['ms'], odo0Seq: odo0!['sequence'], odo1Ms: odo1!['ms'], odo1Seq: odo1!['sequence'] },
   };
-  const since = fences.count - number('fences');
+  const kept: KeptRow = {
+    integer: (field) => (Number.isSafeInteger(values[field]) ? (values[field] as number) : undefined),
+    text: (field) => (typeof values[field] === 'string' ? values[field] : undefined),
+  };
+  const row = readKeptRow(kept, () => new CorruptWorkerKeyError(key));
+  const since = fences.count - numberOf(key, read['fences']);
   if (since <= 0) return row;
   const fenced = fencedRow(row, fences.untilMs - fences.atMs, fences.atMs);
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
-    // What a clock that was ahead has written says nothing any more.
+    // A heartbeat in the future was written by a clock that was ahead: it counts as one of the fence's moment.
     heartbeatMs: Math.min(fenced.heartbeatMs, fences.atMs),
   };
 }
@@ -118,7 +109,7 @@ export class WorkerKeys {
     return `${this.prefix}row/${id}`;
   }
 
-  /** Is there as long as the holder of that row lives, where the store knows such keys. */
+  /** The key that is there as long as the holder of that row lives, in stores that have such keys. */
   live(id: number): string {
     return `${this.prefix}live/${id}`;
   }
@@ -127,15 +118,15 @@ export class WorkerKeys {
     return `${this.prefix}layout/${fingerprint}`;
   }
 
-  /** The ids of all rows there are. `row/1/fence` is no row, but a key of a table whose prefix lies inside this one. */
+  /** The ids of all rows. `row/1/fence` is no row: it is a key of a table whose prefix lies inside this one. */
   idsIn(entries: Entries): number[] {
     return this.endsIn(entries, 'row/', /^(0|[1-9]\d{0,14})$/).map(Number);
   }
 
   /**
-   * All layouts that are noted. One that is not understood may be of a later release, so it stands in the way too. Only
-   * what is a key of a table inside (`layout/fence`, `layout/row/1`) is none: no release notes a layout that has a slash
-   * or is called so.
+   * All layouts that are remembered. A text that this release does not understand may be a layout of a later release,
+   * so it counts. Only the key of a table inside (`layout/fence`, `layout/row/1`) does not: no layout of any release
+   * has a slash or such a name.
    */
   layoutsIn(entries: Entries): string[] {
     return this.endsIn(entries, 'layout/', /^(?!(fence|state)$)[^/]+$/);
@@ -152,14 +143,14 @@ const REMEDY =
   'is nothing that Raindrop has written. Put back what was there; never delete the key of a worker, which says how far its ' +
   'IDs went.';
 
-/** A key of a worker in etcd or NATS holds what Raindrop cannot have written, or was lost; nothing is guessed. */
-export class CorruptWorkerKeyError extends RaindropError {
+/** A key of a worker in etcd or NATS was lost, or has a text that Raindrop cannot have written. Nothing is guessed. */
+export class CorruptWorkerKeyError extends PermanentError {
   readonly errorCode = 'CORRUPT_WORKER_KEY';
 
   constructor(
     readonly key: string,
     problem = REMEDY,
   ) {
-    super(`The key ${key} ${problem}`, { retryable: false });
+    super(`The key ${key} ${problem}`);
   }
 }

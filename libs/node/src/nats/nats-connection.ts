@@ -2,47 +2,47 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-
 import { type KV, Kvm } from '@nats-io/kv';
 import { connect as openSocket } from 'node:net';
 import { ClosedError, RaindropError, type Timers } from '@raindrop/core';
-import { type OptionReader, withDeadline } from '@raindrop/core/internal';
+import { PermanentError, UnavailableError, type OptionReader, withDeadline } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
-/** No NATS answered, or it could not serve. What was asked for may have been executed; nothing of it is used. */
-export class NatsUnavailableError extends RaindropError {
+/**
+ * No NATS answered, or it could not serve. Whether the call was executed is unknown. Nothing of its outcome is used.
+ */
+export class NatsUnavailableError extends UnavailableError {
   readonly errorCode = 'NATS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`NATS is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('NATS', what, cause);
   }
 }
 
 /** NATS refuses the account, or the account may not do this; nothing was executed. */
-export class NatsRefusedError extends RaindropError {
+export class NatsRefusedError extends PermanentError {
   readonly errorCode = 'NATS_REFUSED';
 
   constructor(what: string, reason: string) {
     super(
       `NATS refuses ${what}: ${reason}. Correct the account in the connection of natsWorkers(), and let it publish to ` +
         `$JS.API.>, $JS.FC.> and the subjects of the bucket ($KV.BUCKET.>), and subscribe to _INBOX.>`,
-      { retryable: false },
     );
   }
 }
 
 /** The bucket, or the server, may lose what it has acknowledged; nothing was executed. */
-export class NatsBucketError extends RaindropError {
+export class NatsBucketError extends PermanentError {
   readonly errorCode = 'NATS_BUCKET';
 
   constructor(
     readonly bucket: string,
     readonly problems: readonly string[],
   ) {
-    super(`The NATS bucket ${bucket} is not safe for worker ids: ${problems.join('; ')}`, { retryable: false });
+    super(`The NATS bucket ${bucket} is not safe for worker ids: ${problems.join('; ')}`);
   }
 }
 
-/** The URL of a NATS server, or the options of `connect()` of `@nats-io/transport-node`; `servers` lists all of them. */
+/**
+ * The URL of a NATS server, or the options of `connect()` of `@nats-io/transport-node`; `servers` lists all of them.
+ */
 export type NatsTarget = string | NodeConnectionOptions;
 
 export interface NatsAddress {
@@ -68,7 +68,7 @@ export function readNatsAddress(reader: OptionReader, name: string): NatsAddress
   return { servers: [], account };
 }
 
-/** A connection that nobody used for that long is closed: one that stays would keep the process alive. */
+/** How long a connection stays open without a call, ms: an open connection keeps the process alive. */
 const IDLE_MS = 1_000;
 
 const REFUSALS = ['AuthorizationError', 'UserAuthenticationExpiredError', 'PermissionViolationError'];
@@ -93,7 +93,7 @@ export class BucketConnection {
   private opening: Promise<Opened> | undefined;
   private opened: Opened | undefined;
   private users = 0;
-  /** Goes up when everything under way is dropped. */
+  /** Goes up when the calls under way are dropped. */
   private generation = 0;
   private idle: NodeJS.Timeout | undefined;
   private first = 0;
@@ -130,11 +130,11 @@ export class BucketConnection {
     }
   }
 
-  /** Drops what is under way. The next call connects anew. */
+  /** Drops the calls under way. The next call connects anew. */
   abandon(): void {
     hostTimers.clearTimeout(this.idle);
     this.generation++;
-    // Whoever was waited for in vain is not asked first again.
+    // The server that did not answer in time is not asked first again.
     if (this.users > 0) this.first = (this.first + 1) % this.address.servers.length;
     if (this.opened !== undefined) end(this.opened.connection);
     this.opened = undefined;
@@ -191,12 +191,12 @@ export class BucketConnection {
   }
 }
 
-/** Nobody waits for it: a server that is silent would not let go. */
+/** Closes a connection without waiting: close() of a silent server would not settle. */
 function end(connection: NatsConnection): void {
   connection.close().catch(() => undefined);
 }
 
-/** The code of JetStream's answer, if it is one. */
+/** The code of an error that JetStream has answered; undefined for other errors. */
 export function answerCodeOf(error: unknown): number | undefined {
   const { code, name } = Object(error) as { code?: unknown; name?: unknown };
   return typeof code === 'number' && /^JetStreamApi|^StreamNotFound|^ConsumerNotFound/.test(String(name))
@@ -208,7 +208,7 @@ export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }
 
-/** What was refused, in the words of the server, whoever passes it on. */
+/** The server's words for a refusal, also inside an error that wraps it; undefined for other errors. */
 function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   // A server that is slow to compare a password says it in the same way.
@@ -222,7 +222,7 @@ function typed(what: string, error: unknown): RaindropError {
   return refusal === undefined ? new NatsUnavailableError(what, error) : new NatsRefusedError(what, refusal);
 }
 
-/** What a NATS says of the stream under a bucket, as far as it matters here. */
+/** The settings of the stream under a bucket that matter here. */
 interface StreamSettings {
   readonly storage?: string;
   readonly retention?: string;
@@ -238,13 +238,13 @@ interface StreamSettings {
   readonly sources?: unknown;
 }
 
-/** How many texts of a key are kept: more than a key gets while one call lasts. */
+/** How many texts of a key the bucket must keep: more than a key gets while one call lasts. */
 export const LEAST_HISTORY = 16;
 
 /** Before it, whole streams were lost when processes were killed (nats-io/nats-server#6888). */
 const SAFE_VERSION = [2, 10, 23];
 
-/** What of a server's version would lose acknowledged writes, in words. */
+/** Why a server of this version would lose acknowledged writes, in words; empty when it would not. */
 export function problemsOfVersion(version: string): string[] {
   const parts = version.split(/[.-]/).map(Number);
   const different = SAFE_VERSION.findIndex((part, index) => part !== parts[index]);
@@ -252,7 +252,7 @@ export function problemsOfVersion(version: string): string[] {
   return [`nats-server ${version} can lose a stream when it is killed: use ${SAFE_VERSION.join('.')} or later`];
 }
 
-/** What of a bucket's settings would lose acknowledged writes, in words. */
+/** Which of a bucket's settings would lose acknowledged writes, in words. */
 export function problemsOfBucket(settings: StreamSettings): string[] {
   const { storage, retention, discard, no_ack: noAck, persist_mode: persistMode, mirror } = settings;
   const { max_age: maxAge = 0, max_bytes: maxBytes = -1, max_msgs: maxMessages = -1 } = settings;
@@ -272,7 +272,7 @@ export function problemsOfBucket(settings: StreamSettings): string[] {
   return problems.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }
 
-/** What may be lost although it was acknowledged, in words. */
+/** How acknowledged writes may still be lost, in words. */
 export function warningsOf(
   { num_replicas: replicas = 1 }: StreamSettings,
   isCluster: boolean,

@@ -15,7 +15,7 @@ import {
 const PUT_AT_ONCE = 100;
 const MOST_REPLICAS = 3;
 
-/** Another text stands there, or somebody puts one at this moment. */
+/** JetStream's codes: the key has another revision, or another process puts it at this moment. */
 const OTHERS_WERE_FASTER = [10_071, 10_164];
 const NO_STREAM = 10_059;
 
@@ -29,7 +29,7 @@ export interface NatsKeyValuesOptions {
   readonly timers: Timers;
 }
 
-/** The keys of a bucket of NATS. It is made when it is not there. */
+/** The keys of a bucket of NATS. The bucket is made when it is missing. */
 export class NatsKeyValues implements KeyValues {
   private readonly connection: BucketConnection;
   private readonly reader: NatsReader;
@@ -53,8 +53,8 @@ export class NatsKeyValues implements KeyValues {
   }
 
   /**
-   * NATS compares one key only. So the others are read after the put, at a moment that is not before it: one that has
-   * not changed by then had not changed when it was put.
+   * NATS compares one key only. So the guards are read after the put, at a moment that is not before it: a guard that
+   * has not changed by then had not changed at the put.
    * @throws NatsUnavailableError; NatsRefusedError; NatsBucketError
    */
   change(what: string, { seen, key, text, guards = [] }: Change): Promise<boolean> {
@@ -104,7 +104,7 @@ export class NatsKeyValues implements KeyValues {
     return Promise.resolve();
   }
 
-  /** The revision that was made; undefined when another one stands there. */
+  /** @returns the new revision; undefined when the key has another revision than `previousSeq` */
   private async put({ kv }: OpenBucket, key: string, text: string, previousSeq = 0): Promise<number | undefined> {
     try {
       return await led(this.patienceMs, () => kv.put(natsKeyOf(key), text, { previousSeq }));

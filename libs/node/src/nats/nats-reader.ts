@@ -2,21 +2,22 @@ import type { Seen } from '../key-values/key-values.js';
 import { hostTimers, monotonicClock } from '../system/system-ports.js';
 import { nameOf, NatsBucketError, NatsUnavailableError, type OpenBucket, problemsOfBucket } from './nats-connection.js';
 
-/** Whoever reads puts this key first: a majority has to answer it, and what is read then is at least as new. */
+/** A reader puts this key first. A majority of servers has to take it, so what is read then is at least as new. */
 const LOOK = 'look';
 const DELETED = 'KV-Operation';
 
 type Consumers = OpenBucket['kvm']['js']['consumers'];
 
-/** What was read, with the revision of each key: a put names the one that it replaces. */
+/** The keys that were read, with the revision of each: a put names the revision that it replaces. */
 export interface NatsSeen extends Seen {
   readonly revisions: ReadonlyMap<string, number>;
 }
 
 /** Reads keys of a bucket as they are at one moment. */
 export class NatsReader {
-  /** Keys that were seen, and the cluster where: they stay. */
+  /** Keys that were seen. No key ever goes. */
   private readonly known = new Set<string>();
+  /** The cluster of these keys. */
   private knownOf: string | undefined;
   /** Begins the subject of each key. */
   private readonly subject: string;
@@ -29,16 +30,16 @@ export class NatsReader {
     this.subject = `$KV.${bucket}.`;
   }
 
-  /** @param keys all there are when left out */
+  /** @param keys default all keys of the bucket */
   async look(bucket: OpenBucket, keys?: readonly string[]): Promise<NatsSeen> {
     if (keys !== undefined && this.known.size === 0) await this.look(bucket);
     return this.readFrom(bucket, keys && [...keys, LOOK], await led(this.patienceMs, () => bucket.kv.put(LOOK, '')));
   }
 
   /**
-   * What stands at the keys at a moment that has at least that revision, which one of them has. NATS sends the last text
-   * of each key as it was at the begin, the oldest first, and then whatever comes. A key that changes meanwhile comes
-   * late, so that all that are known to be there are waited for.
+   * What stands at the keys at a moment that has at least that revision, which one of them has. NATS sends the last
+   * text of each key as it was at the begin, the oldest first, and then whatever comes. A key that changes meanwhile
+   * comes late, so that all that are known to be there are waited for.
    */
   async readFrom(bucket: OpenBucket, keys: readonly string[] | undefined, least: number): Promise<NatsSeen> {
     const { cluster, count } = await this.status(bucket.kv);
@@ -53,18 +54,18 @@ export class NatsReader {
     try {
       for await (const { subject, seq, headers, data } of messages) {
         const key = keyOfNats(subject.slice(this.subject.length));
-        // One that changed at the begin may come twice.
+        // A key that changed while the read began may come twice.
         if (seq <= (revisions.get(key) ?? 0)) continue;
         revision = Math.max(revision, seq);
         revisions.set(key, seq);
-        // What was deleted has left a mark.
+        // A deleted key has left a mark.
         if (headers?.has(DELETED) === true) entries.delete(key);
         else entries.set(key, Buffer.from(data).toString());
         if (revision >= least && isAll()) break;
       }
     } finally {
       messages.stop();
-      // A connection that is closed before takes it along within minutes.
+      // NATS removes a consumer whose connection was closed within minutes.
       consumer.delete().catch(() => undefined);
     }
     if (revision < least || !isAll()) throw new NatsUnavailableError('reading keys', 'the answer broke off');
@@ -82,7 +83,7 @@ export class NatsReader {
     });
   }
 
-  /** When the bucket was made, which no other has, and how many keys it has. @throws NatsBucketError */
+  /** When the bucket was made, by which it is told from others, and how many keys it has. @throws NatsBucketError */
   private async status(kv: OpenBucket['kv']): Promise<{ readonly cluster: string; readonly count: number }> {
     const { config, created, state } = (await led(this.patienceMs, () => kv.status())).streamInfo;
     const problems = problemsOfBucket(config);
@@ -100,12 +101,12 @@ export function keyOfNats(natsKey: string): string {
   return natsKey.replace(/=([\da-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Nobody got what was sent. */
+/** Names of errors that say that no server got the message. */
 const NO_ANSWER_CODES = ['JetStreamNotEnabled', 'NoResponders'];
 const AGAIN_MS = 50;
 
 /**
- * Asks until somebody leads the bucket: one that was just made, or that has lost its leader, has nobody for a moment.
+ * Asks until a server leads the bucket: a bucket that was just made, or has lost its leader, has none for a moment.
  * @throws Error when it takes longer
  */
 export async function led<T>(withinMs: number, step: () => Promise<T>): Promise<T> {

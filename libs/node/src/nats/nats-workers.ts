@@ -30,14 +30,14 @@ export const natsWorkersOptions = {
 /** A bucket of NATS KV, on nats-server 2.10.23 or later with JetStream, as the memory of worker ids. */
 export interface NatsWorkersOptions extends OptionsOf<typeof natsWorkersOptions> {}
 
-/** Past lease and grace, for the next attempt to come. */
+/** Added to lease and grace: until the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
 
 /**
  * Leases worker ids from a NATS KV bucket instead of the database, by the same protocol.
  *
- * Every read puts a key first, so that it is as new as a majority of the servers; every write names the revision that it
- * replaces. A bucket that went back is another one to who was running and looks first: whoever holds a worker id goes on
+ * Every read puts a key first, so that it is as new as a majority of the servers; every write names the revision that
+ * it replaces. A process that was running sees that a bucket went back. Then a process that holds a worker id goes on
  * if its row is still there, and starts wait until all that can have been granted before is past, 185 s by default. A
  * missing bucket looks like a new one: call `fenceWorkers()` before the first start. NATS tells no time, so nothing
  * refuses a host whose clock is wrong. A bucket whose settings lose values is refused.

@@ -1,36 +1,40 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { RaindropError, type Timers } from '@raindrop/core';
+import type { Timers } from '@raindrop/core';
+import { Deadline, UnavailableError } from '@raindrop/core/internal';
 import type { RedisScript } from './redis-scripts.js';
 
 /** An ioredis client of the application (it stays open), or how to connect. */
 export type RedisTarget = Redis | Cluster | RedisOptions | string;
 
 /**
- * A connection that answers within a time limit or not at all.
+ * A connection whose calls settle within a time limit.
  *
- * Its own client connects when it is needed and never by itself, queues nothing and sends nothing twice, so that no
- * timer of it keeps a process alive. Safety does not rest on that: the application's client may do all of it.
+ * A client of its own connects at the first call, never by itself; it queues no command and sends none twice. So none of
+ * its timers keeps the process alive. Uniqueness does not depend on this: a client of the application may queue, resend
+ * and reconnect.
  */
 export class RedisConnection {
   private readonly client: Redis | Cluster;
   private readonly isOwn: boolean;
   private connecting: Promise<void> | undefined;
   private isClosed = false;
-  /** What the client of our own said last, until it was connected. */
+  /** The last error of a client of our own; undefined while it is connected. */
   private trouble: string | undefined;
 
+  /** @param kind whether a call keeps the process alive until it is answered. The connection by itself never does */
   constructor(
     target: RedisTarget,
     private readonly timers: Timers,
     private readonly timeoutMs: number,
+    private readonly kind: 'background' | 'foreground' = 'background',
   ) {
     this.isOwn = !isClient(target);
     this.client = isClient(target) ? target : ownClient(target, timeoutMs);
     if (!this.isOwn) return;
-    // An 'error' without a listener would be printed. What it says is why calls only find a closed connection.
+    // ioredis prints an 'error' without a listener. Its message says why calls find a closed connection.
     this.client.on('error', (error: Error) => (this.trouble = error.message));
     this.client.on('ready', () => (this.trouble = undefined));
-    // Whoever waits for an answer keeps the process alive by itself.
+    // The socket does not keep the process alive. A call that waits for an answer may, see `kind`.
     this.client.on('connect', () => (this.client as Redis).stream.unref());
   }
 
@@ -39,7 +43,7 @@ export class RedisConnection {
   }
 
   /**
-   * Every number of the answer comes as text: a client of the application may have `stringNumbers` set, or not.
+   * Runs a script. Every number of its answer becomes text, whether the client has `stringNumbers` set or not.
    * @throws RedisUnavailableError for every failure; whether the script was executed is unknown
    */
   async run(
@@ -60,7 +64,7 @@ export class RedisConnection {
     let answer: unknown;
     try {
       if (this.isClosed) throw new Error('the connection is closed');
-      answer = await this.inTime(call());
+      answer = await this.inTime(call);
     } catch (error) {
       throw new RedisUnavailableError(what, this.trouble ?? error);
     }
@@ -74,7 +78,7 @@ export class RedisConnection {
     if (this.isOwn) this.client.disconnect();
   }
 
-  /** A client that is on its way is waited for; one of the application that has lost its server is not. */
+  /** Waits for a client that is connecting. A client of the application that has lost its server is not waited for. */
   private connect(): Promise<void> {
     this.connecting ??= this.becomeReady().finally(() => (this.connecting = undefined));
     return this.connecting;
@@ -84,7 +88,7 @@ export class RedisConnection {
     const { status } = this.client;
     if (status === 'wait' || (this.isOwn && status === 'end')) return this.client.connect();
     if (status !== 'connecting' && status !== 'connect') throw new Error(`the connection is ${status}`);
-    await this.inTime(this.nextReady());
+    await this.inTime(() => this.nextReady());
   }
 
   private nextReady(): Promise<void> {
@@ -97,21 +101,10 @@ export class RedisConnection {
     });
   }
 
-  private async inTime<T>(call: Promise<T>): Promise<T> {
-    let expire!: () => void;
-    const deadline = new Promise<never>((_, reject) => {
-      expire = () => {
-        reject(new Error(`no answer within ${this.timeoutMs} ms`));
-        // Nobody says so when a connection has fallen silent: the next call is made on another one.
-        if (this.isOwn) this.client.disconnect();
-      };
-    });
-    const timer = this.timers.setTimer(expire, this.timeoutMs, 'background');
-    try {
-      return await Promise.race([call, deadline]);
-    } finally {
-      timer.cancel();
-    }
+  private inTime<T>(call: () => Promise<T>): Promise<T> {
+    // The client does not notice a connection that has fallen silent: the next call is made on another one.
+    const expire = (): void => void (this.isOwn && this.client.disconnect());
+    return new Deadline(this.timeoutMs, this.timers, expire, this.kind).run(call);
   }
 }
 
@@ -121,7 +114,7 @@ function textual(answer: unknown): unknown {
 }
 
 function isClient(target: RedisTarget): target is Redis | Cluster {
-  // By what it can do: an application may have a copy of ioredis of its own.
+  // Not `instanceof`: the application may have its own copy of ioredis.
   return typeof target === 'object' && 'evalsha' in target && typeof target.evalsha === 'function';
 }
 
@@ -140,19 +133,11 @@ function ownClient(target: RedisOptions | string, timeoutMs: number): Redis {
     : new Redis({ connectTimeout: timeoutMs, ...target, ...never });
 }
 
-/** Redis did not answer, or refused. What was asked for may have been executed; nothing of it is used. */
-export class RedisUnavailableError extends RaindropError {
+/** Redis did not answer, or refused. Whether the command was executed is unknown. Nothing of its outcome is used. */
+export class RedisUnavailableError extends UnavailableError {
   readonly errorCode = 'REDIS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
-    super(`Redis is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, {
-      retryable: true,
-      cause,
-    });
+    super('Redis', what, cause);
   }
-}
-
-/** Does not keep the process alive. */
-export function sleep(timers: Timers, ms: number): Promise<void> {
-  return new Promise((resolve) => void timers.setTimer(resolve, ms, 'background'));
 }

@@ -9,9 +9,9 @@ export interface RedisScript {
 /**
  * Every script first asks the server that executes it for its term: the `run_id` of the process and the
  * `master_replid` of its time as a primary, which is another one after every promotion. A range lives under the term in
- * which it was pushed, so what comes back with an old snapshot, with a replica's copy, or on a server that was demoted
- * and promoted again, has a key that nobody asks for. To learn the term before, on the same connection, would leave a
- * failover between the two.
+ * which it was pushed, so a range that comes back with an old snapshot, with a replica's copy, or on a server that was
+ * demoted and promoted again, has a key that no process asks for. A term that was asked for before, on the same
+ * connection, would not do: a failover may come between the two commands.
  */
 const TERM = `
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
@@ -63,8 +63,8 @@ return {'run', first or '0', taken, run, version, locked, newest}
 `;
 
 /**
- * Appends a range that was reserved under the lock. The token is used up first: a command that is sent twice, by a client
- * that reconnects say, adds nothing the second time, whatever was flushed in between. Ranges only move forward.
+ * Appends a range that was reserved under the lock. The token is used up first: a command that is sent twice, by a
+ * client that reconnects say, adds nothing the second time, whatever was flushed in between. Ranges only move forward.
  */
 const PUSH = `${TERM}${ABOVE}
 local token, first, last, size, keepMs = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -81,7 +81,7 @@ redis.call('PEXPIRE', KEYS[1], keepMs)
 return {'pushed'}
 `;
 
-/** Lets go of the lock, if it is still the caller's. */
+/** Releases the lock, if it is still the caller's. */
 const RELEASE = `${TERM}
 if redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
 return {'released'}
@@ -100,15 +100,15 @@ redis.call('HINCRBY', KEYS[1], 'taken', -unused)
 return {'returned'}
 `;
 
-/** Forgets a range, and the lock with it: whoever is filling it up will be refused. */
+/** Removes a range and its lock: the push of a process that is refilling it is refused. */
 const DROP = `${TERM}
 redis.call('DEL', KEYS[1], KEYS[2])
 return {'dropped'}
 `;
 
 /**
- * KEYS[1] is the range, KEYS[2] the lock, ARGV[1] the term that both keys end with. The answer is `term` and the right one
- * when that is another one.
+ * KEYS[1] is the range, KEYS[2] the lock, ARGV[1] the term that both keys end with. The answer is `term` and the right
+ * one when that is another one.
  */
 export const redisScripts = {
   pop: script(POP),

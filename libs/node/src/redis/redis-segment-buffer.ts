@@ -7,7 +7,7 @@ import type {
   SegmentStore,
   Timers,
 } from '@raindrop/core';
-import { resolveOptions, SHARDS } from '@raindrop/core/internal';
+import { pause, resolveOptions, SHARDS } from '@raindrop/core/internal';
 import type { SegmentBuffer } from '../ports/worker.js';
 import {
   type RedisBufferContext,
@@ -15,7 +15,7 @@ import {
   RedisRanges,
   RedisSegmentSource,
 } from './redis-segment-source.js';
-import { RedisConnection, sleep } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 import { RedisKeys } from './redis-keys.js';
 import { type RedisBufferOptions, redisBufferOptions } from './redis-options.js';
 
@@ -89,7 +89,7 @@ export class RedisSegmentBuffer {
   async close(): Promise<void> {
     const { connection, timers, options } = this.context;
     if (this.running.size > 0) {
-      await Promise.race([Promise.all(this.running), sleep(timers, 2 * options.redisTimeoutMs)]);
+      await Promise.race([Promise.all(this.running), pause(timers, 2 * options.redisTimeoutMs, 'background')]);
     }
     connection.close();
   }
@@ -114,21 +114,22 @@ export class RedisSegmentBuffer {
   }
 }
 
-/** A store of codes whose segments several processes share in Redis. */
-export class RedisSegmentStore implements SegmentStore {
+/** A store whose segments several processes share in Redis. */
+abstract class BufferedStore<
+  Key extends readonly unknown[],
+  Store extends SegmentStore<Key>,
+> implements SegmentStore<Key> {
   /** @param database where they are reserved; closed together with the buffer */
   constructor(
-    private readonly database: SegmentStore,
-    private readonly buffer: RedisSegmentBuffer,
+    protected readonly database: Store,
+    protected readonly buffer: RedisSegmentBuffer,
   ) {}
 
   prepare(): Promise<void> {
     return this.database.prepare();
   }
 
-  source(code: string): SegmentSource {
-    return this.buffer.code(code, this.database.source(code));
-  }
+  abstract source(...key: Key): SegmentSource;
 
   durabilityWarnings(): Promise<readonly string[]> {
     return this.database.durabilityWarnings();
@@ -140,26 +141,26 @@ export class RedisSegmentStore implements SegmentStore {
   }
 }
 
-/** A store of apps whose shards' segments several processes share in Redis. */
-export class RedisAppSegmentStore implements AppSegmentStore {
+/** The same for codes. */
+export class RedisSegmentStore extends BufferedStore<[code: string], SegmentStore> {
+  source(code: string): SegmentSource {
+    return this.buffer.code(code, this.database.source(code));
+  }
+}
+
+/** The same for apps and their shards. */
+export class RedisAppSegmentStore
+  extends BufferedStore<[app: number, shard: number], AppSegmentStore>
+  implements AppSegmentStore
+{
   private known: ReadonlySet<number> = new Set();
 
-  /** @param database where they are reserved; closed together with the buffer */
-  constructor(
-    private readonly database: AppSegmentStore,
-    private readonly buffer: RedisSegmentBuffer,
-  ) {}
-
-  prepare(): Promise<void> {
-    return this.database.prepare();
-  }
-
   /**
-   * An app that is new in the table begins with nothing in Redis: what an earlier one with its number left there would
-   * be reserved a second time. Of several processes that register one at once a slow one may clear what a quick one has
-   * put there already: a gap.
+   * Clears Redis first where the app is new in the table: Redis may still have numbers of an earlier app with the same
+   * id, which the table reserves a second time. When several processes register one app at once, a slow one may clear
+   * what a quick one has put there already: a gap.
    *
-   * @throws RedisUnavailableError when that cannot be made sure
+   * @throws RedisUnavailableError when Redis cannot be cleared
    */
   async registerApp(appId: number, name: string, description: string): Promise<void> {
     const apps = await this.database.apps();
@@ -167,28 +168,19 @@ export class RedisAppSegmentStore implements AppSegmentStore {
     await this.database.registerApp(appId, name, description);
   }
 
-  /** Clears, besides, what Redis has of apps that were removed since the last call. */
+  /** Also clears what Redis has of apps that were removed from the table since the last call. */
   async apps(): Promise<App[]> {
     const apps = await this.database.apps();
     const now = new Set(apps.map(({ id }) => id));
     const removed = [...this.known].filter((id) => !now.has(id));
     this.known = now;
-    // The table decides what there is: without Redis the rest expires.
+    // The table decides which apps there are. Where Redis cannot be cleared its ranges expire.
     await Promise.all(removed.map((app) => this.drop(app).catch(() => undefined)));
     return apps;
   }
 
   source(app: number, shard: number): SegmentSource {
     return this.buffer.shard(app, shard, this.database.source(app, shard));
-  }
-
-  durabilityWarnings(): Promise<readonly string[]> {
-    return this.database.durabilityWarnings();
-  }
-
-  async close(): Promise<void> {
-    await this.buffer.close();
-    await this.database.close();
   }
 
   private async drop(app: number): Promise<void> {

@@ -8,8 +8,8 @@ import {
   type SegmentSource,
   type Timers,
 } from '@raindrop/core';
-import { UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
-import { type RedisConnection, RedisUnavailableError, sleep } from './redis-connection.js';
+import { backoffMs, pause, UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
+import { type RedisConnection, RedisUnavailableError } from './redis-connection.js';
 import type { ResolvedRedisBufferOptions } from './redis-options.js';
 import type { RedisKeys } from './redis-keys.js';
 import { type RedisScriptName, redisScripts } from './redis-scripts.js';
@@ -32,30 +32,30 @@ export interface RedisBufferContext {
   readonly monotonic: MonotonicClock;
   readonly randomness: Randomness;
   readonly counters: RedisBufferCounters;
-  /** Another text at every call, in any process. */
+  /** A new text at every call, in every process. */
   nextToken(): string;
-  /** Lets something go on that nobody waits for, except whoever closes the buffer. */
+  /** Lets work go on in the background. Only `close` of the buffer waits for it. */
   inBackground(work: Promise<void>): void;
-  /** Remembers why something in the background, or a command, failed. */
+  /** Remembers why a command, or work in the background, failed. */
   failed(error: unknown): void;
 }
 
-/** Others may take a whole range before the one who pushed it; every further one may be a gap. */
+/** Other processes may take a whole range before the process that pushed it. Each further range may become a gap. */
 const MOST_REFILLS = 3;
 
-/** Where the last segment came from: only its end can go back. */
+/** The last segment, and where it came from: only its end can go back. */
 interface LastGrant {
   readonly last: bigint;
-  /** Undefined when it was reserved in the database. */
+  /** Undefined for a segment that was reserved in the database. */
   readonly proof: RunProof | undefined;
 }
 
 /**
  * A segment source whose numbers several processes take out of one range in Redis, a run at a time.
  *
- * Redis is never the only memory: every range was reserved in the database, is pushed once at most, and is served only by
- * the server, and in the term, that it was pushed to. Whatever Redis forgets is a gap. Redis that does not answer costs a
- * reservation in the database.
+ * Redis is never the only memory: every range was reserved in the database, is pushed once at most, and is served only
+ * by the server, and in the term, that it was pushed to. Whatever Redis forgets is a gap. Redis that does not answer
+ * costs a reservation in the database.
  */
 export class RedisSegmentSource implements SegmentSource {
   private readonly ranges: RedisRanges;
@@ -118,12 +118,12 @@ export class RedisSegmentSource implements SegmentSource {
     for (let pauseMs = 2; ; pauseMs *= 2) {
       const popped = await this.pop(count, above);
       if (popped.run !== undefined) {
-        // What the server served is checked like anything else from outside: numbers only go up.
+        // Redis' answer is checked like any input: a run that is not above all earlier numbers is not used.
         return popped.run.first > above ? popped.run : undefined;
       }
       const left = giveUpAt - monotonic.now();
       if (popped.refilled ? ++refills === MOST_REFILLS : left <= 0) return undefined;
-      if (!popped.refilled) await sleep(timers, Math.min(pauseMs, left));
+      if (!popped.refilled) await pause(timers, Math.min(pauseMs, left), 'background');
     }
   }
 
@@ -147,14 +147,14 @@ export class RedisSegmentSource implements SegmentSource {
   }
 }
 
-/** A reservation in the database that fails is tried so many times more. */
+/** How often a failed reservation in the database is tried again. */
 const RETRIES = 2;
 const RETRY_MS = 50;
 
-/** As the allocator's own cap: no more numbers than these are at stake when Redis loses its memory. */
+/** The largest range: no more numbers become a gap when Redis loses its memory. */
 const MOST_NUMBERS = 1_000_000;
 
-/** The turn of whoever holds the lock: reserves the next range in the database and pushes it. */
+/** Reserves the next range in the database and pushes it, in the process that holds the lock. */
 class RedisRefill {
   /** The row's own step, as of the last reservation. */
   private rowStep = MOST_NUMBERS;
@@ -175,16 +175,18 @@ class RedisRefill {
     try {
       range = await this.reserve(this.sizeFor(request.count), request.above);
     } catch (error) {
-      // What cannot be released or dropped ends by itself.
+      // A lock or a range that cannot be removed expires.
       await (isGone(error) ? this.ranges.drop() : this.ranges.release(lock)).catch(() => undefined);
       throw error;
     }
     this.rowStep = range.step;
-    // Refused or not, and whether an answer comes at all: this range is never offered again.
+    // Whether it was pushed, refused or not answered: this range is never pushed again.
     await this.ranges.push(range, lock);
   }
 
-  /** The row's step, or more where processes take so much that less than one run would be left at the low-water mark. */
+  /**
+   * The row's step, or more where processes take so much that less than one run would be left at the low-water mark.
+   */
   private sizeFor(count: number): number | undefined {
     const needed = Math.min(Math.ceil(count / Math.max(this.idle, 0.1)), MOST_NUMBERS);
     return needed > this.rowStep ? needed : undefined;
@@ -195,15 +197,16 @@ class RedisRefill {
       try {
         return await this.database.reserve(count === undefined ? { above } : { count, above });
       } catch (error) {
-        // A reservation that failed without a word may have happened: its numbers are a gap.
+        // A reservation that failed may have been executed: its numbers are a gap.
         if (attempt === RETRIES || (error instanceof RaindropError && !error.retryable)) throw error;
-        await sleep(this.ports.timers, RETRY_MS * (attempt + this.ports.randomness.fraction()));
+        const { timers, randomness } = this.ports;
+        await pause(timers, backoffMs(attempt, RETRY_MS, RETRIES * RETRY_MS, randomness), 'background');
       }
     }
   }
 }
 
-/** Whether the table has no such row any more: whoever holds the lock clears the rest of it from Redis. */
+/** Whether the table has no such row any more. Then the process that holds the lock clears the range from Redis. */
 function isGone(error: unknown): boolean {
   return error instanceof UnknownAppError || error instanceof UnknownShardError || error instanceof UnknownCodeError;
 }
@@ -214,7 +217,7 @@ export interface PoppedRun {
   readonly run: (Segment & { readonly proof: RunProof }) | undefined;
   /** The caller is to push the next range with this lock, or to release it. */
   readonly lock: RefillLock | undefined;
-  /** The last number that was ever pushed under this term; 0 when there is none. */
+  /** The last number that was pushed in this term; 0 before the first. */
   readonly newest: bigint;
 }
 
@@ -224,17 +227,20 @@ export interface RefillLock {
   readonly token: string;
 }
 
-/** What Redis knows a run by, for giving its end back. */
+/** By what Redis recognizes a run whose end is given back. */
 interface RunProof {
   readonly term: string;
   readonly rangeFirst: string;
   readonly version: string;
 }
 
-/** Terms change when Redis fails over: one look tells the new one, so a second miss in a row is an oddity. */
+/**
+ * A term changes when Redis fails over. One answer tells the new term; a Redis that has another one each time is of no
+ * use.
+ */
 const MOST_TERMS = 3;
 
-/** What nobody takes anything out of for a week is forgotten by Redis: a gap, as after any loss of its memory. */
+/** A range from which nothing is taken for a week expires: a gap, as after any loss of Redis' memory. */
 const KEEP_MS = 7 * 86_400_000;
 
 /** The ranges of one key in Redis: the scripts with types, and the term they run under. */
@@ -269,7 +275,7 @@ export class RedisRanges {
   /**
    * Appends a range, once at most and only under the term in which the lock was taken.
    *
-   * @returns false when it was refused: its numbers may be in Redis or not, and are nobody's otherwise
+   * @returns false when it was refused: then no process gets its numbers
    */
   async push({ first, last }: Segment, { term, token }: RefillLock): Promise<boolean> {
     const args = [token, first, last, last - first + 1n, KEEP_MS].map(String);
@@ -290,7 +296,7 @@ export class RedisRanges {
     await this.run('drop', []);
   }
 
-  /** Under whatever term the server is in. */
+  /** Runs a script in the present term of the server. */
   private async run(name: RedisScriptName, args: readonly string[]): Promise<{ term: string; answer: unknown[] }> {
     for (let attempt = 0; attempt < MOST_TERMS; attempt++) {
       const { term } = this;

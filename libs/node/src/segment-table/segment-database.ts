@@ -1,5 +1,11 @@
 import { RaindropError } from '@raindrop/core';
-import { SegmentStoreUnavailableError, type BelievedServer, type StoreTerm } from '@raindrop/core/internal';
+import {
+  FailoverGuard,
+  SegmentStoreUnavailableError,
+  type BelievedServer,
+  type Look,
+  type StoreTerm,
+} from '@raindrop/core/internal';
 import { askWithTerm, failoverWarnings, judgePrimary } from '../database/judge-primary.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { OwnDatabase } from '../database/own-database.js';
@@ -35,29 +41,28 @@ export interface SegmentDatabaseOptions {
    * as long is given up, with the connection; before that a late answer is still of use.
    */
   readonly opTimeoutMs: number;
-  /** So many numbers of a row are skipped after a failover, which may have lost reservations. */
+  /** How many numbers of a row are skipped after a failover, which may have lost reservations. */
   readonly skipAfterFailover: number;
   /**
-   * How old a session of the server may be that reserves, ms; default 60,000. It leads to the server that was the primary
-   * when it began: one that is no primary any more, and lives on, would go on giving out numbers for as long.
+   * How old a session may be that reserves, ms; default 60,000. A session leads to the server that was the primary when it
+   * began. A primary that was replaced and lives on gives out numbers over its old sessions until they are that old.
    */
   readonly maxSessionAgeMs?: number;
 }
 
 const MAX_SESSION_AGE_MS = 60_000;
 
-/**
- * A look may need a younger session, or ask for the term anew, and what is new is noted, perhaps by another process at the
- * same moment. A database that changes its server at each of them is of no use.
- */
-const MOST_LOOKS = 8;
+/** What the primary has answered, and how often the server of the table had changed by then. */
+interface PrimaryAnswer {
+  readonly records: SqlResult['records'];
+  readonly epoch: bigint;
+}
 
-/** The database of a table of segments, over a connection of its own; what may pass is a SegmentStoreUnavailableError. */
+/** The database of a table of segments, over a connection of its own. Errors that may pass become SegmentStoreUnavailableError. */
 export class SegmentDatabase {
   private readonly database: OwnDatabase;
   private readonly name: TableName;
-  /** The server whose answer was believed last; undefined before the first. */
-  private believed: BelievedServer | undefined;
+  private readonly guard = new FailoverGuard(0);
 
   /** @throws UnsupportedDatabaseError, InvalidTableNameError */
   constructor(
@@ -68,6 +73,7 @@ export class SegmentDatabase {
     const { tableName, opTimeoutMs } = options;
     this.database = new OwnDatabase(database, { opTimeoutMs, statementTimeoutMs: 2 * opTimeoutMs });
     this.name = parseTableName(tableName, database.schema);
+    this.guard.mayWrite = true;
   }
 
   get table(): Table {
@@ -78,7 +84,7 @@ export class SegmentDatabase {
     return this.options.skipAfterFailover;
   }
 
-  /** @throws what prepareTable throws, or SegmentStoreUnavailableError for what may pass by itself */
+  /** @throws what prepareTable throws; SegmentStoreUnavailableError in place of a retryable error */
   prepare(): Promise<void> {
     const { autoCreateTable } = this.options;
     return this.call('preparing the table', (run) => {
@@ -87,14 +93,14 @@ export class SegmentDatabase {
     });
   }
 
-  /** How far the numbers had got nobody knows, and no wait helps: they would begin again at 1. */
+  /** Nothing tells how far the numbers of a vanished table had got, and no wait helps: made anew they begin again at 1. */
   private async refuseVanished(run: RunSql, found: MissingParts): Promise<void> {
     if (!(await hasVanished(run, this.table, found))) return;
     const state = stateTableOf(this.name).name;
     const { name } = this.name;
     throw new TableMissingError(
       this.table,
-      // Its statements would begin at 1.
+      // The statements that make the table anew would let its numbers begin at 1: none is shown.
       { ...found, sql: [] },
       `it was there: its ${state} is left. Made anew its numbers would begin again at 1`,
       `Restore ${name} from a backup and raise every max_id by more than can have been reserved since; or, to begin anew, ` +
@@ -102,7 +108,7 @@ export class SegmentDatabase {
     );
   }
 
-  /** @throws SegmentStoreUnavailableError for what may pass by itself; what cannot keeps its name */
+  /** @throws SegmentStoreUnavailableError in place of a retryable error; other errors as they are */
   call<T>(what: string, work: (run: RunStatement) => Promise<T>): Promise<T> {
     return named(what, this.database.call(work));
   }
@@ -112,7 +118,10 @@ export class SegmentDatabase {
     return askWithTerm(this.database, () => write(this.table));
   }
 
-  /** Adds rows where they are missing, as part of a {@link call}. A row that was there on a server before may be lost. */
+  /**
+   * Adds rows where they are missing, as part of a {@link call}. A failover may have lost such a row: its numbers begin
+   * above all that it can have had, `skipAfterFailover` for each failover.
+   */
   async addRows(columns: readonly string[], rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const { epoch } = await this.primary(() => this.ask(({ dialect, name }) => selectServers(dialect, name)));
     const maxId = epoch * BigInt(this.skipAfterFailover);
@@ -120,33 +129,47 @@ export class SegmentDatabase {
   }
 
   /**
-   * What a statement reads that selects the server, too: of the primary, in a session that is young enough, once its server
-   * is noted.
+   * Reads with a statement that also selects the server: over a session that is young enough, and from the primary, once
+   * it is recorded. A statement that finds no row tells of no server either: nothing is judged then.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
    */
-  async primary(
-    read: () => Promise<SqlResult>,
-  ): Promise<{ readonly records: SqlResult['records']; readonly epoch: bigint }> {
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const { records } = await read();
-      // Without a row there is nobody to ask: whoever adds one asks.
-      if (records.length === 0) return { records, epoch: 0n };
-      const record = records[0]!;
-      checkFormat(this.name, record['format']);
-      if (this.database.isSessionTooOld(records, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs))
-        continue;
-      const seen = serverIn(record);
-      const verdict = judgePrimary(this.database, seen, 0, this.believed, looks === 0);
-      if (verdict === undefined) continue;
-      const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
-      if (!verdict.mustRecord && !isBehind) {
-        this.believed = { term: seen.term, epoch: seen.epoch };
-        return { records, epoch: BigInt(seen.epoch) };
-      }
-      const { dialect } = this.table;
-      await this.database.call((run) => execute(run, noteServer(dialect, this.name, seen, verdict.epoch)));
+  async primary(read: () => Promise<SqlResult>): Promise<PrimaryAnswer> {
+    const first = (await read()).records;
+    if (first.length === 0) return { records: first, epoch: 0n };
+    let next: SqlResult['records'] | undefined = first;
+    const { answer: records, seen } = await this.guard.look({
+      read: async () => {
+        const found = next ?? (await read()).records;
+        next = undefined;
+        return found;
+      },
+      judge: (found, isFirst) => this.judge(found, isFirst),
+      settle: ({ seen, verdict }) => this.record(seen, verdict.epoch),
+      unsettled: () =>
+        new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
+    });
+    return { records, epoch: BigInt(seen.epoch) };
+  }
+
+  private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
+    const [record] = answer;
+    if (record === undefined) throw new DatabaseCallError('the row was deleted while its server was recorded', '');
+    checkFormat(this.name, record['format']);
+    if (this.database.isSessionTooOld(answer, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs)) {
+      return undefined;
     }
-    throw new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', '');
+    const seen = serverIn(record);
+    const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
+    if (verdict === undefined) return undefined;
+    const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
+    // Another server lacks nothing but reservations, which its epoch lets every row skip.
+    return { answer, seen, verdict: { ...verdict, isAnother: false, mustRecord: verdict.mustRecord || isBehind } };
+  }
+
+  private async record(seen: StoreTerm, epoch: number): Promise<BelievedServer> {
+    const { dialect } = this.table;
+    await this.database.call((run) => execute(run, noteServer(dialect, this.name, seen, epoch)));
+    return { term: seen.term, epoch };
   }
 
   /** A condition of every reservation, to be added. */
@@ -165,7 +188,10 @@ export class SegmentDatabase {
     return [
       ...(await named('looking at its tables', storage)),
       ...(await named('reading its settings', this.database.durabilityWarnings())),
-      ...(await failoverWarnings(this.database, this.believed?.term, { maxSessionAgeMs: this.maxSessionAgeMs, cure })),
+      ...(await failoverWarnings(this.database, this.guard.believed?.term, {
+        maxSessionAgeMs: this.maxSessionAgeMs,
+        cure,
+      })),
     ];
   }
 
@@ -174,7 +200,7 @@ export class SegmentDatabase {
   }
 }
 
-/** Here failovers are counted, and no moment of theirs is of interest. */
+/** The server in a record. Segments count failovers by their epoch; the times of failovers are left out. */
 function serverIn(record: SqlResult['records'][number]): StoreTerm {
   const known = record['known_term'];
   const epoch = safeInteger(record['server_epoch']) ?? 0;

@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import {
   type Bind,
   type Dialect,
@@ -217,7 +217,7 @@ export interface SegmentRow {
 }
 
 /** A row of a segment table holds what Raindrop cannot work with; nothing is guessed. */
-export class CorruptSegmentRowError extends RaindropError {
+export class CorruptSegmentRowError extends PermanentError {
   readonly errorCode = 'CORRUPT_SEGMENT_ROW';
 
   constructor(
@@ -226,9 +226,7 @@ export class CorruptSegmentRowError extends RaindropError {
     readonly column: string,
     readonly legal: string,
   ) {
-    super(`The segment table's row of ${row} holds a value in column ${column} that is not ${legal}. Correct it.`, {
-      retryable: false,
-    });
+    super(`The segment table's row of ${row} holds a value in column ${column} that is not ${legal}. Correct it.`);
   }
 }
 

@@ -19,10 +19,15 @@ const TIMES: readonly ColumnDefinition[] = [
   { name: 'update_time', kind: 'time', defaultValue: 'touched' },
 ];
 
-/** How often the server had changed when the row was written last. A table of the original service lacks it at first. */
+/**
+ * How often the server had changed when the row was written last. A table of the original service lacks it at first.
+ */
 const EPOCH_COLUMN: ColumnDefinition = { name: 'epoch', kind: 'bigint', defaultValue: '0' };
 
-/** A row for each code. Its `version` is a new random number at every write, so that each write can be told from all others. */
+/**
+ * A row for each code. Its `version` is a new random number at every write, so that each write can be told from all
+ * others.
+ */
 export const SEGMENT_TABLE: TableKind = {
   name: 'segment',
   title: 'table of segments',
@@ -60,8 +65,8 @@ export const APP_SEGMENT_TABLE: TableKind = {
 };
 
 /**
- * The statements that create the table of codes and their segments: what Raindrop itself runs at the first start, for
- * those who want to run it by hand.
+ * The statements that create the table of codes and their segments: what Raindrop itself runs at the first start, to be
+ * run by hand.
  *
  * @param tableName `table` or `schema.table`, by default `raindrop_segment`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
+  PermanentError,
+  boundsOfCode,
+  boundsOfShard,
   checkApp,
   MAX_APP,
-  MAX_ID,
-  MAX_INDEX,
-  SegmentExhaustedError,
   SHARDS,
   UnknownAppError,
   UnknownCodeError,
@@ -13,9 +13,7 @@ import {
 import {
   type App,
   type AppSegmentStore,
-  composeShardedId,
   ConfigurationError,
-  RaindropError,
   type SegmentSource,
   type SegmentStore,
 } from '@raindrop/core';
@@ -23,6 +21,7 @@ import { execute, quoteTable, type RunStatement, statement } from '../database/d
 import type { SqlDatabase } from '../database/sql-database.js';
 import { retried } from '../database/own-database.js';
 import { SegmentDatabase, type SegmentDatabaseOptions } from './segment-database.js';
+import type { TableKind } from '../tables/table-kind.js';
 import { APP_SEGMENT_TABLE, DEFAULT_STEP, SEGMENT_TABLE } from './segment-tables.js';
 import { TableSegmentSource } from './table-segment-source.js';
 
@@ -33,14 +32,14 @@ export interface SqlSegmentStoreOptions extends SegmentDatabaseOptions {
   readonly defaultStep: number;
 }
 
-/** What is said of a row that is inserted. */
+/** The columns whose values an inserted row of a code is given. */
 const ROW_COLUMNS = ['code', 'step', 'description', 'version'];
 
-/** The row that tells one table from another. */
+/** The code of the row that tells one table from another. */
 const IDENTITY_CODE = 'raindrop.identity';
 
 /** The code cannot be a row's key. */
-export class UnstorableCodeError extends RaindropError {
+export class UnstorableCodeError extends PermanentError {
   readonly errorCode = 'UNSTORABLE_CODE';
 
   constructor(
@@ -54,15 +53,39 @@ export class UnstorableCodeError extends RaindropError {
         ? `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${code} is not.`
         : `The table cannot hold the code ${code}: ${reason}. Use characters that the database's encoding has, or make the ` +
             `database (PostgreSQL) or the column (MySQL, MariaDB: utf8mb4) one of Unicode.`,
-      { retryable: false },
     );
   }
 }
 
-/** Segments of codes in MySQL, MariaDB, PostgreSQL or SQLite. */
-export class SqlSegmentStore implements SegmentStore {
-  private readonly database: SegmentDatabase;
+/** Segments in one table of MySQL, MariaDB, PostgreSQL or SQLite. */
+abstract class SqlStore<Key extends readonly unknown[]> implements SegmentStore<Key> {
+  protected readonly database: SegmentDatabase;
 
+  protected constructor(kind: TableKind, database: SqlDatabase, options: SegmentDatabaseOptions) {
+    this.database = new SegmentDatabase(database, kind, options);
+  }
+
+  /**
+   * @throws TableMissingError when the table is missing and may not be created
+   * @throws NotOurTableError when the table of that name has other columns
+   */
+  prepare(): Promise<void> {
+    return this.database.prepare();
+  }
+
+  abstract source(...key: Key): SegmentSource;
+
+  durabilityWarnings(): Promise<readonly string[]> {
+    return this.database.durabilityWarnings();
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
+
+/** Segments of codes. */
+export class SqlSegmentStore extends SqlStore<[code: string]> {
   /**
    * @param database where the table is; the store opens one connection of its own
    * @throws UnsupportedDatabaseError, InvalidTableNameError
@@ -71,15 +94,7 @@ export class SqlSegmentStore implements SegmentStore {
     database: SqlDatabase,
     private readonly options: SqlSegmentStoreOptions,
   ) {
-    this.database = new SegmentDatabase(database, SEGMENT_TABLE, options);
-  }
-
-  /**
-   * @throws TableMissingError when it is missing and may not be created
-   * @throws NotOurTableError when the table of that name has other columns
-   */
-  prepare(): Promise<void> {
-    return this.database.prepare();
+    super(SEGMENT_TABLE, database, options);
   }
 
   /** @throws UnstorableCodeError */
@@ -90,9 +105,8 @@ export class SqlSegmentStore implements SegmentStore {
       key: { code },
       name: `code ${JSON.stringify(code)}`,
       hasVersion: true,
-      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_ID : maxLimitId),
+      bounds: boundsOfCode(code),
       unstorable: (reason) => new UnstorableCodeError(code, reason),
-      exhausted: (maxLimitId) => new SegmentExhaustedError(code, maxLimitId === 0n ? MAX_ID : maxLimitId),
       create: async () => {
         if (!options.autoCreateCode) throw new UnknownCodeError(code);
         await database.addRows(ROW_COLUMNS, [[code, options.defaultStep, '', 0]]);
@@ -101,8 +115,8 @@ export class SqlSegmentStore implements SegmentStore {
   }
 
   /**
-   * A text that this table keeps for good and no other one has, unless it is a copy: drawn when it is first asked for,
-   * and kept as the description of a row of its own.
+   * The table's own random text: the first call of any process draws it and keeps it as the description of the row
+   * {@link IDENTITY_CODE}. No other table has the same, except a copy of this one.
    */
   identity(): Promise<string> {
     const { table } = this.database;
@@ -118,38 +132,20 @@ export class SqlSegmentStore implements SegmentStore {
       return String(records[0]?.['identity_text']);
     });
   }
-
-  durabilityWarnings(): Promise<readonly string[]> {
-    return this.database.durabilityWarnings();
-  }
-
-  close(): Promise<void> {
-    return this.database.close();
-  }
 }
 
-/** The most characters that our own table takes; an existing one may take less, and refuses the rest. */
+/** The most characters that our own table takes. An existing table may take fewer, and refuses longer texts. */
 const LONGEST = { name: 128, description: 255 } as const;
 
-/** Indexes of apps and their shards in MySQL, MariaDB, PostgreSQL or SQLite. */
-export class SqlAppSegmentStore implements AppSegmentStore {
-  private readonly database: SegmentDatabase;
-
+/** Indexes of apps and their shards. */
+export class SqlAppSegmentStore extends SqlStore<[app: number, shard: number]> implements AppSegmentStore {
   /**
    * @param database where the table is; the store opens one connection of its own
    * @param options an existing `id_alloc` of the original service will do as `tableName`
    * @throws UnsupportedDatabaseError, InvalidTableNameError
    */
   constructor(database: SqlDatabase, options: SegmentDatabaseOptions) {
-    this.database = new SegmentDatabase(database, APP_SEGMENT_TABLE, options);
-  }
-
-  /**
-   * @throws TableMissingError when it is missing and may not be created
-   * @throws NotOurTableError when the table of that name has other columns
-   */
-  prepare(): Promise<void> {
-    return this.database.prepare();
+    super(APP_SEGMENT_TABLE, database, options);
   }
 
   /**
@@ -187,25 +183,13 @@ export class SqlAppSegmentStore implements AppSegmentStore {
 
   /** @throws InvalidAppError, InvalidShardedIdPartError when there can be no such row */
   source(app: number, shard: number): SegmentSource {
-    const lowest = composeShardedId({ index: 0n, shard, app });
-    const distance = composeShardedId({ index: 1n, shard, app }) - lowest;
     return new TableSegmentSource(this.database, {
       key: { app_id: app, shard_id: shard },
       name: `app ${app}, shard ${shard}`,
       hasVersion: false,
-      ceiling: (maxLimitId) => (maxLimitId === 0n ? MAX_INDEX : (maxLimitId - lowest) / distance),
-      exhausted: (maxLimitId) =>
-        new SegmentExhaustedError(`app ${app}, shard ${shard}`, maxLimitId === 0n ? MAX_ID : maxLimitId),
+      bounds: boundsOfShard(app, shard),
       create: (run) => this.refuse(run, app, shard),
     });
-  }
-
-  durabilityWarnings(): Promise<readonly string[]> {
-    return this.database.durabilityWarnings();
-  }
-
-  close(): Promise<void> {
-    return this.database.close();
   }
 
   private async addRows({ id, name, description }: App): Promise<void> {
@@ -239,7 +223,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** @throws ConfigurationError: MySQL would cut what is too long without a word */
+/** MySQL would cut a longer text without an error. @throws ConfigurationError */
 function checkLengths(texts: Readonly<Record<keyof typeof LONGEST, string>>): void {
   const problems = (['name', 'description'] as const)
     .filter((option) => [...texts[option]].length > LONGEST[option])

@@ -1,4 +1,4 @@
-import { MAX_ID } from '@raindrop/core/internal';
+import { MAX_ID, type SegmentBounds } from '@raindrop/core/internal';
 import type { ReservedSegment, Segment, SegmentRequest, SegmentSource } from '@raindrop/core';
 import { randomBytes } from 'node:crypto';
 import { execute, type RunStatement, type SqlResult } from '../database/dialect.js';
@@ -25,28 +25,25 @@ export interface SourceRow {
   readonly name: string;
   /** Whether writes are told apart by a `version`. */
   readonly hasVersion: boolean;
-  /** The highest number under this `max_limit_id`. */
-  ceiling(maxLimitId: bigint): bigint;
-  /** What is thrown when all numbers up to the ceiling are taken. */
-  exhausted(maxLimitId: bigint): Error;
+  readonly bounds: SegmentBounds;
   /** What is thrown when the database cannot hold the key; undefined where it holds all. */
   unstorable?(reason: string): Error;
-  /** The row is not there: makes it, or throws. */
+  /** Makes the row where it is missing, or throws. */
   create(run: RunStatement): Promise<void>;
 }
 
-/** What this source has taken, without a gap, by the row's last write. */
+/** The numbers that this source has reserved without a gap, up to its last write of the row. */
 interface Taken extends Segment, Pick<SegmentRow, 'serverEpoch' | 'term'> {
   readonly version: bigint | undefined;
 }
 
-/** A text has characters that PostgreSQL's encoding, or the column's character set, lacks. */
+/** The drivers' codes for a text with characters that PostgreSQL's encoding, or the column's character set, lacks. */
 const UNSTORABLE = [
   '22P05',
   ...['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANNOT_CONVERT_STRING'],
 ];
 
-/** Others may change the row, or take its last numbers, between our look at it and our write. */
+/** Between this process's read of the row and its UPDATE other processes may change it. */
 const TRIES = 16;
 
 /** Numbers from one row, each reservation a single UPDATE by primary key. */
@@ -89,7 +86,7 @@ export class TableSegmentSource implements SegmentSource {
     if (taken === undefined || last !== taken.last || first < taken.first || first > last) {
       return Promise.resolve(false);
     }
-    // Sent once at most, whatever becomes of it.
+    // The UPDATE is sent once at most, also where its outcome is unknown.
     this.taken = undefined;
     const maxId = first - 1n;
     const versions = taken.version === undefined ? undefined : { expected: taken.version, next: randomVersion() };
@@ -105,12 +102,12 @@ export class TableSegmentSource implements SegmentSource {
   private async attempt(run: RunStatement, { count, above }: SegmentRequest): Promise<ReservedSegment | undefined> {
     const isFresh = this.seen === undefined;
     const seen = (this.seen ??= await this.read(run));
-    const ceiling = this.row.ceiling(seen.maxLimitId);
-    // Each other server may lack reservations that were acknowledged.
+    const ceiling = this.row.bounds.ceiling(seen.maxLimitId);
+    // Each failover may have lost acknowledged reservations.
     const skip = (seen.serverEpoch - seen.epoch) * BigInt(this.database.skipAfterFailover);
     const room = ceiling - larger(seen.maxId + skip, above);
     if (room < 1n) {
-      if (isFresh) throw this.row.exhausted(seen.maxLimitId);
+      if (isFresh) throw this.row.bounds.exhausted(seen.maxLimitId);
       return undefined;
     }
     const wanted = BigInt(count ?? seen.step);
@@ -141,9 +138,9 @@ export class TableSegmentSource implements SegmentSource {
   }
 
   /**
-   * The version is that of our own last write, so a second execution changes nothing, nor does one on a database that
-   * has gone back in time. In a table without versions `max_id` must do: all numbers up to it are reserved by somebody
-   * and those given back by nobody else than us, whatever others reserved and gave back since; and it is sent only once.
+   * The UPDATE requires the version of this source's last write: executed twice, or on a database that went back in time,
+   * it changes nothing. A table without versions has only `max_id` to compare. That is enough: while `max_id` is `last`,
+   * every number up to `last` is reserved, and the numbers given back are this source's; and the UPDATE is sent once.
    */
   private async putBack(run: RunStatement, request: GivingBack): Promise<boolean> {
     return (await execute(run, giveNumbersBack(this.address, request))).affected === 1;

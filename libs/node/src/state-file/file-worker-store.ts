@@ -20,7 +20,7 @@ import { fileSystemWarnings, StateDirectory, StateFileCorruptError, type StateVe
 const HEADER = /^raindrop-workers (\d+) ([0-9a-f]{64})\n/;
 const FORMAT = 1;
 
-/** Rows that nobody has used are kept as ranges of their ids: a thousand of them would take milliseconds to read. */
+/** Rows that were never used are kept as ranges of their ids: a thousand rows would take milliseconds to read. */
 interface Stored {
   readonly unused: readonly WorkerRange[];
   readonly rows: readonly WorkerRow[];
@@ -28,7 +28,7 @@ interface Stored {
   readonly layouts: readonly string[];
 }
 
-/** A text that is no state of workers, or not one that this release can read. */
+/** The text is no state of workers, or one that this release cannot read. */
 export class UnreadableStateError extends Error {}
 
 export function encodeWorkers({ rows, deleted, layouts }: MemoryWorkerTable): string {
@@ -53,7 +53,7 @@ export function decodeWorkers(text: string): MemoryWorkerTable {
   }
   const body = text.slice(match[0].length).replace(/\n$/, '');
   if (digestOf(body) !== match[2]) throw new UnreadableStateError('it was changed or cut: its digest is another one');
-  // What has the right digest was written by encodeWorkers.
+  // A text with the right digest was written by encodeWorkers: its values need no checks.
   const { unused, rows, deleted, layouts } = JSON.parse(body) as Stored;
   const table = new MemoryWorkerTable();
   for (const { min, max } of unused) {
@@ -90,7 +90,7 @@ interface FileWorkerStoreOptions {
   readonly directory?: StateDirectory;
 }
 
-/** Those that were overtaken wait up to this long, so that not all of them try again in the same moment. */
+/** A process that was overtaken waits up to so long, at random: not all of them try again in the same moment. */
 const LONGEST_PAUSE_MS = 64;
 
 const NOTHING = encodeWorkers(new MemoryWorkerTable());
@@ -99,7 +99,7 @@ const NOTHING = encodeWorkers(new MemoryWorkerTable());
  * Worker rows in a file, for the processes of one machine. Every write is on the disk before it is answered.
  *
  * The file holds the whole table, which is read, changed and replaced by compare-and-swap (see StateDirectory). Without
- * a file all rows are unused: whoever removes it removes the memory of what was issued.
+ * a file all rows are unused: removing it removes the memory of what was issued.
  */
 export class FileWorkerStore implements WorkerStore {
   private readonly directory: StateDirectory;
@@ -147,7 +147,7 @@ export class FileWorkerStore implements WorkerStore {
     return fileSystemWarnings(this.directory.path);
   }
 
-  /** What is under way may still come about, but is not tried again. */
+  /** A change under way may still be made, but is not tried again. */
   abandon(): void {
     this.abandoned++;
   }
@@ -161,7 +161,7 @@ export class FileWorkerStore implements WorkerStore {
     const table = this.decode(await this.read());
     const nowMs = this.now();
     for (const [id, row] of table.rows) {
-      // A clock that was set back finds leases that begin in the future, of processes that are gone: for hours.
+      // After the clock was set back, leases of processes that are gone begin in the future: they would last for hours.
       if (row.heartbeatMs > nowMs) table.rows.set(id, this.watch.look(row, nowMs));
     }
     return question(new MemoryWorkerStore(table, () => nowMs));
@@ -203,7 +203,7 @@ export class FileWorkerStore implements WorkerStore {
 /**
  * Says how a lease in a state file is kept when nothing else is said. A process that is killed leaves its row held
  * until the lease ends: with a single row the next one waits 3 s at most. A disk may stand still for 1.5 s before
- * anybody notices.
+ * any process notices.
  */
 export const stateFileLease: Readonly<LeaseOptions> = Object.freeze({
   heartbeatIntervalMs: 500,

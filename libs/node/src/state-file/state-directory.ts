@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { hostTimers } from '../system/system-ports.js';
 
 /** A text, and the name of its version: no other version will ever have that name. */
@@ -10,7 +10,9 @@ export interface StateVersion {
   readonly text: string;
 }
 
-/** How often the directory may look as it can only look in passing. */
+/**
+ * How often in a row a list may show what it can show only while another process renames, before it counts as damage.
+ */
 const PATIENCE = 40;
 const PAUSE_MS = 1;
 
@@ -23,12 +25,13 @@ const OVERTAKEN = ['ENOENT', 'ENOTEMPTY', 'EEXIST'];
 /**
  * A text in the file system that any number of processes replace by compare-and-swap.
  *
- * The current version 17 is the file `17-…` in the directory of the same name, the only one in `path`. Whoever replaces
- * it writes his file `18-…` beside it, and renames the directory to that name. Of all who do so for one version exactly
- * one has success: then the old name is gone, and since it never comes back, whoever was paused in between finds nothing
- * to rename, however late. There is no lock that could be left behind, and never a moment without a complete version.
+ * The current version 17 is the file `17-…` in the directory of the same name, the only one in `path`. A process
+ * that replaces it writes its file `18-…` beside it, and renames the directory to that name. Of all processes that do
+ * so for one version exactly one succeeds: then the old name is gone and never comes back, so a process that was paused
+ * in between finds nothing to rename, however late. There is no lock that could be left behind, and never a moment
+ * without a complete version.
  *
- * What is renamed, and what is answered with true, was on the disk before.
+ * A version is on the disk before its directory is renamed, and the rename is on the disk before the call settles.
  */
 export class StateDirectory {
   readonly path: string;
@@ -56,7 +59,7 @@ export class StateDirectory {
         if (name === known?.name) return known;
         const text = await this.attempt(() => this.files.read(join(this.path, name, name)));
         if (text !== undefined) return { name, text };
-        // Replaced meanwhile, which somebody may do again and again.
+        // Another process has replaced it meanwhile, and may do so again and again.
         strange = name === before ? strange : 0;
         before = name;
       }
@@ -94,7 +97,7 @@ export class StateDirectory {
     const { files, path } = this;
     const draft = `${path}.${nonce()}.new`;
     const first = successorOf('0-');
-    // That the directory around it is missing is no question of having been overtaken.
+    // ENOENT here is no sign of another process: the directory around it is missing.
     await this.attempt(() => files.createDirectory(draft), []);
     const done = await this.attempt(async () => {
       await files.createDirectory(join(draft, first));
@@ -117,7 +120,7 @@ export class StateDirectory {
     return this.attempt(() => this.files.list(this.path));
   }
 
-  /** Undefined when what it needs is not there, or something is where nothing should be: somebody was faster. */
+  /** Undefined when another process was faster: a file is missing, or is where none should be. */
   private async attempt<T>(work: () => Promise<T>, overtaken: readonly string[] = OVERTAKEN): Promise<T | undefined> {
     try {
       return await work();
@@ -128,8 +131,9 @@ export class StateDirectory {
   }
 
   /**
-   * Removes what cannot become a version any more: all with a number up to the current one's. Once the version has been
-   * replaced this finds nothing, since the directory has another name. What cannot be removed stays until the next time.
+   * Removes the files that cannot become a version any more: all with a number up to the current one's. Once the
+   * version has been replaced this finds nothing, since the directory has another name. A file that cannot be removed
+   * stays until the next time.
    */
   private async sweep(current: string): Promise<void> {
     const directory = join(this.path, current);
@@ -138,11 +142,11 @@ export class StateDirectory {
       const old = names.filter((name) => name !== current && numberOf(name) <= numberOf(current));
       await Promise.all(old.map((name) => this.files.remove(join(directory, name))));
     } catch {
-      // A little rubbish does no harm.
+      // A file that is left over does no harm.
     }
   }
 
-  /** What starts that were ended have left: a draft finds its place taken from now on. */
+  /** Removes the drafts of starts that were ended. A draft that is still written finds its place taken from now on. */
   private async sweepDrafts(): Promise<void> {
     const parent = dirname(this.path);
     const prefix = `${basename(this.path)}.`;
@@ -177,7 +181,7 @@ function nonce(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** What is asked of the file system. None of it stops the event loop. */
+/** The calls of the file system. None of them stops the event loop. */
 export interface FileCalls {
   /** The names in a directory. */
   list(directory: string): Promise<string[]>;
@@ -228,15 +232,15 @@ const KNOWN: Readonly<Record<number, string>> = {
   0x6969: 'stateFile is remote: on NFS a rename may be reported as failed although it was made; take a local disk',
 };
 
-/** What can lose the state, or hide it, where the path is; empty when nothing is known against it. */
+/** Why the file system of this path can lose the state, or hide it, in words; empty when no reason is known. */
 export async function fileSystemWarnings(path: string): Promise<readonly string[]> {
   const { type } = await statfs(path);
   const warning = KNOWN[type >>> 0];
   return warning === undefined ? [] : [warning];
 }
 
-/** The state file holds what Raindrop has not written; nothing is guessed, and nothing begins from zero. */
-export class StateFileCorruptError extends RaindropError {
+/** The state file has content that Raindrop has not written. Nothing is guessed, and nothing begins from zero. */
+export class StateFileCorruptError extends PermanentError {
   readonly errorCode = 'STATE_FILE_CORRUPT';
 
   constructor(
@@ -246,13 +250,12 @@ export class StateFileCorruptError extends RaindropError {
     super(
       `stateFile ${path} cannot be used: ${reason}. It holds how far IDs were issued. Restore it only from a copy that is ` +
         `newer than every ID, or remove it when the clock is past all of them.`,
-      { retryable: false },
     );
   }
 }
 
 /** The state file cannot be made, read or written where it is to be. */
-export class StateFileUnusableError extends RaindropError {
+export class StateFileUnusableError extends PermanentError {
   readonly errorCode = 'STATE_FILE_UNUSABLE';
 
   constructor(
@@ -261,7 +264,7 @@ export class StateFileUnusableError extends RaindropError {
     /** Node's code, such as `EACCES`. */
     readonly systemCode: string,
   ) {
-    super(`stateFile ${path} cannot be used: ${reason} (${systemCode}).`, { retryable: false });
+    super(`stateFile ${path} cannot be used: ${reason} (${systemCode}).`);
   }
 
   /** The error in question where no second try helps; any other one as it is. */

@@ -25,7 +25,8 @@ export const hostTimers = {
   turn: promises.setImmediate,
 };
 
-const timers: Timers = {
+/** This process's timers; see {@link hostTimers}. */
+export const systemTimers: Timers = {
   setTimer(callback, delayMs, kind) {
     // An immediate takes a turn of the event loop, and setTimeout(0) a millisecond. Unref'd immediates may come late.
     if (delayMs <= 0 && kind === 'foreground') {
@@ -105,7 +106,7 @@ export function systemPorts(clock: 'turn' | 'exact'): LeasePorts {
   return {
     clock: clock === 'turn' ? new TurnClock() : new ExactClock(),
     monotonic: monotonicClock,
-    timers,
+    timers: systemTimers,
     randomness,
     processId: () => process.pid,
   };

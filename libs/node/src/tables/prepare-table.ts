@@ -1,4 +1,4 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
 import { retried } from '../database/own-database.js';
 import { bindings, type Dialect, quoteTable, type RunSql } from '../database/dialect.js';
@@ -13,8 +13,8 @@ interface PrepareTableOptions {
 }
 
 /**
- * Creates what is missing of a table and those beside it. Any number of processes may do so at once: where one is
- * overtaken by another its statement fails, it waits a little and looks again.
+ * Creates a table and those beside it where they are missing. Any number of processes may do so at once: the statement
+ * of a process that was overtaken fails, and the process waits a little and looks again.
  *
  * @throws what {@link createMissing} throws
  */
@@ -23,7 +23,7 @@ export function prepareTable(run: RunSql, table: Table, options: PrepareTableOpt
 }
 
 /**
- * The same without a second try. It looks first: an account needs no right to create what is there.
+ * The same without a second try. It looks first: an account needs no right to create a table that is there.
  *
  * @throws TableMissingError when something is missing and `autoCreateTable` is false or the account lacks the rights
  * @throws NotOurTableError
@@ -73,7 +73,7 @@ interface Found {
   readonly storage: string | undefined;
 }
 
-/** In one statement: every start makes it, and a database may be far away. */
+/** In one statement: every start runs it, and the database may be far away. */
 async function columnsOf(run: RunSql, tables: readonly Table[]): Promise<readonly Found[]> {
   const { values, value } = bindings(tables[0]!.dialect);
   const selects = tables.map(({ dialect, name }, index) => {
@@ -106,8 +106,8 @@ async function refuseStranger(
 }
 
 /**
- * What is wrong with how tables are kept, in words, one for each: an acknowledged commit may not outlive a crash, whatever
- * the server's settings say.
+ * Which of the tables are kept so that a crash can lose an acknowledged commit, whatever the server's settings say, in
+ * words, one for each.
  */
 export async function storageWarnings(run: RunSql, table: Table): Promise<string[]> {
   const found = await columnsOf(run, withBeside(table));
@@ -125,7 +125,8 @@ export function saysGone(dialect: Dialect, error: unknown): boolean {
 }
 
 /**
- * Whether a statement on the table alone says that it is not there, or that it is another program's, without our columns.
+ * Whether a statement on the table alone says that it is not there, or that it is another program's, without our
+ * columns.
  * @throws everything else, such as a refusal of rights, which says neither
  */
 export async function isGone(run: RunSql, { dialect, name, kind }: Table): Promise<boolean> {
@@ -141,9 +142,9 @@ export async function isGone(run: RunSql, { dialect, name, kind }: Table): Promi
 }
 
 /**
- * Whether the table, or all that we add to it, is missing beside its state. What a catalog does not show it may only hide
- * from the account; and the table is made before its state: who has seen that, and asks once more, does not take for a loss
- * what others are making at this moment.
+ * Whether the table, or every column that we add to it, is missing while its state is there. The table is asked again
+ * by a statement of its own, for two reasons. A catalog may hide a table from the account. And the table is made before
+ * its state: when another process is making both, the table is there by the time its state is.
  */
 export async function hasVanished(run: RunSql, table: Table, { missing }: MissingParts): Promise<boolean> {
   const { name, kind } = table;
@@ -161,7 +162,7 @@ export interface MissingParts {
 }
 
 /** A table, or columns of it, are missing and may not be created. */
-export class TableMissingError extends RaindropError {
+export class TableMissingError extends PermanentError {
   readonly errorCode = 'TABLE_MISSING';
   /** Which of Raindrop's tables it is. */
   readonly kind: TableKindName;
@@ -174,7 +175,7 @@ export class TableMissingError extends RaindropError {
   /** @param cure what to do about it; as a rule to create it */
   constructor({ kind, name }: Table, { missing, sql }: MissingParts, reason: string, cure = cureFor(kind)) {
     const verb = missing.length === 1 ? 'is' : 'are';
-    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`, { retryable: false });
+    super(`${missing.join(', ')} ${verb} missing from the database, and ${reason}. ${cure}`);
     this.kind = kind.name;
     this.table = name.name;
     this.missing = missing;
@@ -191,7 +192,7 @@ function cureFor({ name, preparedBy }: Table['kind']): string {
 }
 
 /** There is a table of that name, and Raindrop did not make it or cannot use it. */
-export class NotOurTableError extends RaindropError {
+export class NotOurTableError extends PermanentError {
   readonly errorCode = 'NOT_OUR_TABLE';
   /** Which of Raindrop's tables was expected there. */
   readonly kind: TableKindName;
@@ -203,9 +204,7 @@ export class NotOurTableError extends RaindropError {
     readonly missingColumns: readonly string[],
     reason = `it lacks ${missingColumns.join(', ')}`,
   ) {
-    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`, {
-      retryable: false,
-    });
+    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`);
     this.kind = kind.name;
     this.table = name.name;
   }

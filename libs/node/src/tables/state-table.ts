@@ -1,17 +1,17 @@
-import { RaindropError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { type Bind, bindings, type Dialect, quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
 import { shortened, type TableName } from '../database/table-name.js';
 import { safeInteger } from '../database/sql-values.js';
 import type { TableKind, TableKindName } from './table-kind.js';
 
 /**
- * The only one there is. Whoever changes what a table means to others writes a higher one, and raises the epoch of every
- * row of segments with it, so that nobody goes on with a row that was read before.
+ * The only format so far. A release that changes the meaning of a table writes a higher format, and raises the epoch of
+ * every row of segments: a process that has read a row before cannot write it any more.
  */
 const FORMAT = 1;
 
 /** A later release has changed the tables so that this one could not read them right. */
-export class TableFormatError extends RaindropError {
+export class TableFormatError extends PermanentError {
   readonly errorCode = 'TABLE_FORMAT';
 
   constructor(
@@ -23,17 +23,16 @@ export class TableFormatError extends RaindropError {
     super(
       `The table ${table} says that its format is ${format}, and this release of Raindrop knows none after ${known}: a ` +
         `later release has changed it. Update Raindrop in this process.`,
-      { retryable: false },
     );
   }
 }
 
-/** Where one row tells of the server that the table beside it was last seen on, and how often that was another one. */
+/** The table whose one row names the server on which the table beside it was last seen, and counts the failovers. */
 export function stateTableOf({ schema, name }: TableName): TableName {
   return { schema, name: shortened(`${name}_state`) };
 }
 
-/** The table of the state, to stand beside one of that kind. */
+/** The kind of the state's table beside a table of that kind. */
 export function stateTable(name: TableKindName): NonNullable<TableKind['beside']>[number] {
   const kind: TableKind = {
     name,
@@ -65,7 +64,9 @@ export function checkFormat(table: TableName, format: unknown): void {
   if (found > FORMAT) throw new TableFormatError(table.name, found, FORMAT);
 }
 
-/** Writes down the server that was found first; nothing where that is done. `epoch` and `lostAtMs` are expressions. */
+/**
+ * Records the server that was found first; nothing where a server is recorded. `epoch` and `lostAtMs` are expressions.
+ */
 export function insertState(
   dialect: Dialect,
   table: TableName,
@@ -81,7 +82,7 @@ export function insertState(
   };
 }
 
-/** The condition that no failover was noted since a look that found this epoch. */
+/** The condition that no failover was recorded since a look that found this epoch. */
 export function isInEpoch(dialect: Dialect, table: TableName, value: Bind, epoch: SqlValue): string {
   return `COALESCE(${ofState(dialect, table, 'epoch')}, 0) = ${value(epoch)}`;
 }

@@ -25,13 +25,13 @@ export interface PrepareBasis {
   readonly hasServed: boolean;
   /** Its row that was lost: then rows are added only where all are gone, not for one that an operator has deleted. */
   readonly lost?: WrittenRow | undefined;
-  /** What was granted on the rows is gone with them: is awaited before the table, or they, are made anew or used. */
+  /** Records that the odometers are gone with the rows. It is awaited before table or rows are made anew or used. */
   readonly rowsAreGone: () => Promise<void>;
 }
 
 /**
- * Creates what is missing of tables and rows; changes nothing where another program may be at work that nobody has told us
- * of. Nor are rows added to a table that is shared: the original takes any row, be it outside its own bits.
+ * Creates the tables and rows that are missing. Nothing is changed where another program may use the table and no
+ * option says so. No rows are added to a shared table: the original takes any row, also one outside its own bits.
  *
  * @throws ForeignRowsError, and what prepareTable throws
  */
@@ -50,7 +50,7 @@ export async function prepareWorkerTable(
   const { autoCreateTable, sharedWithOriginal = false } = options;
   const judge = async (found: MissingParts): Promise<void> => {
     await refuseForeign(run, table, options, found);
-    // One that is refused anyway would note a loss at every try.
+    // Without autoCreateTable the start is refused: it would record a loss at every try.
     if (autoCreateTable && (await hasVanished(run, table, found))) await note();
   };
   await prepareTable(run, table, { autoCreateTable, judge });
@@ -58,10 +58,10 @@ export async function prepareWorkerTable(
     const { missing, areGone } = await lookAtRows(run, table, workers, basis);
     const isLeft = sharedWithOriginal || (basis.lost !== undefined && !areGone && !isNoted);
     const added = isLeft ? [] : missing;
-    // Where nothing is to be changed, whoever acquires a row finds out.
+    // Where no row is added, the acquisition of a row finds rows of other programs.
     if (added.length > 0) await refuseForeign(run, table, options, undefined);
     if (areGone) await note();
-    // Existing rows, deleted or not, and those outside of the range are left alone.
+    // Existing rows, deleted or not, and rows outside of the range stay as they are.
     for (const statement of insertRowsSql(table, added)) await run(statement);
     if (isNoted) await run(markRows(table));
   });
@@ -111,9 +111,10 @@ async function lookAtRows(
 }
 
 /**
- * 1 where IDs were issued, and no row was ever written to since it was made: a layout is noted after the first write, and a
- * row that was in use once stays above version 1, deleted, fenced or given back. Also where the row that was lost is of a
- * version that it had before; but not where it alone was deleted, and was the only one in use: then our layout is noted yet.
+ * An SQL expression: 1 where IDs were issued on the table and no row was written since it was made. A layout is
+ * remembered after the first write of a row, and a row that was ever written stays above version 1: deleted, fenced or
+ * given back. It is also 1 where the lost row has an earlier version than it had. It is 0 where an operator has deleted
+ * the only row in use: the layout is still remembered.
  */
 function rowsGone({ dialect, name }: Table, { hasServed, lost }: PrepareBasis): string {
   const [id, version] = [`w.${dialect.quote('id')}`, `w.${dialect.quote('version')}`];
@@ -126,7 +127,7 @@ function rowsGone({ dialect, name }: Table, { hasServed, lost }: PrepareBasis): 
   return `CASE ${older ?? ''}WHEN ${served} AND NOT ${isAny(`${version} > 1`)} THEN 1 ELSE 0 END`;
 }
 
-/** Rows for which a loss is noted count as in use: who comes next does not note it again. */
+/** Marks rows for which a loss is recorded as used: the next process does not record the loss again. */
 function markRows({ dialect, name }: Table): string {
   const next = (column: string): string => `${dialect.quote(column)} = ${dialect.quote(column)} + 1`;
   const unused = `${dialect.quote('version')} = 1 AND ${dialect.quote('token')} = '' AND ${dialect.quote('code')} = ''`;

@@ -39,7 +39,9 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   readonly autoCreateTable: boolean;
   /** Limit for connecting, for a busy SQLite and for closing, ms. */
   readonly opTimeoutMs: number;
-  /** How long a statement may take, see OwnDatabase; none for who has a deadline and calls `abandon`. */
+  /**
+   * How long a statement may take, ms, see OwnDatabase. Left out where the caller has a deadline and calls `abandon`.
+   */
   readonly statementTimeoutMs?: number;
   /** The offset in which the original's processes write their times to MySQL, such as `+08:00`. Default UTC. */
   readonly foreignTimeZone?: string;
@@ -47,10 +49,10 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
 
 const NO_SERVER_YET = { term: '', epoch: 0 };
 
-/** A write that changes nothing of a row which is as expected is tried so often. */
+/** How often a write is tried that changes nothing although its row is as expected. */
 const WRITES = 3;
 
-/** A write of a row as it was found, but for a token that nobody has. */
+/** A write that leaves the row as it was found, except for the token, which no process has. */
 function tried(row: WorkerRow): WorkerWrite {
   const { id, version, token, holder, layout, lane, odometers, code } = row;
   const expected = { version, token };
@@ -64,10 +66,10 @@ function tried(row: WorkerRow): WorkerWrite {
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
- * A failover may lose commits. When another server answers than the one that the table was last seen on, every odometer
- * reads as past all that can have been granted before: processes that hold a row whose token is still there go on; those
- * that want one wait until the clock has got there. A row is written only on the server on which it was read, and before the
- * next failover: the store is one keeper's, one call after the other.
+ * A failover may lose commits. After one, no odometer is believed below the floor, which lies past all that can have
+ * been granted before. A process whose row still has its token goes on. A process that wants a row waits until the
+ * clock has passed the floor. A row is written only on the server on which it was read, and before the next failover.
+ * So one store serves one keeper, one call after the other.
  *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost
  * rejects with DatabaseCallError; whether its statement is executed is then unknown. What the database refuses rejects
@@ -78,9 +80,11 @@ export class SqlWorkerStore implements WorkerStore {
   private readonly table: TableName;
   private readonly server: WorkerTableServer;
   private readonly configuredBy: string;
-  /** The row that was written last, as it was then. */
+  /** The row that this store has written last. */
   private written: WrittenRow | undefined;
-  /** The same where it was not found again, or of a version before: the next look makes the table ready first. */
+  /**
+   * The same row when a read did not find it, or found an earlier version: the next look makes the table ready first.
+   */
   private lost: WrittenRow | undefined;
 
   /**
@@ -111,7 +115,7 @@ export class SqlWorkerStore implements WorkerStore {
       return await this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
     } catch (error) {
       if (!saysGone(this.dialect, error) || !(await this.server.isGone())) throw error;
-      // Nobody can be asked for the time there, and without a row it is of no interest.
+      // A missing table tells no time. Without a row the time decides nothing.
       return { nowMs: wallClock.now(), row: undefined };
     }
   }
@@ -155,7 +159,8 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * A table that is not there has no row: its holder ends, before somebody else makes it anew and begins from nothing.
+   * A table that is not there has no row: the holder loses its lease before another process makes the table anew, where
+   * odometers begin at 0.
    * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look}
    */
   async readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
@@ -167,25 +172,26 @@ export class SqlWorkerStore implements WorkerStore {
 
   /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
   async write(write: WorkerWrite): Promise<boolean> {
-    const { term, epoch } = this.server.believed ?? NO_SERVER_YET;
+    const { term, epoch } = this.server.guard.believed ?? NO_SERVER_YET;
     for (let tries = 1; ; tries++) {
       if (await this.database.call((run) => this.update(run, write))) {
         this.written = { id: write.id, version: write.expected.version + 1 };
         return true;
       }
       if (!(await this.isAsExpected(write))) return false;
-      // On another server, or after a failover that was noted meanwhile, what was read before counts no more.
-      const { believed = NO_SERVER_YET } = this.server;
+      // On another server, or after a failover that was recorded meanwhile, the row that was read decides nothing any
+      // more.
+      const { believed = NO_SERVER_YET } = this.server.guard;
       if (believed.term !== term || believed.epoch !== epoch) return false;
-      // The session may have been too old, which the look has seen to.
+      // The session may have been too old. The look has replaced it.
       if (tries === WRITES) throw this.ignored(write.id);
     }
   }
 
   /**
-   * Tries what a start does, in a transaction that is rolled back: looks at the tables, takes a row, notes a layout and a
-   * server.
-   * @throws DatabaseRefusedError when the account may not, or is not heard; NotOurTableError
+   * Tries what a start does, in a transaction that is rolled back: reads the tables, takes a row, remembers a layout
+   * and records a server.
+   * @throws DatabaseRefusedError when the account may not, or its writes change nothing; NotOurTableError
    */
   async tryStart(layout: string): Promise<void> {
     const { rows } = await this.readTable();
@@ -200,7 +206,7 @@ export class SqlWorkerStore implements WorkerStore {
         }
         await execute(run, insertLayout(dialect, name, layout));
       } finally {
-        // Where it fails the session is dropped, and rolled back by that.
+        // When the ROLLBACK fails the session is dropped, which rolls back as well.
         await run('ROLLBACK').catch(() => undefined);
       }
     });
@@ -208,7 +214,7 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   private async update(run: RunStatement, write: WorkerWrite): Promise<boolean> {
-    const server = this.server.believed ?? NO_SERVER_YET;
+    const server = this.server.guard.believed ?? NO_SERVER_YET;
     const { affected } = await execute(
       run,
       updateRow(this.dialect, this.table, write, server, this.server.andIsPrimary),
@@ -217,7 +223,7 @@ export class SqlWorkerStore implements WorkerStore {
     throw new DatabaseCallError(`an UPDATE by primary key reported ${affected} affected rows`, '');
   }
 
-  /** Versions only go up: a row that is as expected after a write was so before it. */
+  /** Versions only go up: a row that has the expected version after a write had it before the write. */
   private async isAsExpected({ id, expected }: WorkerWrite): Promise<boolean> {
     const { row } = await this.readRow(id);
     return row !== undefined && row.version === expected.version && row.token === expected.token;
@@ -234,7 +240,10 @@ export class SqlWorkerStore implements WorkerStore {
     return this.server.rememberLayout(fingerprint);
   }
 
-  /** Rows and state of one server: where another one answers in between nothing is fenced there. @throws ReplicaError */
+  /**
+   * Fences rows and state of one server: when another server answers in between nothing is fenced there.
+   * @throws ReplicaError
+   */
   async fence(aheadMs: number): Promise<number> {
     const term = await this.server.termNow();
     return this.database.call(async (run) => {
@@ -251,7 +260,7 @@ export class SqlWorkerStore implements WorkerStore {
     return [
       ...(await this.database.call((run) => storageWarnings(run, table))),
       ...(await this.database.durabilityWarnings(`, or ${orElse}`)),
-      ...(await failoverWarnings(this.database, this.server.believed?.term, {
+      ...(await failoverWarnings(this.database, this.server.guard.believed?.term, {
         maxSessionAgeMs,
         cure: `set ${orElse}`,
       })),

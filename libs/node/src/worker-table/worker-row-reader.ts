@@ -1,9 +1,10 @@
-import { RaindropError, type Lane, type Odometer, type WorkerRow } from '@raindrop/core';
+import type { WorkerRow } from '@raindrop/core';
+import { type KeptRow, PermanentError, readKeptRow, type RowField } from '@raindrop/core/internal';
 import type { Dialect } from '../database/dialect.js';
 import { safeInteger } from '../database/sql-values.js';
 
-/** A row of the worker table holds what Raindrop cannot have written; nothing is guessed. */
-export class CorruptWorkerRowError extends RaindropError {
+/** A row of the worker table holds a value that Raindrop cannot have written. Nothing is guessed. */
+export class CorruptWorkerRowError extends PermanentError {
   readonly errorCode = 'CORRUPT_WORKER_ROW';
 
   constructor(
@@ -15,13 +16,20 @@ export class CorruptWorkerRowError extends RaindropError {
     super(
       `The worker table's row ${workerId ?? 'with an unreadable id'} holds a value in column ${column} that is not ` +
         `${legal}. Correct it, or set the row's del_flag to 1, after which no process uses this worker id.`,
-      { retryable: false },
     );
   }
 }
 
-const NUMBERS = ['id', 'version', 'lease_until', 'lane', 'odo0_ms', 'odo0_seq', 'odo1_ms', 'odo1_seq', 'own_version'];
+/** The column of each value. The heartbeat's is the name that {@link workerRowColumns} gives it. */
+const COLUMN_OF: Readonly<Record<RowField, string>> = {
+  ...{ id: 'id', version: 'version', leaseUntilMs: 'lease_until', lane: 'lane' },
+  ...{ odo0Ms: 'odo0_ms', odo0Seq: 'odo0_seq', odo1Ms: 'odo1_ms', odo1Seq: 'odo1_seq' },
+  ...{ ownVersion: 'own_version', code: 'code', token: 'token', holder: 'holder', layout: 'layout' },
+  heartbeatMs: 'heartbeat_ms',
+};
+
 const TEXTS = ['code', 'token', 'holder', 'layout'];
+const NUMBERS = Object.values(COLUMN_OF).filter((column) => !TEXTS.includes(column) && column !== 'heartbeat_ms');
 
 /** What {@link workerRowColumns} selects, by name. */
 export const WORKER_ROW_FIELDS: readonly string[] = [...NUMBERS, ...TEXTS, 'del_flag', 'heartbeat_ms'];
@@ -36,8 +44,8 @@ export function workerRowColumns(dialect: Dialect, alias: string): string {
 }
 
 /**
- * True of a row that {@link readWorkerRow} refuses, as far as SQL can tell: all but what only SQLite stores, fractions in
- * a column of integers and bytes in one of texts.
+ * An SQL condition that is true of the rows that {@link readWorkerRow} refuses. It does not find what only SQLite can
+ * store: a fraction in a column of integers, and bytes in a column of texts.
  */
 export function isUnreadable(dialect: Dialect, alias: string): string {
   const column = (name: string): string => `${alias}.${dialect.quote(name)}`;
@@ -48,7 +56,7 @@ export function isUnreadable(dialect: Dialect, alias: string): string {
     isSafe(dialect.timeAsMs(column('heartbeat_time'))),
     ...TEXTS.map((name) => `${column(name)} IS NOT NULL`),
   ];
-  // What is compared with NULL is neither true nor false.
+  // A comparison with NULL is neither true nor false: such a row is unreadable, too.
   return `CASE WHEN ${isReadable.join(' AND ')} THEN 0 ELSE 1 END = 1`;
 }
 
@@ -58,47 +66,25 @@ export function isUnreadable(dialect: Dialect, alias: string): string {
  * @throws CorruptWorkerRowError for a value that is missing, no integer, or beyond 2^53
  */
 export function readWorkerRow(record: Readonly<Record<string, unknown>>): WorkerRow {
-  const id = safeInteger(record['id']);
-  const integer = (column: string): number => {
-    const value = safeInteger(record[column]);
-    if (value === undefined) throw new CorruptWorkerRowError(id, column, 'an integer within 2^53');
-    return value;
+  const kept: KeptRow = {
+    integer: (field) => safeInteger(record[COLUMN_OF[field]]),
+    text: (field) => {
+      const value = record[COLUMN_OF[field]];
+      return typeof value === 'string' ? value : undefined;
+    },
   };
-  const text = (column: string): string => {
-    const value = record[column];
-    if (typeof value !== 'string') throw new CorruptWorkerRowError(id, column, 'text');
-    return value;
-  };
-  const lane = (): Lane => {
-    const value = integer('lane');
-    if (value !== 0 && value !== 1) throw new CorruptWorkerRowError(id, 'lane', '0 or 1');
-    return value;
-  };
-  const odometer = (which: Lane): Odometer => ({
-    ms: integer(`odo${which}_ms`),
-    sequence: integer(`odo${which}_seq`),
-  });
-  return {
-    id: integer('id'),
-    version: integer('version'),
-    ownVersion: integer('own_version'),
-    token: text('token'),
-    holder: text('holder'),
-    layout: text('layout'),
-    leaseUntilMs: integer('lease_until'),
-    lane: lane(),
-    odometers: [odometer(0), odometer(1)],
-    code: text('code'),
-    heartbeatMs: integer('heartbeat_ms'),
-  };
+  return readKeptRow(
+    kept,
+    (field, legal) => new CorruptWorkerRowError(safeInteger(record['id']), COLUMN_OF[field], legal),
+  );
 }
 
-/** As every condition of ours and the original's: only 2 is not deleted. */
+/** Only `del_flag = 2` means not deleted, as in every condition of ours and the original's. */
 export function isMarkedDeleted(record: Readonly<Record<string, unknown>>): boolean {
   return safeInteger(record['del_flag']) !== 2;
 }
 
-/** A deleted row that cannot be read is left out: marking it so is how an operator gets rid of one. */
+/** None for a row that cannot be read: an operator who marks such a row deleted gets rid of it. */
 export function readDeletedRow(record: Readonly<Record<string, unknown>>): WorkerRow[] {
   try {
     return [readWorkerRow(record)];

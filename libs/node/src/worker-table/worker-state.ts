@@ -6,7 +6,7 @@ import { isOnServer } from '../database/server-term.js';
 import type { TableName } from '../database/table-name.js';
 import { checkFormat, insertState, ofState, stateTableOf } from '../tables/state-table.js';
 
-/** In a record of every look, with NULL in those that are about something else. */
+/** The fields of the state in the records of a look; NULL in a record that is about something else. */
 export const STATE_FIELDS: readonly string[] = [
   'now_ms',
   'server_term',
@@ -18,7 +18,7 @@ export const STATE_FIELDS: readonly string[] = [
   'session_age_ms',
 ];
 
-/** What to select for {@link readState}: expressions, of which each has its name. */
+/** The expressions that {@link readState} needs, each with its name. */
 export function stateColumns(dialect: Dialect, table: TableName): string {
   const kept = (column: string): string => ofState(dialect, table, column);
   const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map(kept);
@@ -26,7 +26,7 @@ export function stateColumns(dialect: Dialect, table: TableName): string {
   return STATE_FIELDS.map((name, index) => `${sql[index]} AS ${name}`).join(', ');
 }
 
-/** What is read of the state, and how old the session is. */
+/** The state as it was read, and the age of the session that has read it, ms. */
 export type SeenState = StoreTerm & { readonly sessionAgeMs: number };
 
 /** @throws TableFormatError */
@@ -51,8 +51,9 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
 }
 
 /**
- * Writes down what a look has found: another server, or a reach that is longer. Nothing when it is not so any more.
- * @param note the epoch it gets, and whether the server may have lost grants by the database's clock of this moment
+ * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
+ * since.
+ * @param note the epoch to record; whether the server may have lost grants, by the database's clock at this moment
  */
 export function noteServer(
   dialect: Dialect,
@@ -85,7 +86,7 @@ export function noteServer(
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** See fencedState; with the rows' fence it is made on one server. */
+/** See fencedState. The caller fences the rows on the same server. */
 export function fenceState(dialect: Dialect, table: TableName, term: string): Statement {
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);

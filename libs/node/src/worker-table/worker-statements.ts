@@ -47,8 +47,8 @@ export function insertLayout(dialect: Dialect, table: TableName, fingerprint: st
 
 /**
  * The one statement by which a row is acquired, renewed, extended, flipped, healed and released.
- * @param server on which the row was read: on another one, and on this one after another was the primary, it may only look
- * the same
+ * @param server on which the row was read: on another one, and on this one after another was the primary, it may only
+ * look the same
  * @param and a condition to be added
  */
 export function updateRow(
@@ -93,8 +93,8 @@ export function updateRow(
 }
 
 /**
- * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A row
- * of another program's stays one: both versions leap.
+ * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A
+ * row of another program's stays one: both versions leap.
  */
 export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number, term: string): Statement {
   const { values, value } = bindings(dialect);
@@ -120,7 +120,7 @@ export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number, t
   return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')} WHERE ${where}`, values };
 }
 
-/** From clock and state, outward to the rows: so there is an answer when there is no row. */
+/** Joins the rows to clock and state: so there is an answer when there is no row. */
 function selectRows(
   dialect: Dialect,
   table: TableName,
@@ -140,8 +140,8 @@ const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
 const BEFORE_ROW = [...STATE_FIELDS, 'total', 'live', 'foreign_rows'];
 
 /**
- * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns; every
- * row of the table that cannot be read; all layouts.
+ * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns;
+ * every row of the table that cannot be read; all layouts.
  */
 export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
   const { workers, from, atMost, graceMs } = request;
@@ -156,7 +156,7 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
   const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
   const foreign = `SELECT COUNT(*) FROM ${quoteTable(dialect, table)} f WHERE ${isOfOthers(dialect, 'f')}`;
   const counts = `SELECT ${stateColumns(dialect, table)}, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
-  // Never stricter than the rules of who chooses: what is left out here is looked at only in the whole table.
+  // Never stricter than the choice in core: a row that is left out here is seen only when the whole table is read.
   const free =
     `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
     ` AND NOT (${isOfOthers(dialect, 'r')})` +
@@ -182,7 +182,7 @@ function selectLayouts(dialect: Dialect, table: TableName): string[] {
   const nothing = nulls([...BEFORE_ROW, ...WORKER_ROW_FIELDS]);
   return [
     `SELECT ${KIND.noted}, ${nothing}, ${dialect.quote('fingerprint')} FROM ${quoteTable(dialect, layoutTableOf(table))}`,
-    // By length too: to MySQL a text and the same one with a space behind it are equal.
+    // Grouped by length, too: for MySQL a text equals the same text with a space behind it.
     `SELECT ${KIND.ofRow}, ${nothing}, ${layout} FROM ${quoteTable(dialect, table)} GROUP BY ${layout}, LENGTH(${layout})`,
   ];
 }
@@ -195,9 +195,9 @@ type Records = SqlResult['records'];
 
 /** The answer to selectTable. */
 export function tableOf(records: Records, floorMs: number): WorkerTable {
-  // Whatever it is that stands there: what is no fingerprint is a layout nobody knows, and in the way.
+  // Also a text that is no fingerprint: it stands for a layout that this release does not know, and blocks others.
   const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
-  // A floor tells that commits may have been lost once, and layouts with them.
+  // A floor tells that commits may have been lost, and layouts with them.
   return { ...rowsOf(records, floorMs), layouts: layouts.map(String), ...(floorMs > 0 && { mayLackLayouts: true }) };
 }
 

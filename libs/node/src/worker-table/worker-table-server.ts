@@ -1,5 +1,13 @@
 import type { WorkerRange, WorkerTable } from '@raindrop/core';
-import { ClockSkewError, type BelievedServer, type SessionAges, wallClock } from '@raindrop/core/internal';
+import {
+  ClockSkewError,
+  FailoverGuard,
+  MOST_LOOKS,
+  type BelievedServer,
+  type Look,
+  type SessionAges,
+  wallClock,
+} from '@raindrop/core/internal';
 import { askWithTerm, judgePrimary } from '../database/judge-primary.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
 import { DatabaseCallError } from '../database/database-errors.js';
@@ -15,86 +23,87 @@ import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {
   /**
-   * How far past the moment of a failover that may have lost commits what was granted before can reach, ms: see grantReachMs.
-   * Who only looks, and never calls `prepare`, may leave it out.
+   * How far grants from before a failover reach past it, ms: see grantReachMs. A caller that only reads, and never
+   * calls `prepare`, may leave it out.
    */
   readonly reachMs?: number;
-  /** How far this host's clock and the database's may be apart where a failover is noted. No limit when left out. */
+  /**
+   * How far this host's clock and the database's may be apart when a failover is recorded, ms. No limit when left out.
+   */
   readonly maxClockSkewMs?: number;
 }
 
-/**
- * A look may need a younger session, or ask for the term anew, and what is new is noted, perhaps by another process at the
- * same moment. A database that changes its server at each of them is of no use.
- */
-const MOST_LOOKS = 8;
-
-/** A server that no table was ever seen on. */
+/** A server on which no table was ever seen. */
 const NO_SERVER: SeenState = {
   ...{ nowMs: 0, term: 'none', knownTerm: 'none', epoch: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
 };
 
-/** The server behind a worker table: which one answers, what it may lack, and up to when its rows are not believed. */
+/**
+ * The server behind a worker table: which server answers, what it may lack, and the floor below which no odometer
+ * counts.
+ */
 export class WorkerTableServer {
-  /** The server whose answer was believed last; undefined before the first. */
-  believed: BelievedServer | undefined;
-  /** The server that was given our rows and layouts since. */
-  private fitted: BelievedServer | undefined;
-  /** The loss that was noted last. */
+  readonly guard: FailoverGuard;
+  /** The loss of all rows that this process has recorded last. */
   private noted: BelievedServer | undefined;
-  private readonly reachMs: number;
-  /** Undefined before `prepare`: until then nothing is noted. */
+  /** Undefined before `prepare`: until then nothing is recorded. */
   private range: WorkerRange | undefined;
-  /** Every layout that was ever seen to have issued IDs: a server that lacks one is told. */
-  private readonly layouts = new Set<string>();
 
   constructor(
     private readonly database: OwnDatabase,
     private readonly name: TableName,
     private readonly options: WorkerTableServerOptions,
   ) {
-    this.reachMs = options.reachMs ?? 0;
+    this.guard = new FailoverGuard(options.reachMs ?? 0);
   }
 
   /** @throws what prepareWorkerTable throws */
   async prepare(workers: WorkerRange): Promise<void> {
     await this.addWhatIsMissing(workers);
     this.range = workers;
+    this.guard.mayWrite = true;
   }
 
   /**
-   * A read of what may be believed: a failover that no process has noted yet is noted first.
+   * Reads what may be believed: a failover that no process has recorded yet is recorded first.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; ClockSkewError; TableFormatError
    */
   async look<T>(
     select: (dialect: Dialect) => Statement,
     read: (records: SqlResult['records'], floorMs: number) => T,
   ): Promise<T> {
-    const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const { records } = await askWithTerm(this.database, select);
-      const seen = readState(this.name, records);
-      const { sessionAgeMs } = seen;
-      if (this.database.isSessionTooOld(records, sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) continue;
-      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
-      if (verdict === undefined) continue;
-      const { term, epoch } = seen;
-      const isFitted = !verdict.isAnother || isSame(this.fitted, { term, epoch });
-      if (this.range === undefined || (isFitted && !verdict.mustRecord)) {
-        this.believed = { term, epoch };
-        return read(records, verdict.floorMs);
-      }
-      if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
-      if (!isFitted) await this.addWhatItLacks(this.range, { term, epoch: verdict.epoch });
-      if (verdict.mustRecord) {
-        const note = { ...verdict, reachMs: this.reachMs };
-        await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
-      }
-    }
-    throw new DatabaseCallError('it is another server at every look', '');
+    const { answer, verdict } = await this.guard.look({
+      read: async () => (await askWithTerm(this.database, select)).records,
+      judge: (found, isFirst) => this.judge(found, isFirst),
+      settle: (look, mustFit) => this.settle(look, mustFit),
+      unsettled: () => new DatabaseCallError('it is another server at every look', ''),
+    });
+    return read(answer, verdict.floorMs);
   }
 
-  /** That of the server that answers. @throws ReplicaError */
+  private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
+    const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
+    const seen = readState(this.name, answer);
+    if (this.database.isSessionTooOld(answer, seen.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) {
+      return undefined;
+    }
+    const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
+    return verdict && { answer, seen, verdict };
+  }
+
+  private async settle({ seen, verdict }: Look<unknown>, mustFit: boolean): Promise<BelievedServer> {
+    if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
+    const { epoch, isNewFailover } = verdict;
+    const server = { term: seen.term, epoch };
+    const fitted = mustFit ? await this.addWhatItLacks(server) : server;
+    if (verdict.mustRecord) {
+      const note = { epoch, isNewFailover, reachMs: this.guard.reachMs };
+      await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
+    }
+    return fitted;
+  }
+
+  /** The term of the server that answers. @throws ReplicaError */
   async termNow(): Promise<string> {
     const { records } = await askWithTerm(this.database, (dialect) => ({
       sql: `SELECT ${dialect.term} AS term`,
@@ -107,9 +116,9 @@ export class WorkerTableServer {
   }
 
   /**
-   * Whether the server that was believed says that the table is not there. That there is no database two new sessions must
-   * say: an address may lead to several servers.
-   * @throws ReplicaError; what says neither
+   * Whether the server that was believed says that the table is not there. That the database is missing must be the
+   * answer of two new sessions: an address may lead to several servers.
+   * @throws ReplicaError; an error that tells neither
    */
   async isGone(sessions = 2): Promise<boolean> {
     let term: string;
@@ -119,14 +128,14 @@ export class WorkerTableServer {
       if (!saysGone(this.database.dialect, error)) throw error;
       return sessions === 1 || this.isGone(sessions - 1);
     }
-    if (this.believed !== undefined && this.believed.term !== term) return false;
+    if (this.guard.believed !== undefined && this.guard.believed.term !== term) return false;
     return this.database.call(async (run) => {
       const { records } = await run(`SELECT ${this.database.dialect.term} AS term`);
       return String(records[0]?.['term']) === term && (await isGone(run, this.table));
     });
   }
 
-  /** Makes the table ready again after a row was lost: all of it may be gone, and what was granted on it. */
+  /** Makes the table ready again after a row was lost: all rows may be gone, with all odometers. */
   async prepareAgain(lost: WrittenRow): Promise<void> {
     if (this.range !== undefined) await this.addWhatIsMissing(this.range, lost);
   }
@@ -143,13 +152,13 @@ export class WorkerTableServer {
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
-    this.layouts.add(fingerprint);
+    this.guard.noteLayouts([fingerprint]);
     await this.database.call((run) => execute(run, insertLayout(this.database.dialect, this.name, fingerprint)));
   }
 
-  /** What was read, once its layouts are known here. */
+  /** Notes the layouts of what was read. */
   withLayouts<Seen extends Pick<WorkerTable, 'layouts'>>(seen: Seen): Seen {
-    for (const layout of seen.layouts) this.layouts.add(layout);
+    this.guard.noteLayouts(seen.layouts);
     return seen;
   }
 
@@ -157,23 +166,28 @@ export class WorkerTableServer {
     return this.options.maxSessionAgeMs ?? Number.MAX_SAFE_INTEGER;
   }
 
-  /** The moment of a failover is noted by the database's clock, and counts for all: not by one that is refused. */
+  /**
+   * The moment of a failover is recorded by the database's clock and counts for all processes: a wrong clock is
+   * refused.
+   */
   private refuseSkew(nowMs: number): void {
     const { maxClockSkewMs = Number.MAX_SAFE_INTEGER } = this.options;
     const skewMs = wallClock.now() - nowMs;
     if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
   }
 
-  private async addWhatItLacks(workers: WorkerRange, server: BelievedServer): Promise<void> {
+  /** @returns the server with the epoch in which it has our rows and layouts */
+  private async addWhatItLacks(server: BelievedServer): Promise<BelievedServer> {
     this.noted = undefined;
-    await this.addWhatIsMissing(workers);
-    for (const layout of this.layouts) await this.rememberLayout(layout);
-    // A loss that was noted meanwhile has raised its epoch.
-    this.fitted = (this.noted as BelievedServer | undefined)?.term === server.term ? this.noted : server;
+    await this.addWhatIsMissing(this.range!);
+    for (const layout of this.guard.layouts) await this.rememberLayout(layout);
+    // Rows that were gone were recorded as a loss meanwhile, which has raised the server's epoch.
+    const noted = this.noted as BelievedServer | undefined;
+    return noted?.term === server.term ? noted : server;
   }
 
   private addWhatIsMissing(workers: WorkerRange, lost?: WrittenRow): Promise<void> {
-    const basis = { hasServed: this.layouts.size > 0, lost, rowsAreGone: () => this.noteLoss() };
+    const basis = { hasServed: this.guard.layouts.size > 0, lost, rowsAreGone: () => this.noteLoss() };
     return this.database.call((run) => prepareWorkerTable(run, this.table, workers, this.options, basis));
   }
 
@@ -181,21 +195,21 @@ export class WorkerTableServer {
     return { kind: WORKER_TABLE, dialect: this.database.dialect, name: this.name };
   }
 
-  /** The rows are gone, and what was granted on them: as after a failover, every start waits until all that is past. */
+  /** Records that the rows are gone, with all odometers: every start waits until all earlier grants are past. */
   private async noteLoss(): Promise<void> {
     const { dialect } = this.database;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const state = (each: Dialect): Statement => ({ sql: `SELECT ${stateColumns(each, this.name)}`, values: [] });
       const seen = readState(this.name, (await askWithTerm(this.database, state)).records);
-      const verdict = judgePrimary(this.database, seen, this.reachMs, this.believed, looks === 0);
+      const verdict = judgePrimary(this.database, this.guard, seen, looks === 0);
       if (verdict === undefined) continue;
       this.refuseSkew(seen.nowMs);
       const note = {
-        ...{ isNewFailover: true, reachMs: this.reachMs },
+        ...{ isNewFailover: true, reachMs: this.guard.reachMs },
         epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);
-      // Nothing is written where another process was faster: it may have noted something else.
+      // Nothing is written where another process was faster. It may have recorded another state.
       if ((await this.database.call((run) => execute(run, noting))).affected === 1) {
         this.noted = { term: seen.term, epoch: note.epoch };
         return;
@@ -203,8 +217,4 @@ export class WorkerTableServer {
     }
     throw new DatabaseCallError('its state is another one at every look', '');
   }
-}
-
-function isSame(one: BelievedServer | undefined, other: BelievedServer): boolean {
-  return one?.term === other.term && one.epoch === other.epoch;
 }

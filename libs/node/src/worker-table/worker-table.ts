@@ -51,7 +51,9 @@ const LAYOUT_TABLE: TableKind = {
   options: 'tableOptions',
 };
 
-/** A row for each worker id. Name, columns and indexes are the Go original's: its table is one that lacks our columns. */
+/**
+ * A row for each worker id. Name, columns and indexes are the Go original's: its table is one that lacks our columns.
+ */
 export const WORKER_TABLE: TableKind = {
   name: 'worker',
   title: 'worker table',
@@ -66,7 +68,7 @@ export const WORKER_TABLE: TableKind = {
 
 /**
  * The statements that create the worker table and those of its layouts and its state in a database that has none: what
- * Raindrop itself runs at the first start, for those who want to run it by hand.
+ * Raindrop itself runs at the first start, to be run by hand.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError
@@ -79,8 +81,8 @@ export function workerTableSql(type: SupportedDatabase, tableName: string): stri
 const CHUNK = 256;
 
 /**
- * Returns the statements that add the rows of a range of worker ids, as the first start adds them: for those who want
- * to run them by hand, after {@link workerTableSql}. Rows that are there are left alone.
+ * Returns the statements that add the rows of a range of worker ids, as the first start adds them: to be run by hand,
+ * after {@link workerTableSql}. Rows that are there stay as they are.
  *
  * @param tableName `table` or `schema.table`
  * @throws UnsupportedDatabaseError, InvalidTableNameError

@@ -14,31 +14,33 @@ import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../red
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
 
-/** One look brings what was lost; a Redis that has lost it again by then is beyond use. */
+/** One look adds what was lost. A Redis that has lost it again at each of so many looks is of no use. */
 const MOST_LOOKS = 3;
 
 type Look = 'table' | 'sample' | 'one';
 
-/** A start reads all rows, of so many in 13 to 19 ms, and Redis serves nobody meanwhile. */
+/** A start reads all rows: 4,095 in 13 to 19 ms, in which Redis serves no other client. */
 const MOST_WORKERS = 4_095;
 
 const NO_RANGE: WorkerRange = { min: 1, max: 0 };
 
 /**
- * Worker rows in one hash of a Redis, which may lose its memory: after a flush, a restart or a failover every odometer
- * reads as past all that can have been granted before. Processes that hold a row whose token is still there go on; those
- * that want one wait until the clock has got there.
+ * Worker rows in one hash of a Redis, which may lose its memory. After a flush, a restart or a failover no odometer is
+ * believed below the floor, which lies past all that can have been granted before. A process whose row still has its
+ * token goes on. A process that wants a row waits until the clock has passed the floor.
  *
- * A write is made only in the generation in which its row was read: the store is one keeper's, one call after the other.
+ * The scripts judge the server themselves, by its own clock and at the moment of the command: a FailoverGuard here
+ * would judge later, and need a second round trip. A write is made only in the generation in which its row was read. So
+ * one store serves one keeper, one call after the other.
  */
 export class RedisWorkerStore implements WorkerStore {
   private readonly calls: RedisWorkerCalls;
   private range = NO_RANGE;
-  /** Every layout that was ever seen to have issued IDs: a Redis that has forgotten them is told. */
+  /** Every layout that was seen to have issued IDs. A Redis that has forgotten one is told. */
   private readonly layouts = new Set<string>();
-  /** The generation that has our rows and layouts. */
+  /** The generation of Redis' memory that has our rows and layouts. */
   private fitted: string | undefined;
-  /** The generation of what was read last. */
+  /** The generation in which rows were read last. */
   private generation = '';
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
@@ -52,7 +54,7 @@ export class RedisWorkerStore implements WorkerStore {
     await this.fit();
   }
 
-  /** All rows as they are stored, and the floor. Before {@link prepare} it only looks, and marks nothing. */
+  /** Reads all rows as they are stored, and the floor. Before {@link prepare} it writes no marker. */
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.fitted !== undefined;
@@ -71,7 +73,7 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
-    // A floor tells that the memory was lost once, or that nobody knows how it began.
+    // There is a floor when the memory was lost once, or nothing tells how it began.
     return {
       nowMs,
       rows,
@@ -129,7 +131,7 @@ export class RedisWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  /** A read, of a Redis that has our rows and layouts: whoever forgot them is told first. */
+  /** Reads, once Redis has our rows and layouts: a Redis that has forgotten them is told first. */
   private async look(what: string, name: Look, args: readonly number[]): Promise<WorkerAnswer> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await this.calls.run(what, name, args);
@@ -157,7 +159,7 @@ export class RedisWorkerStore implements WorkerStore {
     return readWorkerText(this.options.key, id, text, floorMs);
   }
 
-  /** None when it cannot be read: marking it so is how an operator gets rid of one. */
+  /** None for a row that cannot be read: an operator who marks such a row deleted gets rid of it. */
   private deletedRowOf(id: string, text: string): WorkerRow[] {
     try {
       return [this.rowOf(id, text, 0)];
@@ -181,25 +183,27 @@ export interface RedisWorkerCallsOptions {
   /** The hash that holds everything. */
   readonly key: string;
   readonly opTimeoutMs: number;
-  /** How far what this service is granted can reach, ms: see grantReachMs. */
+  /** How far the grants of this service reach past a loss, ms: see grantReachMs. */
   readonly reachMs: number;
-  /** How long nobody may acquire a worker id at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
+  /** How long no worker id is given at least after Redis lost its memory, ms. Default {@link LEAST_REACH_MS}. */
   readonly leastReachMs?: number | undefined;
-  /** How far this host's clock and Redis' may be apart where a loss is noted. No limit when left out. */
+  /** How far this host's clock and Redis' may be apart when a loss is recorded, ms. No limit when left out. */
   readonly maxClockSkewMs?: number | undefined;
   readonly timers: Timers;
-  /** Is told when nobody can acquire a worker id for a while, once each time that Redis lost its memory. */
+  /** Is told once for each loss of Redis' memory, until when no worker id is given. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** The reach of the default lease: after a loss nobody knows who else had the key, and with which. */
+/**
+ * The reach of the default lease: after a loss nothing tells which other processes had the key, and with which lease.
+ */
 export const LEAST_REACH_MS = 185_000;
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** What a script said, and of which memory. */
+/** The answer of a script, and the memory that it is from. */
 interface WorkerAnswer {
-  /** Another one each time that Redis lost its memory. */
+  /** Changes with every loss of Redis' memory. */
   readonly generation: string;
   /** No odometer is believed below the end of that moment's tick; 0 for none. */
   readonly floorMs: number;
@@ -212,9 +216,9 @@ class RedisWorkerCalls {
   private connection: RedisConnection;
   private isClosed = false;
   private warnedOf: string | undefined;
-  /** The longest that was ever heard of: a Redis that has forgotten it is told. */
+  /** The longest reach that Redis ever told. A Redis that has forgotten it is told. */
   private reachMs: number;
-  /** That of the last answer: a server with an earlier one was replaced. */
+  /** The generation of the last answer. A server with an earlier generation was replaced. */
   private generation = '';
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
@@ -241,12 +245,12 @@ class RedisWorkerCalls {
     return answer;
   }
 
-  /** What the server says about itself. @throws RedisUnavailableError */
+  /** The server's settings. @throws RedisUnavailableError */
   settings(): Promise<readonly unknown[]> {
     return this.call('reading its settings', 'durability', []);
   }
 
-  /** The next call connects anew. A client of the application stays connected; what it still answers is not used. */
+  /** The next call connects anew. A client of the application stays connected; its late answers are not used. */
   abandon(): void {
     this.connection.close();
     if (!this.isClosed) this.connection = this.connect();
@@ -263,9 +267,7 @@ class RedisWorkerCalls {
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
     const { connection } = this;
-    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT, timers, opTimeoutMs } = this.options;
-    // Whoever waits for an answer keeps the process alive; the connection by itself does not.
-    const waiting = timers.setTimer(() => undefined, opTimeoutMs, 'foreground');
+    const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT } = this.options;
     try {
       const said = await connection.run(
         what,
@@ -276,11 +278,9 @@ class RedisWorkerCalls {
       if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
       return said;
     } catch (error) {
-      // A server that is silent, was demoted or has moved is not asked again on the same connection.
+      // A server that is silent, was demoted or has moved is not asked again over the same connection.
       if (connection === this.connection) this.abandon();
       throw error;
-    } finally {
-      waiting.cancel();
     }
   }
 
@@ -303,15 +303,15 @@ class RedisWorkerCalls {
 
   private connect(): RedisConnection {
     const { connection, timers, opTimeoutMs } = this.options;
-    return new RedisConnection(connection, timers, opTimeoutMs);
+    return new RedisConnection(connection, timers, opTimeoutMs, 'foreground');
   }
 }
 
-/** Past this, a primary that was cut off from its replicas still serves by default: `min-replicas-max-lag`. */
+/** How long a primary that is cut off from its replicas takes writes by default, s: `min-replicas-max-lag`. */
 const USUAL_LAG_S = 10;
 
 /**
- * What of a server's settings costs its memory, in words.
+ * Which of a server's settings can cost its memory, in words.
  * @param said its INFO: persistence, replication, memory
  */
 export function durabilityOf(said: readonly unknown[], reachMs: number): string[] {

@@ -1,5 +1,4 @@
-import { grantReachMs, option, type OptionsOf, resolveOptions, text } from '@raindrop/core/internal';
-import { RaindropError } from '@raindrop/core';
+import { grantReachMs, option, type OptionsOf, PermanentError, resolveOptions, text } from '@raindrop/core/internal';
 import type { ReservingAssigner } from '../../ports/worker.js';
 import { RedisConnection, type RedisTarget } from '../redis-connection.js';
 import { readConnection } from '../redis-options.js';
@@ -28,16 +27,16 @@ export const redisWorkersOptions = {
 /** Redis, from version 5, as the memory of worker ids; its user needs INFO besides scripts and hashes. */
 export interface RedisWorkersOptions extends OptionsOf<typeof redisWorkersOptions> {}
 
-/** Past the reach, for the tick to end and the next attempt to come. */
+/** Added to the reach: until the tick has ended and the next attempt has come. */
 const WAIT_LONGER_MS = 10_000;
 
 /**
  * Leases worker ids from Redis instead of the database, by the same protocol.
  *
  * Redis may forget. When it has, or shows an older memory, a process that holds a worker id goes on if its row is still
- * there; nobody else gets one until all that can have been granted before is past: the longer of lease + grace + horizon
- * and horizon + 3 x `maxClockSkewMs`, 185 s by default and at least. The first start of all is such a case; see
- * {@link initRedisWorkers}. Services that share a key need the same lease options.
+ * there. No other process gets a worker id until all that can have been granted before is past: the longer of lease +
+ * grace + horizon and horizon + 3 x `maxClockSkewMs`, 185 s by default and at least. The first start of all is such a
+ * case; see {@link initRedisWorkers}. Services that share a key need the same lease options.
  *
  * @throws ConfigurationError naming every option that is wrong
  */
@@ -45,7 +44,10 @@ export function redisWorkers(options: RedisWorkersOptions): ReservingAssigner {
   return redisWorkersOf(options);
 }
 
-/** @param leastReachMs for tests, whose losses must be over within seconds: all that have the key have this reach */
+/**
+ * @param leastReachMs shorter in tests, which wait for the end of a loss: every process with the key has this reach
+ * there
+ */
 export function redisWorkersOf(options: RedisWorkersOptions, leastReachMs: number = LEAST_REACH_MS): ReservingAssigner {
   const resolved = resolveOptions(redisWorkersOptions, options);
   return {
@@ -59,8 +61,8 @@ export function redisWorkersOf(options: RedisWorkersOptions, leastReachMs: numbe
   };
 }
 
-/** There is something where a memory of worker ids was to begin. */
-export class RedisWorkersInUseError extends RaindropError {
+/** The key exists already in which worker ids were to begin. */
+export class RedisWorkersInUseError extends PermanentError {
   readonly errorCode = 'REDIS_WORKERS_IN_USE';
 
   constructor(
@@ -71,7 +73,6 @@ export class RedisWorkersInUseError extends RaindropError {
     super(
       `The Redis key ${key} exists already, with ${fields} fields: nothing was changed. Only where no ID was ever issued ` +
         `from it, delete it and call initRedisWorkers() again; anywhere else wait until worker ids are given again.`,
-      { retryable: false },
     );
   }
 }
@@ -90,9 +91,7 @@ const TIMEOUT_MS = 5_000;
 export async function initRedisWorkers(options: RedisWorkersOptions): Promise<void> {
   const { connection, key } = resolveOptions(redisWorkersOptions, options);
   const { timers } = systemPorts('exact');
-  const redis = new RedisConnection(connection, timers, TIMEOUT_MS);
-  // Whoever waits for an answer keeps the process alive; the connection by itself does not.
-  const waiting = timers.setTimer(() => undefined, TIMEOUT_MS, 'foreground');
+  const redis = new RedisConnection(connection, timers, TIMEOUT_MS, 'foreground');
   try {
     const [fields] = await redis.run(
       'preparing the workers',
@@ -102,7 +101,6 @@ export async function initRedisWorkers(options: RedisWorkersOptions): Promise<vo
     );
     if (fields !== '0') throw new RedisWorkersInUseError(key, Number(fields));
   } finally {
-    waiting.cancel();
     redis.close();
   }
 }

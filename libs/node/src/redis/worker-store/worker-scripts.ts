@@ -1,15 +1,16 @@
 import { script } from '../redis-scripts.js';
 
 /**
- * Every script first judges the memory that it works on. The marker `generation` is the term of the server that wrote
- * it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing after a flush, and
- * of another term after a restart or a promotion: then what Redis shows may be older than what it has acknowledged. No row
- * is believed below the `floor` from then on, which is past everything that can have been granted before: the longest
- * reach (`grantReachMs`) that anybody has asked for, also who comes later, and the least, for that may be lost as well.
+ * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
+ * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
+ * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
+ * has acknowledged. No row is believed below the `floor` from then on, which is past everything that can have been
+ * granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes later, and the
+ * least, since the longest may be lost as well.
  *
- * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and lives
- * on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no marker: its
- * moment would count for all.
+ * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
+ * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
+ * marker: its moment would count for all.
  *
  * Numbers are kept as decimal texts. All are below 2^53, which Lua's doubles hold, and printed with every digit.
  */
@@ -48,7 +49,7 @@ if isNew or reach > knownReach then
 end
 `;
 
-/** What it finds is written, so that everybody goes by it from then on. */
+/** Writes what JUDGE has found, so that every process goes by it. */
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(floor), 'lostAt', digits(lostAt), 'reach', digits(reach))
@@ -61,7 +62,10 @@ local function setAll(fields)
   for i = 1, #fields, 1000 do redis.call('HSET', key, unpack(fields, i, math.min(i + 999, #fields))) end
 end`;
 
-/** A row's text, as worker-text.ts writes it: who has it, and everything. */
+/**
+ * Patterns of a row's text, see LINES in worker-text.ts: this one finds the holder's part, WHOLE_ROW all that a fence
+ * keeps.
+ */
 const ROW = String.raw`
 local ROW = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
 `;
@@ -69,7 +73,7 @@ const WHOLE_ROW = String.raw`
 local ROW = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
 `;
 
-/** Sorts out what the key holds. */
+/** Reads all fields of the key, by kind. */
 const ALL = String.raw`
 local all, rows, deleted, layouts = redis.call('HGETALL', key), {}, {}, {}
 for i = 1, #all, 2 do
@@ -80,7 +84,9 @@ for i = 1, #all, 2 do
 end
 `;
 
-/** Adds the rows from ARGV[2] to ARGV[3] that are missing, each with the text ARGV[4], and notes the layouts after that. */
+/**
+ * Adds the rows from ARGV[2] to ARGV[3] that are missing, each with the text ARGV[4], and notes the layouts after that.
+ */
 const FIT = String.raw`${MARK}${SET_ALL}
 local missing, ids = {}, {}
 for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = digits(id) end
@@ -97,12 +103,12 @@ for i = 5, #ARGV do redis.call('HSETNX', key, 'layout:' .. ARGV[i], digits(now))
 return answer()
 `;
 
-/** Everything there is, as it is. */
+/** All fields as they are. */
 const TABLE = String.raw`${MARK}
 return answer(redis.call('HGETALL', key))
 `;
 
-/** The same for who only looks: nothing is marked. */
+/** The same for a caller that only reads: no marker is written. */
 const PEEK = String.raw`${JUDGE}
 return answer(redis.call('HGETALL', key))
 `;
@@ -153,8 +159,8 @@ return answer('sample', sample, layouts, used, total, live, foreign)
 
 /**
  * Writes the row ARGV[3] if it has still the version ARGV[4] and the token ARGV[5], and if Redis has lost nothing since
- * they were read in generation ARGV[2]: what comes back with an old memory can look the same. The new text is the version
- * ARGV[6], the token and layout ARGV[7], a lease of ARGV[8], and ARGV[9].
+ * they were read in generation ARGV[2]: what comes back with an old memory can look the same. The new text is the
+ * version ARGV[6], the token and layout ARGV[7], a lease of ARGV[8], and ARGV[9].
  */
 const WRITE = String.raw`${MARK}
 local seen, id, version, token = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -170,7 +176,8 @@ return answer(1)
 
 /**
  * Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
- * than that of any other server, by ARGV[4] ms, and a loss that a clock of the past has put into the future is one of now.
+ * than that of any other server, by ARGV[4] ms, and a loss that a clock of the past has put into the future is one of
+ * now.
  */
 const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
 lostAt = math.min(lostAt, now)
@@ -202,15 +209,15 @@ redis.call('HSET', key, 'floor', '0', 'lostAt', '0')
 return {0}
 `;
 
-/** What the server says about itself, as texts of INFO. */
+/** The server's settings, as texts of INFO. */
 const DURABILITY = String.raw`
 return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), redis.call('INFO', 'memory')}
 `;
 
 /**
- * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker. ARGV[1] is
- * the longest reach that the caller knows, the least, the caller's clock, how far that may be from this one's, and the last
- * marker that it has seen. The answer begins with generation, floor, time, longest reach.
+ * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker.
+ * ARGV[1] is the longest reach that the caller knows, the least, the caller's clock, how far that may be from this
+ * one's, and the last marker that it has seen. The answer begins with generation, floor, time, longest reach.
  */
 export const workerScripts = {
   fit: script(FIT),
