@@ -7,9 +7,12 @@
 
 export { openIdService, type OpenIdServiceOptions } from './open-id-service.js';
 export { IdService } from './id-service.js';
-export type { ServiceOptions } from './options/service-options.js';
-export type { SnowflakeModuleOptions } from './options/service-options.js';
-export type { SegmentModuleOptions, ShardedOptions } from './options/service-options.js';
+export type {
+  ServiceOptions,
+  SnowflakeModuleOptions,
+  SegmentModuleOptions,
+  ShardedOptions,
+} from './options/service-options.js';
 export type { CommonModuleOptions, DatabaseAddress } from './options/common-options.js';
 export {
   type AssignerOptions,
@@ -67,7 +70,7 @@ export { TableFormatError } from './tables/state-table.js';
 export { NotOurTableError, TableMissingError } from './tables/prepare-table.js';
 export type { TableKindName } from './tables/table-kind.js';
 export { workerTableSql } from './worker-table/worker-table.js';
-export { CorruptWorkerRowError } from './worker-table/worker-row-reader.js';
+export { CorruptWorkerRowError } from './worker-table/worker-statements.js';
 export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
 export { CorruptSegmentRowError } from './segment-table/segment-statements.js';
 export { UnstorableCodeError } from './segment-table/sql-segment-store.js';

@@ -18,6 +18,7 @@ import { parseTableName, type TableName } from '../database/table-name.js';
 import { offsetMs, offsetText } from '../database/sql-values.js';
 import {
   fenceRows,
+  fenceState,
   insertLayout,
   rowOf,
   sampleOf,
@@ -29,7 +30,6 @@ import {
 } from './worker-statements.js';
 import type { WrittenRow } from './prepare-worker-table.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
-import { fenceState } from './worker-state.js';
 import { WORKER_TABLE } from './worker-table.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {

@@ -1,20 +1,205 @@
 import type { KnownLayouts, SampleRequest, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
-import { type BelievedServer, FENCE_LEAP } from '@raindrop/core/internal';
+import {
+  type BelievedServer,
+  FENCE_LEAP,
+  FENCED_EPOCHS_MS,
+  type KeptRow,
+  PermanentError,
+  readKeptRow,
+  type RowField,
+  type StoreTerm,
+} from '@raindrop/core/internal';
 import { bindings, type Dialect, quoteTable, type SqlResult, type Statement } from '../database/dialect.js';
+import { safeInteger } from '../database/sql-values.js';
+import { DatabaseCallError } from '../database/database-errors.js';
 import { isOnServer } from '../database/server-term.js';
 import type { TableName } from '../database/table-name.js';
-import { isInEpoch } from '../tables/state-table.js';
-import { safeInteger } from '../database/sql-values.js';
-import { STATE_FIELDS, stateColumns } from './worker-state.js';
+import { checkFormat, insertState, isInEpoch, ofState, stateTableOf } from '../tables/state-table.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
-import {
-  isMarkedDeleted,
-  isUnreadable,
-  readDeletedRow,
-  readWorkerRow,
-  WORKER_ROW_FIELDS,
-  workerRowColumns,
-} from './worker-row-reader.js';
+
+/** A row of the worker table holds a value that Raindrop cannot have written. Nothing is guessed. */
+export class CorruptWorkerRowError extends PermanentError {
+  readonly errorCode = 'CORRUPT_WORKER_ROW';
+
+  constructor(
+    /** Undefined when the id itself cannot be read. */
+    readonly workerId: number | undefined,
+    readonly column: string,
+    readonly legal: string,
+  ) {
+    super(
+      `The worker table's row ${workerId ?? 'with an unreadable id'} holds a value in column ${column} that is not ` +
+        `${legal}. Correct it, or set the row's del_flag to 1, after which no process uses this worker id.`,
+    );
+  }
+}
+
+/** The column of each value. The heartbeat's is the name that {@link workerRowColumns} gives it. */
+const COLUMN_OF: Readonly<Record<RowField, string>> = {
+  ...{ id: 'id', version: 'version', leaseUntilMs: 'lease_until', lane: 'lane' },
+  ...{ odo0Ms: 'odo0_ms', odo0Seq: 'odo0_seq', odo1Ms: 'odo1_ms', odo1Seq: 'odo1_seq' },
+  ...{ ownVersion: 'own_version', code: 'code', token: 'token', holder: 'holder', layout: 'layout' },
+  heartbeatMs: 'heartbeat_ms',
+};
+
+const TEXTS = ['code', 'token', 'holder', 'layout'];
+const NUMBERS = Object.values(COLUMN_OF).filter((column) => !TEXTS.includes(column) && column !== 'heartbeat_ms');
+
+/** What {@link workerRowColumns} selects, by name. */
+const WORKER_ROW_FIELDS: readonly string[] = [...NUMBERS, ...TEXTS, 'del_flag', 'heartbeat_ms'];
+
+/** What to select, from a table with this alias, for {@link readWorkerRow}. */
+function workerRowColumns(dialect: Dialect, alias: string): string {
+  const plain = [...NUMBERS, ...TEXTS].map((column) => `${alias}.${dialect.quote(column)}`);
+  const heartbeat = dialect.timeAsMs(`${alias}.${dialect.quote('heartbeat_time')}`);
+  return [...plain, `${alias}.${dialect.quote('del_flag')}`, `${heartbeat} AS ${dialect.quote('heartbeat_ms')}`].join(
+    ', ',
+  );
+}
+
+/**
+ * An SQL condition that is true of the rows that {@link readWorkerRow} refuses. It does not find what only SQLite can
+ * store: a fraction in a column of integers, and bytes in a column of texts.
+ */
+function isUnreadable(dialect: Dialect, alias: string): string {
+  const column = (name: string): string => `${alias}.${dialect.quote(name)}`;
+  const isSafe = (sql: string): string => `${sql} BETWEEN ${-Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  const isReadable = [
+    ...NUMBERS.map((name) => isSafe(column(name))),
+    `${column('lane')} IN (0, 1)`,
+    isSafe(dialect.timeAsMs(column('heartbeat_time'))),
+    ...TEXTS.map((name) => `${column(name)} IS NOT NULL`),
+  ];
+  // A comparison with NULL is neither true nor false: such a row is unreadable, too.
+  return `CASE WHEN ${isReadable.join(' AND ')} THEN 0 ELSE 1 END = 1`;
+}
+
+/**
+ * A record as a worker row. Drivers give 64-bit integers as strings, numbers or BigInts, depending on their settings.
+ *
+ * @throws CorruptWorkerRowError for a value that is missing, no integer, or beyond 2^53
+ */
+export function readWorkerRow(record: Readonly<Record<string, unknown>>): WorkerRow {
+  const kept: KeptRow = {
+    integer: (field) => safeInteger(record[COLUMN_OF[field]]),
+    text: (field) => {
+      const value = record[COLUMN_OF[field]];
+      return typeof value === 'string' ? value : undefined;
+    },
+  };
+  return readKeptRow(
+    kept,
+    (field, legal) => new CorruptWorkerRowError(safeInteger(record['id']), COLUMN_OF[field], legal),
+  );
+}
+
+/** Only `del_flag = 2` means not deleted, as in every condition of ours and the original's. */
+function isMarkedDeleted(record: Readonly<Record<string, unknown>>): boolean {
+  return safeInteger(record['del_flag']) !== 2;
+}
+
+/** None for a row that cannot be read: an operator who marks such a row deleted gets rid of it. */
+function readDeletedRow(record: Readonly<Record<string, unknown>>): WorkerRow[] {
+  try {
+    return [readWorkerRow(record)];
+  } catch {
+    return [];
+  }
+}
+
+/** The fields of the state in the records of a look; NULL in a record that is about something else. */
+const STATE_FIELDS: readonly string[] = [
+  'now_ms',
+  'server_term',
+  'format',
+  'known_term',
+  'epoch',
+  'lost_at_ms',
+  'reach_ms',
+  'session_age_ms',
+];
+
+/** The expressions that {@link readState} needs, each with its name. */
+export function stateColumns(dialect: Dialect, table: TableName): string {
+  const kept = (column: string): string => ofState(dialect, table, column);
+  const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map(kept);
+  const sql = [dialect.nowMs, dialect.term, ...state, dialect.sessionAgeMs];
+  return STATE_FIELDS.map((name, index) => `${sql[index]} AS ${name}`).join(', ');
+}
+
+/** The state as it was read, and the age of the session that has read it, ms. */
+export type SeenState = StoreTerm & { readonly sessionAgeMs: number };
+
+/** @throws TableFormatError */
+export function readState(table: TableName, records: readonly Readonly<Record<string, unknown>>[]): SeenState {
+  const record = records.find(({ now_ms }) => now_ms !== null);
+  const nowMs = safeInteger(record?.['now_ms']);
+  if (record === undefined || nowMs === undefined) {
+    throw new DatabaseCallError("the database's clock could not be read", '');
+  }
+  const term = String(record['server_term']);
+  checkFormat(table, record['format']);
+  const knownTerm = record['known_term'];
+  return {
+    nowMs,
+    term,
+    knownTerm: typeof knownTerm === 'string' ? knownTerm : undefined,
+    epoch: safeInteger(record['epoch']) ?? 0,
+    lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
+    reachMs: safeInteger(record['reach_ms']) ?? 0,
+    sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
+  };
+}
+
+/**
+ * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
+ * since.
+ * @param note the epoch to record; whether the server may have lost grants, by the database's clock at this moment
+ */
+export function noteServer(
+  dialect: Dialect,
+  table: TableName,
+  seen: StoreTerm,
+  note: { readonly epoch: number; readonly isNewFailover: boolean; readonly reachMs: number },
+): Statement {
+  const { term, knownTerm } = seen;
+  const { epoch, isNewFailover, reachMs } = note;
+  if (knownTerm === undefined) {
+    const first = { term, epoch: String(epoch), reachMs, ...(isNewFailover && { lostAtMs: dialect.nowMs }) };
+    return insertState(dialect, table, first);
+  }
+  const { values, value } = bindings(dialect);
+  const column = (name: string): string => dialect.quote(name);
+  const changes = [
+    `${column('term')} = ${value(term)}`,
+    `${column('epoch')} = ${value(epoch)}`,
+    ...(isNewFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
+    `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
+  ];
+  const conditions = [
+    `${column('id')} = 1`,
+    `${column('term')} = ${value(knownTerm)}`,
+    `${column('epoch')} = ${value(seen.epoch)}`,
+    `${column('reach_ms')} = ${value(seen.reachMs)}`,
+    isOnServer(dialect, value, term),
+  ];
+  const state = quoteTable(dialect, stateTableOf(table));
+  return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
+}
+
+/** See fencedState. The caller fences the rows on the same server. */
+export function fenceState(dialect: Dialect, table: TableName, term: string): Statement {
+  const { values, value } = bindings(dialect);
+  const column = (name: string): string => dialect.quote(name);
+  const [epoch, lostAtMs] = [column('epoch'), column('lost_at_ms')];
+  const changes = [
+    `${epoch} = CASE WHEN ${epoch} > ${dialect.nowMs} THEN ${epoch} ELSE ${dialect.nowMs} END + ${FENCED_EPOCHS_MS}`,
+    `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
+  ];
+  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
+  const state = quoteTable(dialect, stateTableOf(table));
+  return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions}`, values };
+}
 
 /**
  * The database's clock, every row and every remembered layout as they were at one moment, in one statement: a record of

@@ -17,8 +17,7 @@ import type { TableName } from '../database/table-name.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
-import { noteServer, readState, stateColumns, type SeenState } from './worker-state.js';
-import { insertLayout } from './worker-statements.js';
+import { insertLayout, noteServer, readState, type SeenState, stateColumns } from './worker-statements.js';
 import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {

@@ -1,5 +1,5 @@
 import { safeInteger } from '../database/sql-values.js';
-import { CorruptWorkerRowError, readWorkerRow } from './worker-row-reader.js';
+import { CorruptWorkerRowError, readWorkerRow } from './worker-statements.js';
 
 const RECORD = {
   id: '7',
