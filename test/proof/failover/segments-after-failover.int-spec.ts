@@ -181,6 +181,22 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
     expect((await careful.fresh.reserve({ above: 0n })).first).toBe(100_001n);
   });
 
+  it('begin anew above the skip, at once, where a session that is too old still shows the row', async () => {
+    const way = await openWay();
+    way.pointTo(pair.primary.port);
+    const careless = await open(100_000, way.port);
+    const careful = await open(100_000, way.port, 500);
+    const openedAt = performance.now();
+    await careful.old.reserve({ above: 0n });
+    await pair.addStandby();
+    await pair.holdReplication();
+    expect((await careless.fresh.reserve({ above: 0n })).first).toBe(1n);
+    await pair.divide();
+    way.pointNewOnesTo(pair.primary.port);
+    await until('a session to be too old', () => performance.now() - openedAt > 500);
+    expect((await careful.fresh.reserve({ above: 0n })).first).toBe(100_001n);
+  });
+
   it('are exhausted where the skip does not fit any more', async () => {
     const first = await open(100_000);
     await first.old.reserve({ above: 0n });

@@ -41,7 +41,7 @@ export class StoreCluster {
     const { answer: seen, verdict } = await this.guard.look({
       read,
       judge: (found) => this.judge(found),
-      settle: (look, mustFit) => this.settle(look, mustFit),
+      settle: (_, mustFit) => this.settle(mustFit),
       unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
@@ -72,10 +72,13 @@ export class StoreCluster {
     return { answer, seen, verdict: this.guard.judge(seen) };
   }
 
-  /** @returns the cluster, with the epoch that it is recorded in */
-  private async settle({ seen, verdict }: Look<Seen>, mustFit: boolean): Promise<BelievedServer> {
+  /**
+   * Writes the state in any case: its key's revision rises, and a later look finds a memory that was restored.
+   * @returns the cluster, with the epoch that it is recorded in
+   */
+  private async settle(mustFit: boolean): Promise<BelievedServer> {
     if (mustFit) await this.addWhatIsMissing(this.range!);
-    return verdict.mustRecord ? this.record() : seen;
+    return this.record();
   }
 
   /** Records the cluster that answers, unless another process has done so meanwhile. */

@@ -130,30 +130,32 @@ export class SegmentDatabase {
 
   /**
    * Reads with a statement that also selects the server: over a session that is young enough, and from the primary, once
-   * it is recorded. A statement that finds no row tells of no server either: nothing is judged then.
+   * it is recorded. A statement that finds no row tells of no server either: nothing is judged then. Each look may find
+   * none, as a failover may have lost the row.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
    */
   async primary(read: () => Promise<SqlResult>): Promise<PrimaryAnswer> {
-    const first = (await read()).records;
-    if (first.length === 0) return { records: first, epoch: 0n };
-    let next: SqlResult['records'] | undefined = first;
-    const { answer: records, seen } = await this.guard.look({
-      read: async () => {
-        const found = next ?? (await read()).records;
-        next = undefined;
-        return found;
-      },
-      judge: (found, isFirst) => this.judge(found, isFirst),
-      settle: ({ seen, verdict }) => this.record(seen, verdict.epoch),
-      unsettled: () =>
-        new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
-    });
-    return { records, epoch: BigInt(seen.epoch) };
+    try {
+      const { answer: records, seen } = await this.guard.look({
+        read: async () => {
+          const found = (await read()).records;
+          if (found.length === 0) throw new NoRow();
+          return found;
+        },
+        judge: (found, isFirst) => this.judge(found, isFirst),
+        settle: ({ seen, verdict }) => this.record(seen, verdict.epoch),
+        unsettled: () =>
+          new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
+      });
+      return { records, epoch: BigInt(seen.epoch) };
+    } catch (error) {
+      if (error instanceof NoRow) return { records: [], epoch: 0n };
+      throw error;
+    }
   }
 
   private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
-    const [record] = answer;
-    if (record === undefined) throw new DatabaseCallError('the row was deleted while its server was recorded', '');
+    const record = answer[0]!;
     checkFormat(this.name, record['format']);
     if (this.database.isSessionTooOld(answer, safeInteger(record['session_age_ms']) ?? 0, this.maxSessionAgeMs)) {
       return undefined;
@@ -218,3 +220,6 @@ async function named<T>(what: string, call: Promise<T>): Promise<T> {
     throw new SegmentStoreUnavailableError(what, error);
   }
 }
+
+/** A statement found no row. */
+class NoRow extends Error {}
