@@ -210,8 +210,8 @@ export class PositionAllocator {
       s.stop();
       return refusal;
     }
-    // A held lane is timed: with window -1 every call comes here. So it does after a request above that changed the
-    // tenure, which has ended this window.
+    // A lane that waits for the clock is timed at each call: window -1 is never the present one, so each call comes here.
+    // After a request above that changed the tenure the window has ended, too.
     this.allowRun(s, held ? -1 : window);
     return undefined;
   }

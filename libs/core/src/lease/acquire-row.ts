@@ -351,7 +351,8 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   const rows = table.rows.filter((row) => row.id !== id);
-  // Our own write of a moment ago shows nothing about other layouts; the row as it was found still does.
+  // This process's write has put its own layout into the row. The row as it was found shows how far a former holder of
+  // the same layout was granted.
   if (found.layout === layout.fingerprint) rows.push(found);
   return {
     row: table.rows.find((row) => row.id === id),

@@ -154,7 +154,7 @@ export class ClockJumpDetector {
     this.offset = jumped ? offset : Math.min(this.offset, offset);
     if (reading.processId !== last.processId) return 'its process was copied or restored from a snapshot';
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
-    // By then the lease has run out as well: the suspicion counts for the odometers that its release writes.
+    // By then the lease has run out as well. The suspicion makes its release write the odometers of all that was granted.
     const still = reading.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
     return undefined;

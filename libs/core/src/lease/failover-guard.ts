@@ -199,7 +199,7 @@ export class FailoverGuard {
       const mustFit = this.mustFit(seen, verdict);
       const { size } = this.known;
       const settled = await server.settle(look, mustFit);
-      // Of a layout that was noted meanwhile the server may not have been told.
+      // A layout that was noted meanwhile may have come too late for `settle`: the next look fits the server again.
       if (mustFit && this.known.size === size) this.hasFitted(settled);
     }
     throw server.unsettled();

@@ -218,7 +218,8 @@ export class IssueRate {
   constructor(private readonly monotonic: MonotonicClock) {}
 
   /**
-   * IDs per ms. A rate falls by half at most from one measurement to the next: a lull is no reason for small blocks.
+   * IDs per ms. The rate falls by half at most from one measurement to the next, so that the first block after a quiet
+   * minute is not too small.
    */
   measure(highest: Position): number {
     const atMs = this.monotonic.now();

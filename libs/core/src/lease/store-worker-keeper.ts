@@ -169,7 +169,10 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     );
   }
 
-  /** A crash or a rolling update needs rows that no process holds. A range of one row is meant that way. */
+  /**
+   * A crash or a rolling update needs rows that no process holds. An operator who configures a range of one row knows
+   * that there is no spare one: no warning then.
+   */
   private warnOfFewWorkers({ total, live }: Pick<WorkerCensus, 'total' | 'live'>): void {
     const held = live + 1;
     if (total === 1 || held <= total / 2) return;

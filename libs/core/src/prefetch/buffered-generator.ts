@@ -59,8 +59,8 @@ export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
 
   async idAsync(find: () => One, wait?: WaitOptions): Promise<bigint> {
     const prefetcher = find();
-    const { taken, epoch } = await prefetcher.takeSoon(1, takeOne, wait);
-    return prefetcher.generation === epoch ? taken : this.idAsync(find, wait);
+    const { taken, generation } = await prefetcher.takeSoon(1, takeOne, wait);
+    return prefetcher.generation === generation ? taken : this.idAsync(find, wait);
   }
 
   protected write<Batch>(prefetcher: One, order: BatchRequest<Batch>): void {
@@ -69,14 +69,14 @@ export class BufferedOutputs<One extends Prefetcher> extends Outputs<One> {
 
   protected async writeAsync<Batch>(find: () => One, order: BatchRequest<Batch>, wait?: WaitOptions): Promise<void> {
     const prefetcher = find();
-    const { taken, epoch } = await prefetcher.takeSoon(order.count, (buffer) => buffer.take(order.count), wait);
+    const { taken, generation } = await prefetcher.takeSoon(order.count, (buffer) => buffer.take(order.count), wait);
     const slice = taken.sliceOf(order);
     for (let from = 0; from < order.count; from += slice) {
       if (from > 0) await this.yieldToEventLoop();
       taken.write(order, from, Math.min(from + slice, order.count));
     }
     // The process was copied meanwhile: the copy hands these out.
-    if (prefetcher.generation !== epoch) await this.writeAsync(find, order, wait);
+    if (prefetcher.generation !== generation) await this.writeAsync(find, order, wait);
   }
 
   private yieldToEventLoop(): Promise<void> {

@@ -119,7 +119,7 @@ export interface Batch {
 export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   /** True when the code made room for others: a caller that still has this must look the code up again. */
   isDropped = false;
-  /** Counts how often all IDs taken before became those of a copy of this process. */
+  /** Rises when this process may be a copy of another: no caller gets IDs that were taken in an earlier generation. */
   generation = 0;
   readonly buffer: B;
   private readonly waiters: WaiterQueue;
@@ -180,15 +180,15 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
   }
 
   /**
-   * Settles with what `take` takes, once so many are at hand and it is this caller's turn, and with the epoch then.
+   * Settles with what `take` takes, once so many are at hand and it is this caller's turn, and with the generation then.
    * @throws RaindropError, or rejects with it; the signal's reason
    */
   takeSoon<Taken>(
     count: number,
     take: (buffer: IdBuffer) => Taken,
     wait?: WaitOptions,
-  ): Promise<{ readonly taken: Taken; readonly epoch: number }> {
-    return this.soon({ count, take: () => ({ taken: take(this.buffer), epoch: this.generation }) }, wait);
+  ): Promise<{ readonly taken: Taken; readonly generation: number }> {
+    return this.soon({ count, take: () => ({ taken: take(this.buffer), generation: this.generation }) }, wait);
   }
 
   /** Settles when an ID is at hand, without taking it. @throws as {@link takeSoon} */
@@ -407,9 +407,9 @@ interface FetchListener<Answer> {
   recovered(): void;
 }
 
-/** A call of the source; its answer counts while the epoch lasts. */
+/** A call of the source. Its answer is discarded when the fetcher was told to forget since, which begins a new round. */
 interface Call {
-  readonly epoch: number;
+  readonly round: number;
 }
 
 /**
@@ -420,7 +420,7 @@ export class Fetcher<Answer> {
   /** Why the last call failed; undefined since one succeeded. */
   lastError: RaindropError | undefined;
   private current: Call | undefined;
-  private epoch = 0;
+  private round = 0;
   private isStopped = false;
   private failuresInARow = 0;
   private pauseUntil = Number.NEGATIVE_INFINITY;
@@ -445,13 +445,13 @@ export class Fetcher<Answer> {
   /** Begins a call unless one is under way, or it is too early. */
   begin(fetch: () => Promise<Answer>): void {
     if (!this.isReady) return;
-    this.current = { epoch: this.epoch };
+    this.current = { round: this.round };
     void this.run(this.current, fetch);
   }
 
   /** Discards the answers of all calls under way. */
   forget(): void {
-    this.epoch++;
+    this.round++;
     this.end();
   }
 
@@ -481,7 +481,7 @@ export class Fetcher<Answer> {
   }
 
   private land(call: Call, answer: Answer): void {
-    if (call.epoch !== this.epoch) return this.policy.discard(answer);
+    if (call.round !== this.round) return this.policy.discard(answer);
     const isLate = call !== this.current;
     if (!isLate) {
       this.lastError = undefined;

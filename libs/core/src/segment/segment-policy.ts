@@ -187,20 +187,22 @@ const CALM_MS = 60_000;
  * How many numbers are to be at hand. Without a chain it is a share of the step. A chain keeps whole segments ahead:
  * twice as many after an underrun, within its budget of numbers, and half after a minute without.
  *
- * It counts the numbers that are left here. The distance between values says nothing once others draw from the same row.
+ * It counts the numbers that are left in this process: the difference of two numbers says nothing when other processes
+ * reserve from the same row in between.
  * Source of the chain: CosId's SegmentChainId.
  */
 export class PrefetchDistance {
-  private segments: number;
+  /** So many steps are kept ahead; without a chain a fraction of one. */
+  private stepsAhead: number;
   private calmSince = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: Pick<ResolvedSegmentOptions, 'prefetchBelow' | 'chain'>) {
-    this.segments = options.chain?.safeDistance ?? options.prefetchBelow;
+    this.stepsAhead = options.chain?.safeDistance ?? options.prefetchBelow;
   }
 
   /** With fewer numbers than these the next are fetched. */
   numbers(step: number): number {
-    return Math.min(this.segments * step, this.options.chain?.maxBuffered ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.stepsAhead * step, this.options.chain?.maxBuffered ?? Number.POSITIVE_INFINITY);
   }
 
   /** Numbers have come. @param afterUnderrun whether a caller had found too few @param at monotonic ms */
@@ -208,9 +210,9 @@ export class PrefetchDistance {
     const { chain } = this.options;
     if (chain === undefined) return;
     if (afterUnderrun) {
-      if (this.segments * step < chain.maxBuffered) this.segments *= 2;
+      if (this.stepsAhead * step < chain.maxBuffered) this.stepsAhead *= 2;
     } else if (at - this.calmSince > CALM_MS) {
-      this.segments = Math.max(chain.safeDistance, Math.floor(this.segments / 2));
+      this.stepsAhead = Math.max(chain.safeDistance, Math.floor(this.stepsAhead / 2));
     } else return;
     this.calmSince = at;
   }

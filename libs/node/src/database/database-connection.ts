@@ -188,7 +188,7 @@ export class DatabaseConnection implements Connection {
     for (const statement of [freshReads, termSession]) {
       if (statement === undefined) continue;
       await connection.query(statement, []).catch((error: unknown) => {
-        // What a server does not know is no reason to do without it.
+        // A server without terms refuses the statement, and is used without one.
         if (!this.dialect.lacksTerm(driverCodeOf(error))) throw error;
       });
     }
@@ -225,8 +225,8 @@ export class SessionAge {
   /**
    * Hears the age that the server tells, and at the first answer of a connection what kind it is. A difference that grows
    * later makes the session older: it is a clock that stood still here, or was set there.
-   * @returns the age by which the session is judged, ms: the larger of the two; 0 behind a pooler, and without end when
-   * another connection is needed whatever the limit
+   * @returns the age by which the session is judged, ms: the larger of the two; 0 behind a pooler; infinite when
+   * another connection is needed, whatever the limit
    */
   of(connection: Connection, ownAgeMs: number, serverAgeMs: number): number {
     if (!this.heard.has(connection)) {

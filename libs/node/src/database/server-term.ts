@@ -1,7 +1,7 @@
 import { RetryableError } from '@raindrop/core/internal';
 import type { Bind, Dialect } from './dialect.js';
 
-/** What a server that is a replica gives for its term. */
+/** The term that a dialect's SQL answers on a replica. */
 export const REPLICA = 'replica';
 
 /** The database answered from a replica, whose rows may be older than what the primary has acknowledged. */

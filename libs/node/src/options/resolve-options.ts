@@ -82,7 +82,8 @@ export function resolveSnowflakeOptions<More extends object>(
   const reader = new OptionReader(options);
   const own = readOptions(reader, snowflakeOptions);
   const { idSource } = own;
-  // Of a ready layout a row for each worker id would be created; who creates none has them all.
+  // A worker table gets a row for each worker id: without a named range a ready layout uses at most so many ids. With an
+  // assigner that creates no rows it uses all.
   const most = needsNoRows(reader.value('workerIdAssigner')) ? undefined : MAX_DEFAULT_WORKERS;
   const isUnnamed = namesNoLayout(reader);
   const layout = isUnnamed && idSource !== undefined ? undefined : readAnyLayout(reader, nowMs, most, LASTING_LAYOUT);

@@ -45,7 +45,7 @@ export function attachSnowflakes(
     makeSqliteExact(dataSource);
     endSqliteTransactions(dataSource);
   }
-  // A foreign key with a transformer of the user's own is the user's.
+  // A foreign key with a transformer of the application keeps it.
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];
   checkWrittenValues(dataSource.driver);

@@ -176,8 +176,8 @@ return answer(1)
 
 /**
  * Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
- * than that of any other server, by ARGV[4] ms, and a loss that a clock of the past has put into the future is one of
- * now.
+ * than that of any other server, by ARGV[4] ms. A loss whose time lies in the future, because a clock was wrong when it
+ * was recorded, counts as one of now.
  */
 const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
 lostAt = math.min(lostAt, now)
