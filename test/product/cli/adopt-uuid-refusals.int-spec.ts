@@ -76,7 +76,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
   ];
 
   it.each([
-    { args: ['plain'], code: 2, says: 'UUIDs of version 4, which do not tell when they were made' },
+    { args: ['plain'], code: 2, says: 'UUIDs of version 4, which do not tell when they were created' },
     { args: ['plain', '--order-by', 'made'], code: 2, says: 'it is NULL in 1 of 1 rows' },
     { args: ['plain', '--order-by', 'nothing'], code: 2, says: '--order-by nothing' },
     { args: ['plain,loose'], code: 1, says: 'loose.id is not unique by itself' },

@@ -257,7 +257,7 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
     const [day] = new Date().toISOString().split('T') as [string];
     expect(await raindropHere([...args, '--order-by', 'id', ...layout, '--start', day])).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: expect.stringContaining('orders has 20 rows, and below the IDs') as string,
+      stderr: expect.stringContaining('orders has 20 rows. Below the IDs') as string,
     });
   });
 
