@@ -12,7 +12,8 @@ import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@rai
 /** The options that only an application has. */
 export const applicationOptions = {
   /**
-   * Warn, 10 s after the start, when nobody listens to SIGTERM or SIGINT: the worker id would not be given back.
+   * Warn, 10 s after the start, when the process has no listener for SIGTERM or SIGINT: the worker id would not be given
+   * back.
    * False where something else calls `app.close()`. Refused with `idSource`, which leaves nothing to give back.
    * @range true, false @defaultValue true
    */

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 /** More than the pool has connections. */
 const MANY = 25;
 
-// An error that nobody listens to would end the process; here it fails the test that runs.
+// An error without a listener would end the process; here it fails the test that runs.
 describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('The pool of the demo, which %s refuses', (kind) => {
   let server: TestDatabase;
   const proxies: RefusingProxy[] = [];

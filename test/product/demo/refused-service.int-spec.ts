@@ -20,7 +20,7 @@ function saysWhy(ids: IdService, driverCode: string): boolean {
   return status.idMode === 'snowflake' && String(status.lastError?.message).includes(driverCode);
 }
 
-// Whatever nobody listens to would end the process; here it fails the test that runs.
+// An error without a listener would end the process; here it fails the test that runs.
 describe.each([
   ['MariaDB', refusingMariadb],
   ['PostgreSQL', refusingPostgres],

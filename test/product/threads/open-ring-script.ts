@@ -1,7 +1,7 @@
 import { openSharedIds } from '../../../libs/node/src/threads/shared-id-ring.js';
 import { openRing, startThread } from './real-ring.js';
 
-/** A process that leaves its ring open, with somebody who listens for more, and ends by itself. */
+/** A process that leaves its ring open, with a listener that waits for more IDs, and ends by itself. */
 async function main(): Promise<void> {
   const ring = openRing({ boostPower: 0 });
   const ids = openSharedIds(ring.handle);

@@ -261,7 +261,7 @@ interface Meeting {
   /** This host's clock and the original's, ahead of the database's. */
   readonly aheadMs?: number;
   readonly originalAheadMs?: number;
-  /** By how much our clock is put forward once nobody can check it. */
+  /** By how much this host's clock is put forward while the keeper has no database to compare it with. */
   readonly jumpMs?: number;
   readonly original?: OriginalOptions;
   readonly code?: string;

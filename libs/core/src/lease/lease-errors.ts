@@ -91,7 +91,7 @@ export class NoFreeWorkerError extends RetryableError {
         (freeAtMs === undefined ? '' : `The next can come free at ${new Date(freeAtMs).toISOString()}. `) +
         (barredForMs === 0
           ? ''
-          : `The database has failed over or lost rows, and may have lost commits: rows that nobody holds can be used in ${barredForMs} ms. `) +
+          : `The database has failed over or lost rows, and may have lost commits: rows that no process holds can be used in ${barredForMs} ms. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
     );
   }

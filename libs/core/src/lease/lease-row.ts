@@ -60,7 +60,7 @@ export class LeaseRow {
     if (sent !== undefined && row.version === this.version + 1) return { kind: 'executed', row, write: sent };
     if (this.pastTokens.has(row.token)) return { kind: 'regressed', row };
     if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
-    return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'somebody else' : row.holder}` };
+    return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'another process' : row.holder}` };
   }
 
   private moveTo(version: number, token: string): void {

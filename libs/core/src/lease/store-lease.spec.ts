@@ -251,7 +251,7 @@ describe('another layout that came in while a lease had run out', () => {
   });
 });
 
-describe('a keeper that nobody tells what was issued', () => {
+describe('a keeper whose generator does not say what was issued', () => {
   it('takes all that was granted for issued', async () => {
     const layout = { timeUnit: 'hour', timeStampLength: 45, serviceMaxWorkId: 1 } as const;
     const bench = await KeeperBench.started({ layout, reports: false });

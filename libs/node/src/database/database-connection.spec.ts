@@ -115,7 +115,7 @@ describe('the sockets of a connection', () => {
     const sockets = new ConnectionSockets();
     const socket = made(sockets);
     const driver = new EventEmitter();
-    // As mysql2 passes it on, with or without somebody who listens.
+    // As mysql2 passes it on, with or without a listener.
     socket.on('error', (error) => driver.emit('error', error));
     socket.on('data', () => driver.emit('error', new Error('out of order')));
     expect(socket.emit('data', 'a packet')).toBe(true);

@@ -10,7 +10,7 @@ import { openStore, takeRow } from '../../../../test/support/stores/open-store.j
 import { OwnDatabase } from './own-database.js';
 
 overBothPorts(() => {
-  // An error that nobody listens to would end the process; here it fails the test that runs.
+  // An error without a listener would end the process; here it fails the test that runs.
   describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a connection that %s refuses', (kind) => {
     let server: TestDatabase;
     let proxy: RefusingProxy;

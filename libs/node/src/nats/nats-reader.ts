@@ -116,7 +116,7 @@ export async function led<T>(withinMs: number, step: () => Promise<T>): Promise<
       return await step();
     } catch (error) {
       if (!NO_ANSWER_CODES.includes(nameOf(error))) throw error;
-      if (monotonicClock.now() > giveUpAt) throw new Error('JetStream is off, or nobody leads the bucket');
+      if (monotonicClock.now() > giveUpAt) throw new Error('JetStream is off, or the bucket has no leader');
     }
     await hostTimers.sleep(AGAIN_MS);
   }

@@ -36,7 +36,7 @@ export type ResolvedServiceOptions = ResolvedSnowflakeOptions | ResolvedSegmentM
 
 /**
  * Checks all options at once.
- * @param readMore reads options that are somebody's own, with the same reader
+ * @param readMore reads the caller's own options with the same reader, so that all problems are reported together
  * @throws ConfigurationError naming every option that is wrong
  */
 export function resolveServiceOptions<More extends object>(

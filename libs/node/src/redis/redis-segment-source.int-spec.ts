@@ -296,7 +296,7 @@ describe('A range that comes back', () => {
 /** More than all poppers have under way. */
 const ENOUGH = 1_000;
 
-/** Nobody is too slow for these, on a busy machine either. */
+/** Long enough for the server and for this process on a busy machine. */
 const PATIENT: Partial<RedisBufferOptions> = { redisTimeoutMs: 20_000, refillWaitMs: 20_000 };
 
 describe('Ranges in a Redis that', () => {
