@@ -1,4 +1,4 @@
-# The ID service (apps/demo): docs/operations.md#deploying-the-id-service says how to run it.
+# The ID service (apps/id-service): docs/operations.md#deploying-the-id-service says how to run it.
 
 # Nothing is compiled: better-sqlite3 13 brings its binaries.
 FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS build
@@ -31,4 +31,4 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is process 1 and gets the signal itself: requests are served to their end, then the worker id is given back.
 STOPSIGNAL SIGTERM
-CMD ["node", "dist/apps/demo/main.js"]
+CMD ["node", "dist/apps/id-service/main.js"]

@@ -103,7 +103,7 @@ export const packages = [
     },
   },
   {
-    // The demo and the examples use what applications use.
+    // The service and the examples use what applications use.
     files: ['apps/**/*.ts', 'examples/**/*.ts'],
     rules: {
       'no-restricted-imports': [

@@ -12,7 +12,7 @@ const slow = [
   'test/proof/chaos/',
   'test/product/cli/(adopt|init-project)',
   'test/proof/contract/concurrent-acquirers',
-  'test/product/demo/(refused-pool|refused-service|silent-database)',
+  'test/product/service/(refused-pool|refused-service|silent-database)',
   'test/published/docs/getting-started-guide',
   'test/product/examples/',
   'test/proof/failover/',
@@ -38,7 +38,7 @@ const shared = [
 /** What takes longest begins first, or the run waits for it at its end with one core idle. */
 const longest = [
   'test/proof/simulation/uniqueness',
-  'test/product/demo/demo-processes',
+  'test/product/service/service-processes',
   'test/proof/chaos/chaos.e2e',
   'test/product/cluster-ids/cluster-ids.e2e',
   'libs/node/src/state-file/state-file.e2e',

@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DEMO = fileURLToPath(new URL('../../dist/apps/demo/main.js', import.meta.url));
+const SERVICE = fileURLToPath(new URL('../../dist/apps/id-service/main.js', import.meta.url));
 const BARE = fileURLToPath(new URL('./http-bare.mjs', import.meta.url));
 
-/** The built demo on SQLite, in a directory of its own. */
-export async function startDemo() {
-  if (!existsSync(DEMO)) throw new Error('The demo is not built: npm run build');
+/** The built service on SQLite, in a directory of its own. */
+export async function startServiceProcess() {
+  if (!existsSync(SERVICE)) throw new Error('The service is not built: npm run build');
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-bench-'));
   const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
   try {
-    const { url, stop } = await start([DEMO], directory);
+    const { url, stop } = await start([SERVICE], directory);
     return { url, stop: () => stop().finally(removeDirectory) };
   } catch (error) {
     removeDirectory();

@@ -1,7 +1,7 @@
 // The load comes from this process, so that on two cores it and the server have one each.
 import autocannon from 'autocannon';
 import { median } from 'simple-statistics';
-import { startBare, startDemo } from '../parts/http-servers.mjs';
+import { startBare, startServiceProcess } from '../parts/http-servers.mjs';
 
 export const question = 'How much of a bare Fastify server is left in the ID service?';
 
@@ -17,7 +17,7 @@ const LOOK_MS = 100;
 
 const NOTE = 'the same bytes, standing ready, under the same headers';
 
-/** One code's sequence holds 262,144 IDs a second in the demo's layout: with 400 of them capacity does not decide. */
+/** One code's sequence holds 262,144 IDs a second in the service's layout: with 400 of them capacity does not decide. */
 const CODES = 400;
 
 const KINDS = [
@@ -33,30 +33,30 @@ const KINDS = [
 export async function measure() {
   const figures = [];
   const ratios = [];
-  const demo = await startDemo();
+  const service = await startServiceProcess();
   try {
     for (const kind of KINDS) {
-      const rates = await compare(demo, kind);
+      const rates = await compare(service, kind);
       const figure = (server, rate) => ({ name: `${kind.name}: ${server}`, value: median(rate), unit: 'requests/s' });
-      figures.push(figure('demo', rates.demo), figure('bare Fastify', rates.bare));
-      const value = median(rates.demo.map((rate, round) => rate / rates.bare[round]));
-      ratios.push({ name: `${kind.name}: demo / bare Fastify`, value, atLeast: kind.atLeast, note: NOTE });
+      figures.push(figure('service', rates.service), figure('bare Fastify', rates.bare));
+      const value = median(rates.service.map((rate, round) => rate / rates.bare[round]));
+      ratios.push({ name: `${kind.name}: service / bare Fastify`, value, atLeast: kind.atLeast, note: NOTE });
     }
   } finally {
-    await demo.stop();
+    await service.stop();
   }
   return { figures, ratios };
 }
 
-/** Requests per second of the demo and of a bare server that always sends one of its answers, round by round. */
-async function compare(demo, kind) {
-  await checkAnswers(demo, kind);
-  const bare = await startBare(await answerOf(demo, kind.paths[0]));
+/** Requests per second of the service and of a bare server that always sends one of its answers, round by round. */
+async function compare(service, kind) {
+  await checkAnswers(service, kind);
+  const bare = await startBare(await answerOf(service, kind.paths[0]));
   try {
-    const rates = { demo: [], bare: [] };
-    for (const server of [demo, bare]) await load(server, kind, WARM_UP_S);
+    const rates = { service: [], bare: [] };
+    for (const server of [service, bare]) await load(server, kind, WARM_UP_S);
     for (let round = 0; round < ROUNDS; round++) {
-      rates.demo.push(await load(demo, kind, ROUND_S));
+      rates.service.push(await load(service, kind, ROUND_S));
       rates.bare.push(await load(bare, kind, ROUND_S));
     }
     return rates;

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { originalTableSql } from '../../support/stores/original-table.js';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import {
   databaseKinds,
   testDatabase,

@@ -1,4 +1,4 @@
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { using, type Adoption } from './adoption.js';
 import { jsonHere } from './cli-in-process.js';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import {
   databaseKinds,
   testDatabase,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import {
   databaseKinds,
   testDatabase,

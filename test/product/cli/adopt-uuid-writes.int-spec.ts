@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { jsonHere } from './cli-in-process.js';
 import { compiledMigration } from './compiled-migration.js';

@@ -1,4 +1,4 @@
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { using } from './adoption.js';
 import { inPieces } from './in-pieces.js';

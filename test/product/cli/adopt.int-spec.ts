@@ -3,7 +3,7 @@ import { IdService, RaindropModule } from '@raindrop/nestjs';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { NewLine, NewOrder, OldLine, OldOrder } from './adopted-entities.js';
 import { using, type Adoption } from './adoption.js';

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } fr
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { run } from '../../support/processes/run.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DataSource } from 'typeorm';
 import { runCli } from '../../../libs/cli/src/run-cli.js';
-import { databaseUrl } from '../demo/demo-process.js';
+import { databaseUrl } from '../service/service-process.js';
 import { serverUrl } from '../../support/servers/server-url.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { until } from '../../support/until.js';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDemo } from '../demo/demo-process.js';
+import { startServiceProcess } from '../service/service-process.js';
 
-/** The demo with its page, and with a database of its own. */
+/** The service with its page, and with a database of its own. */
 export interface PageService {
   readonly url: string;
   /** Where its database lies. */
@@ -17,7 +17,7 @@ export interface PageServiceOptions {
   readonly port?: number;
   /** Without one the worker table is off. */
   readonly apiKey?: string;
-  /** Default: the demo's own. */
+  /** Default: the service's own. */
   readonly leaseMs?: number;
   /** Another service's, to share its database. */
   readonly folder?: string;
@@ -25,7 +25,7 @@ export interface PageServiceOptions {
 
 export async function startService({ port, apiKey, leaseMs, folder }: PageServiceOptions): Promise<PageService> {
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'raindrop-page-')));
-  const demo = await startDemo({
+  const service = await startServiceProcess({
     cwd,
     environment: {
       PORT: String(port ?? 0),
@@ -34,10 +34,10 @@ export async function startService({ port, apiKey, leaseMs, folder }: PageServic
     },
   });
   return {
-    url: demo.url,
+    url: service.url,
     folder: cwd,
     stop: async (signal) => {
-      await demo.stop(signal);
+      await service.stop(signal);
       if (folder === undefined) await rm(cwd, { recursive: true, force: true });
     },
   };

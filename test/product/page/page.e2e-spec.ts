@@ -1,6 +1,6 @@
 import { parseId } from '@raindrop/core';
 import type { Browser, Page } from 'playwright-core';
-import { demoLayout } from '../../../apps/demo/src/demo-layout.js';
+import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
 import { createLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { openChromium } from './chromium.js';
 import { until } from '../../support/until.js';
@@ -10,7 +10,7 @@ import { readNewId } from './read-new-id.js';
 import { shows } from './shows.js';
 
 const API_KEY = 'key-of-the-page-tests';
-const layout = createLayout(demoLayout, Date.now());
+const layout = createLayout(serviceLayout, Date.now());
 
 /** The number in a text such as `1,204`. */
 const numberIn = async (page: Page, selector: string): Promise<number> =>

@@ -2,10 +2,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { IdService, openIdService, RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity } from 'typeorm';
-import { demoLayout } from '../../../apps/demo/src/demo-layout.js';
+import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
 import { remoteIds, type RemoteIdsOptions } from '../../../libs/node/src/remote/remote-ids.js';
 import type { RemoteIdSource } from '../../../libs/node/src/remote/remote-id-source.js';
-import type { DemoProcess } from '../demo/demo-process.js';
+import type { ServiceProcess } from '../service/service-process.js';
 import { repeated } from '../../support/processes/repeated.js';
 import { leaseStatus } from '../../support/module/lease-status.js';
 import { startApp, typeorm } from '../../support/module/module-fixture.js';
@@ -33,7 +33,7 @@ const PATIENCE_MS = 60_000;
 
 let database: TestDatabase;
 let port: number;
-let service: DemoProcess;
+let service: ServiceProcess;
 const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
@@ -127,9 +127,9 @@ describe('IDs of a service elsewhere', () => {
 
   it('refuses layout options that are not the service’s, and accepts those that are', async () => {
     const idSource = source();
-    const app = await startApp([RaindropModule.forRoot({ ...demoLayout, idSource })]);
+    const app = await startApp([RaindropModule.forRoot({ ...serviceLayout, idSource })]);
     await app.close();
-    const other = { ...demoLayout, startTimeStamp: '2025-01-01' };
+    const other = { ...serviceLayout, startTimeStamp: '2025-01-01' };
     await expect(startApp([RaindropModule.forRoot({ ...other, idSource })])).rejects.toMatchObject({
       errorCode: 'REMOTE_LAYOUT',
     });

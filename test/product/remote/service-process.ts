@@ -1,8 +1,8 @@
 import type { DataSourceOptions } from 'typeorm';
-import { databaseUrl, startDemo, type DemoProcess } from '../demo/demo-process.js';
+import { databaseUrl, startServiceProcess, type ServiceProcess } from '../service/service-process.js';
 
-/** Starts the demo as an ID service for clients. */
-export function startService(database: DataSourceOptions, port: number): Promise<DemoProcess> {
+/** Starts the service as an ID service for clients. */
+export function startService(database: DataSourceOptions, port: number): Promise<ServiceProcess> {
   const environment = { RAINDROP_LEASE_MS: '60000', PORT: String(port) };
-  return startDemo({ databaseUrl: databaseUrl(database), environment });
+  return startServiceProcess({ databaseUrl: databaseUrl(database), environment });
 }

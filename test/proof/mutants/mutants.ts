@@ -366,11 +366,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'aborted-body-taken-for-the-database',
     breaks: 'A client that leaves in mid-body is no failure of the database.',
-    file: 'apps/demo/src/http/problem.filter.ts',
+    file: 'apps/id-service/src/http/problem.filter.ts',
     find: 'isEndOfConnection(thrown, request, reply) ? connectionClosed() : thrown',
     replace: 'thrown',
     tier: 1,
-    spec: 'test/product/demo/gone-clients.int-spec.ts',
+    spec: 'test/product/service/gone-clients.int-spec.ts',
     test: 'Clients that leave in the midst of a body',
   },
   {

@@ -1,4 +1,4 @@
-import { readDemoConfig } from '../../../apps/demo/src/demo-config.js';
+import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
 import { COMPOSE_PASSWORD, serverFacts } from '../../support/servers/server-kind.js';
 import { imageEnvironment } from './dockerfile.js';
 import { readData, readText } from './read-deployment.js';
@@ -31,7 +31,7 @@ describe('docker-compose.yml', () => {
 
   it('leads the service to the database that it makes, once that is healthy', () => {
     const DATABASE_URL = raindrop!.environment!['DATABASE_URL']!.replace(/\$\{\w+:-(\w+)\}/, '$1');
-    const { database, port } = readDemoConfig({ ...imageEnvironment(), ...raindrop!.environment, DATABASE_URL });
+    const { database, port } = readServiceConfig({ ...imageEnvironment(), ...raindrop!.environment, DATABASE_URL });
     const url = new URL((database as { url: string }).url);
     expect(url.protocol).toBe('mysql:');
     expect(Object.keys(services)).toContain(url.hostname);
@@ -43,7 +43,7 @@ describe('docker-compose.yml', () => {
 
   it('takes images by their digest', () => {
     const { raindrop: ours, ...others } = services;
-    expect(ours!.image).toBe('raindrop-demo');
+    expect(ours!.image).toBe('raindrop-id-service');
     for (const { image } of Object.values(others)) expect(image).toMatch(/^\w+:[\d.]+@sha256:[\da-f]{64}$/);
   });
 

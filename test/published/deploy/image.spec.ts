@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
-import { readDemoConfig } from '../../../apps/demo/src/demo-config.js';
-import { HealthController } from '../../../apps/demo/src/health/health.controller.js';
+import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
+import { HealthController } from '../../../apps/id-service/src/health/health.controller.js';
 import { all, execForm, imageEnvironment, last } from './dockerfile.js';
 import { readData, readText } from './read-deployment.js';
 import { routesOf } from './routes-of.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const SOURCES = ['apps/demo/src', 'libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
+const SOURCES = ['apps/id-service/src', 'libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
 
 /** Named in no import: TypeORM takes the driver that DATABASE_URL needs, Swagger on Fastify its file server. */
 const LOADED_BY_OTHERS = ['better-sqlite3', 'mysql2', 'pg', '@fastify/static'];
@@ -107,18 +107,20 @@ describe('The Dockerfile', () => {
   });
 
   it('starts what nest build has built, as process 1, not as root', () => {
-    const { compilerOptions } = readData<{ compilerOptions: { outDir: string } }>('apps/demo/tsconfig.app.json');
-    const { entryFile } = readData<{ projects: { demo: { entryFile: string } } }>('nest-cli.json').projects.demo;
-    const built = posix.join('apps/demo', compilerOptions.outDir, `${entryFile}.js`);
+    const { compilerOptions } = readData<{ compilerOptions: { outDir: string } }>('apps/id-service/tsconfig.app.json');
+    const { entryFile } = readData<{ projects: { 'id-service': { entryFile: string } } }>('nest-cli.json').projects[
+      'id-service'
+    ];
+    const built = posix.join('apps/id-service', compilerOptions.outDir, `${entryFile}.js`);
     expect(execForm('CMD')).toEqual(['node', built]);
     expect(last('USER')).toBe('node');
     expect(last('STOPSIGNAL')).toBe('SIGTERM');
   });
 
   it('has an environment that the service understands, and asks for its health where it listens', () => {
-    const config = readDemoConfig(imageEnvironment());
+    const config = readServiceConfig(imageEnvironment());
     expect(config).toMatchObject({ host: '0.0.0.0', port: Number(last('EXPOSE')) });
-    expect(config.port).toBe(readDemoConfig({}).port);
+    expect(config.port).toBe(readServiceConfig({}).port);
     const [program, flag, script] = execForm('HEALTHCHECK');
     expect([program, flag]).toEqual(['node', '-e']);
     const path = /process\.env\.PORT \+ '([^']+)'/.exec(script!)![1];
@@ -127,7 +129,7 @@ describe('The Dockerfile', () => {
   });
 
   it('owns the folder of the default database, which is all that is ever written', () => {
-    const { database } = readDemoConfig(imageEnvironment());
+    const { database } = readServiceConfig(imageEnvironment());
     const folder = posix.join(last('WORKDIR'), posix.dirname((database as { database: string }).database));
     expect(last('VOLUME')).toBe(folder);
     expect(last('RUN')).toBe(`install --directory --owner=node --group=node ${posix.basename(folder)}`);

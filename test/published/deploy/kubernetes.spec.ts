@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readDemoConfig } from '../../../apps/demo/src/demo-config.js';
-import { HealthController } from '../../../apps/demo/src/health/health.controller.js';
-import { MetricsController } from '../../../apps/demo/src/metrics/metrics.controller.js';
+import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
+import { HealthController } from '../../../apps/id-service/src/health/health.controller.js';
+import { MetricsController } from '../../../apps/id-service/src/metrics/metrics.controller.js';
 import { readData, readText } from './read-deployment.js';
 import { routesOf } from './routes-of.js';
 
 const FOLDER = 'deploy/kubernetes';
 
-/** Answers under way are cut off after this time: apps/demo/src/drain.ts. */
+/** Answers under way are cut off after this time: apps/id-service/src/drain.ts. */
 const LAST_ANSWERS_SECONDS = 5;
 
 interface Probe {
@@ -72,16 +72,16 @@ describe('The Kubernetes manifests', () => {
       { configMapRef: { name: config.metadata.name } },
       { secretRef: { name: secret.metadata.name } },
     ]);
-    const source = readText('apps/demo/src/demo-config.ts');
+    const source = readText('apps/id-service/src/service-config.ts');
     for (const name of Object.keys(environment)) expect(source).toContain(`'${name}'`);
     for (const value of Object.values(environment)) expect(typeof value).toBe('string');
-    const { host, port: listensOn, database } = readDemoConfig(environment);
+    const { host, port: listensOn, database } = readServiceConfig(environment);
     expect({ host, listensOn }).toEqual({ host: '0.0.0.0', listensOn: port.containerPort });
     expect(database.type).toBe('mysql');
   });
 
   it('have twice as many worker ids as pods, those of a rolling update included', () => {
-    const { workers } = readDemoConfig(environment);
+    const { workers } = readServiceConfig(environment);
     const pods = spec.replicas + spec.strategy.rollingUpdate.maxSurge;
     expect(workers.max - workers.min + 1).toBeGreaterThanOrEqual(2 * pods);
   });
@@ -103,9 +103,9 @@ describe('The Kubernetes manifests', () => {
   it('leave time to forget the pod, to answer and to give the worker id back', () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
-    const drain = readDemoConfig(environment).drainMs / 1_000;
+    const drain = readServiceConfig(environment).drainMs / 1_000;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drain + LAST_ANSWERS_SECONDS + 5);
-    expect(readText('apps/demo/src/drain.ts')).toContain(`LAST_ANSWERS_MS = ${LAST_ANSWERS_SECONDS}_000`);
+    expect(readText('apps/id-service/src/drain.ts')).toContain(`LAST_ANSWERS_MS = ${LAST_ANSWERS_SECONDS}_000`);
   });
 
   it('lead Service and PodDisruptionBudget to the pods', () => {
@@ -131,7 +131,7 @@ describe('The Kubernetes manifests', () => {
       expect(from).toHaveLength(1);
       expect(ports).toEqual([{ port: port.name }]);
     }
-    const { database } = readDemoConfig(environment);
+    const { database } = readServiceConfig(environment);
     const asked = policy.egress.flatMap(({ ports }) => ports.map((each) => each.port));
     expect(asked).toEqual(expect.arrayContaining([53, Number(new URL((database as { url: string }).url).port)]));
     expect(new Set(asked)).toEqual(new Set([53, 3306, 5432]));

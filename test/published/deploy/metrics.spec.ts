@@ -1,7 +1,7 @@
 import { createLayout } from '@raindrop/core';
 import { resolveLeaseOptions } from '@raindrop/core/internal';
-import { readDemoConfig } from '../../../apps/demo/src/demo-config.js';
-import { demoLayout } from '../../../apps/demo/src/demo-layout.js';
+import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
+import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
 import { dashboard, expressions, labelsIn, metricsIn, rules, type Panel } from './asked-series.js';
 import { readText } from './read-deployment.js';
 
@@ -62,8 +62,8 @@ describe('The alerts', () => {
   });
 
   it('compare with what follows from the service as it is delivered', () => {
-    const { workers, leaseMs } = readDemoConfig({});
-    const layout = createLayout(demoLayout, Date.now());
+    const { workers, leaseMs } = readServiceConfig({});
+    const layout = createLayout(serviceLayout, Date.now());
     expect(resolveLeaseOptions({ leaseMs }).leaseMs).toBe(leaseMs);
     expect(exprOf('RaindropCannotRenew')).toMatch(new RegExp(`< ${leaseMs / 2_000}$`));
     expect(exprOf('RaindropHalfSaturated')).toMatch(new RegExp(`> ${layout.idsPerSecond / 2}$`));

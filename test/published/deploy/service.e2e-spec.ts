@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/processes/run.js';
 import { until } from '../../support/until.js';
-import { startDemo, type DemoProcess } from '../../product/demo/demo-process.js';
+import { startServiceProcess, type ServiceProcess } from '../../product/service/service-process.js';
 import { expressions, labelsIn, metricsIn } from './asked-series.js';
 import { execForm } from './dockerfile.js';
 import { readData } from './read-deployment.js';
@@ -15,13 +15,13 @@ const LEASE_MS = '12000';
 
 describe('The service, as the deployment files start it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'raindrop-deploy-'));
-  let service: DemoProcess;
+  let service: ServiceProcess;
 
   beforeAll(async () => {
-    // The port, the address and the line that startDemo waits for are the test's own.
+    // The port, the address and the line that startServiceProcess waits for are the test's own.
     const ours = { PORT: '0', HOST: '127.0.0.1', LOG_FORMAT: 'text', RAINDROP_LEASE_MS: LEASE_MS };
     const environment = { ...data, ...ours };
-    service = await startDemo({ cwd: folder, environment });
+    service = await startServiceProcess({ cwd: folder, environment });
   });
 
   afterAll(async () => {

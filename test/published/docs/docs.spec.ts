@@ -37,7 +37,7 @@ it('docs/configuration.md has a row for every option, and no other', () => {
   expect([...new Set(rows)].sort()).toEqual(optionNames());
 });
 
-/** What the demo answers by the status alone: `codeOf()` of problem-of.ts. */
+/** What the service answers by the status alone: `codeOf()` of problem-of.ts. */
 const BY_STATUS = [400, 404, 413, 415, 500].map((status) => STATUS_CODES[status]!.toUpperCase().replace(/\W+/g, '_'));
 
 it('docs/errors.md has a heading for every error code, and no other', () => {
@@ -48,7 +48,7 @@ it('docs/errors.md has a heading for every error code, and no other', () => {
     .join('\n');
   const codes = [
     ...libraries.matchAll(/errorCode(?:: string)? = '(\w+)'|errorCode \?\? '(\w+)'/g),
-    ...sources('apps/demo/src')
+    ...sources('apps/id-service/src')
       .join('\n')
       .matchAll(/errorCode: '(\w+)'|(?:ApiProblem\(|\[)\d{3}, '(\w+)'/g),
   ].map((match) => match[1] ?? match[2]!);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { databaseUrl } from '../../product/demo/demo-process.js';
+import { databaseUrl } from '../../product/service/service-process.js';
 import { startListening, type Listening } from '../../support/processes/listening.js';
 import type { Command } from '../../support/processes/die-with-us.js';
 import { findProgram } from '../../support/servers/find-program.js';

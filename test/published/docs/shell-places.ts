@@ -4,7 +4,7 @@ import type { ShellCommand } from './shell-commands.js';
 export type ShellPlace =
   /** A test of its own runs it, from the text of the document. */
   | { readonly by: 'guide'; readonly test: string }
-  /** shell-runs.e2e-spec.ts runs it against the demo; cli-guide.e2e-spec.ts, as the command line. */
+  /** shell-runs.e2e-spec.ts runs it against the service; cli-guide.e2e-spec.ts, as the command line. */
   | { readonly by: 'service' | 'raindrop' }
   /** .ci/clean-room, as the first step of .ci/nightly. */
   | { readonly by: 'clean room' }
@@ -56,7 +56,11 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /^kubectl /,
     place: { by: 'nobody', because: 'it needs a cluster; test/published/deploy reads the manifests' },
   },
-  { documents: /^docs\/service\.md$/, commands: /^curl /, place: guide('test/product/demo/service-guide.e2e-spec.ts') },
+  {
+    documents: /^docs\/service\.md$/,
+    commands: /^curl /,
+    place: guide('test/product/service/service-guide.e2e-spec.ts'),
+  },
   {
     documents: /^docs\/getting-started\.md$/,
     commands: /./,

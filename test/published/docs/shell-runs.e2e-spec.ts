@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { openDemo, type OpenDemo } from '../../product/demo/open-demo.js';
+import { openService, type OpenService } from '../../product/service/open-service.js';
 import { commandsBy, runShell } from './run-shell.js';
 import { differences } from './shown-answer.js';
 
@@ -17,15 +17,15 @@ interface Manifest {
 const withoutBuild = (script: string): string => script.split(' && ').at(-1)!;
 
 describe('The service', () => {
-  let demo: OpenDemo;
+  let service: OpenService;
   beforeAll(async () => {
-    demo = await openDemo();
+    service = await openService();
   });
-  afterAll(() => demo.close());
+  afterAll(() => service.close());
 
   it.each(commandsBy('service'))('answers the commands of %s', async (_, commands) => {
     for (const { command, answer } of commands) {
-      const { stdout } = await runShell(command.replace(LOCAL, demo.url), folder);
+      const { stdout } = await runShell(command.replace(LOCAL, service.url), folder);
       const answered = JSON.parse(stdout) as object;
       expect(answered).not.toHaveProperty('errorCode');
       if (answer !== '') expect([command, differences(JSON.parse(answer), answered)]).toEqual([command, []]);

@@ -58,7 +58,7 @@ describe('Every manifest', () => {
       if (!TOOLS.includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
     }
     expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
-    expect(read('docs/operations.md')).toContain(`raindrop-demo:${version} `);
+    expect(read('docs/operations.md')).toContain(`raindrop-id-service:${version} `);
   });
 });
 

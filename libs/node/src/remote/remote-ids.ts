@@ -41,7 +41,7 @@ export const remoteIdsOptions = {
 export interface RemoteIdsOptions extends RemoteFetchOptions, OptionsOf<typeof remoteIdsOptions> {}
 
 /**
- * Makes an ID service over HTTP, such as `apps/demo`, the source of a service's IDs. Batches are fetched ahead of need:
+ * Makes an ID service over HTTP, such as `apps/id-service`, the source of a service's IDs. Batches are fetched ahead of need:
  * after the first ones, no call waits for a round trip.
  *
  * The layout is that of the ID service. Where this service has layout options, they must give the same one.
@@ -55,7 +55,7 @@ export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
 
 /**
  * Returns the headers that an answer to `POST /v1/ids` needs for clients that use `remoteIds()`: they name the request
- * that it answers, and the layout of the IDs. For ID services of your own; `apps/demo` sends them.
+ * that it answers, and the layout of the IDs. For ID services of your own; `apps/id-service` sends them.
  *
  * @param request the value of the request's header `raindrop-request`. A token of 1 to 64 letters, digits, `_` and `-`
  * is echoed; any other value is not, and the client then refuses the answer

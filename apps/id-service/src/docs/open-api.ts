@@ -1,0 +1,36 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { Problem } from '../problems/problem.js';
+
+type Description = ReturnType<DocumentBuilder['build']>;
+
+/** Serves the page at /docs, and the OpenAPI document it shows at /docs-json. */
+export function serveOpenApi(app: NestFastifyApplication): void {
+  const description = new DocumentBuilder()
+    .setTitle('Raindrop')
+    .setDescription(
+      'Distributed 63-bit IDs. In JSON they are strings: JavaScript would round them as numbers. Every error is a ' +
+        'problem (RFC 9457) with a stable `errorCode`, also what no operation lists because it can happen to each: 404 ' +
+        'and 405 (with `Allow`) where there is nothing, 408 and 431 for requests that are no proper HTTP.',
+    )
+    .setVersion('1')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'One of API_KEYS.' })
+    .addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header', description: 'The same.' }, 'key')
+    .build();
+  // Made before the service serves: on the first request it would block the event loop for 115 ms.
+  SwaggerModule.setup('docs', app, documentOf(app, description), {
+    customSiteTitle: 'Raindrop',
+    raw: ['json'],
+    // Without a validator: the page asks nobody else.
+    swaggerOptions: { tryItOutEnabled: true, validatorUrl: null },
+  });
+}
+
+function documentOf(app: NestFastifyApplication, description: Description): OpenAPIObject {
+  const document = SwaggerModule.createDocument(app, description);
+  // Members that no decorator can name: `workerId`, `retryAfterSeconds`.
+  // Of any type, for generated clients: TypeScript takes an index for the members that have names, too.
+  const own = { additionalProperties: { description: "The error's own numbers." } };
+  Object.assign(document.components!.schemas![Problem.name]!, own);
+  return document;
+}

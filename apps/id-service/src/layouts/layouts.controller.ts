@@ -1,0 +1,98 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  adviseLayout,
+  ConfigurationError,
+  planLayout,
+  type LayoutAdvice,
+  type LayoutNeeds,
+  type LayoutOptions,
+  type LayoutPlan,
+} from '@raindrop/nestjs';
+import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
+import { ProblemException } from '../problems/problem.exception.js';
+import { AdviceRequest, AdviceView, exampleAdvice, exampleNeeds } from './advice-view.js';
+import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
+import { LayoutRequest } from './layout-request.js';
+import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';
+import { planOfLayout } from './plan-of-layout.js';
+import { NamedPlan, PlanView } from './plan-view.js';
+
+const WRONG = { option: 'workIdLength', given: '2', message: 'is out of range: must be an integer from 3 to 10' };
+
+const NO_NEED = { option: 'processes', given: '0', message: 'is out of range: must be an integer from 1 to 1023' };
+
+@ApiTags('layouts')
+@ApiCommonProblems()
+@ApiExtraModels(PlanView, NamedPlan, AdviceView)
+@Controller('v1')
+export class LayoutsController {
+  @Post('layouts/plan')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'planLayout',
+    summary: 'What a layout comes to: lifetime, capacity, warnings. Nothing is issued or changed',
+  })
+  @ApiBody({ type: LayoutRequest, examples: { service: { value: exampleOptions } } })
+  @ApiResponse({
+    status: 200,
+    description: PLAN_DESCRIPTION,
+    content: { 'application/json': { schema: { $ref: getSchemaPath(PlanView) }, example: examplePlan } },
+  })
+  @ApiProblem(400, 'CONFIGURATION', `workIdLength ${WRONG.message}`, { fields: { problems: [WRONG] } })
+  @ApiBodyProblems()
+  plan(@Body() options: object): LayoutPlan {
+    return orProblems(() => planLayout(options as LayoutOptions, Date.now()));
+  }
+
+  @Post('layouts/advice')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'adviseLayout',
+    summary: 'Which layouts bear so much, the best one first. Nothing is issued or changed',
+  })
+  @ApiBody({ type: AdviceRequest, examples: { needs: { value: exampleNeeds } } })
+  @ApiResponse({
+    status: 200,
+    description: 'Two or three; one that misses a need says so.',
+    content: {
+      'application/json': {
+        schema: { type: 'array', items: { $ref: getSchemaPath(AdviceView) } },
+        example: exampleAdvice,
+      },
+    },
+  })
+  @ApiProblem(400, 'CONFIGURATION', `processes ${NO_NEED.message}`, { fields: { problems: [NO_NEED] } })
+  @ApiBodyProblems()
+  advise(@Body() needs: object): readonly LayoutAdvice[] {
+    return orProblems(() => adviseLayout(needs as LayoutNeeds, Date.now()));
+  }
+
+  @Get('presets')
+  @ApiOperation({ operationId: 'listPresets', summary: 'The layouts of other systems, as plans' })
+  @ApiResponse({
+    status: 200,
+    description: PLAN_DESCRIPTION,
+    content: {
+      'application/json': {
+        schema: { type: 'array', items: { $ref: getSchemaPath(NamedPlan) } },
+        example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
+      },
+    },
+  })
+  presets(): { name: PresetName; plan: LayoutPlan }[] {
+    return PRESET_NAMES.map((name) => ({ name, plan: planOfLayout(namedPresets[name]) }));
+  }
+}
+
+/** @throws ProblemException that names every option that is wrong */
+function orProblems<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const { errorCode, problems } = error;
+    const detail = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
+    throw new ProblemException(400, { errorCode, detail, problems }, error);
+  }
+}

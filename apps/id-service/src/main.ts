@@ -1,0 +1,81 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { ConsoleLogger, Logger } from '@nestjs/common';
+import { RaindropError, IdService } from '@raindrop/nestjs';
+import { createService } from './create-service.js';
+import { nameDatabase } from './database/database-url.js';
+import { readServiceConfig, type ServiceConfig } from './service-config.js';
+import { openDoorWarning } from './open-door.js';
+import { startLine } from './start-line.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** How long a start that is not wanted any more may go on. */
+const LONGEST_END_MS = 4_000;
+
+/** Set here because what is wrong with the environment is told in this format too. */
+const isJson = process.env['LOG_FORMAT']?.trim().toLowerCase() === 'json';
+
+async function start(config: ServiceConfig): Promise<void> {
+  // Process 1 of a container ignores a signal that nobody handles: one that comes during the start is kept until after,
+  // unless that takes longer, as with a database that does not answer.
+  let giveUp: NodeJS.Timeout | undefined;
+  const keep = (): void => void (giveUp ??= setTimeout(() => process.exit(0), LONGEST_END_MS).unref());
+  for (const signal of SIGNALS) process.on(signal, keep);
+  const app = await createService(config);
+  clearTimeout(giveUp);
+  // Ctrl-C: the server closes, the worker is given back, the process ends with 0 and not with the signal.
+  app.enableShutdownHooks([...SIGNALS], { useProcessExit: true });
+  for (const signal of SIGNALS) process.off(signal, keep);
+  try {
+    if (giveUp !== undefined) return await app.close();
+    await app.listen(config.port, config.host);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  const warning = openDoorWarning(config);
+  if (warning !== undefined) new Logger('IdService').warn(warning);
+  say(startLine(app.get(IdService), config, app.getHttpServer().address() as AddressInfo));
+}
+
+/** The one line of a start. */
+function say(line: string): void {
+  if (isJson) new ConsoleLogger('IdService', { json: true }).log(line);
+  else console.log(line);
+}
+
+/** The last line of a process. */
+function sayFatal(reason: string): void {
+  if (isJson) new ConsoleLogger('IdService', { json: true }).fatal(reason);
+  else console.error(reason);
+}
+
+async function main(): Promise<void> {
+  let config: ServiceConfig | undefined;
+  if (isJson) {
+    process.on('uncaughtException', (error: unknown) => {
+      sayFatal(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      process.exit(1);
+    });
+  }
+  try {
+    config = readServiceConfig(process.env);
+    await start(config);
+  } catch (error) {
+    sayFatal(explain(error, config));
+    // Nest does not hand out an application that failed half-way: nobody can close its database pool, which would keep
+    // the process alive.
+    process.exit(1);
+  }
+}
+
+function explain(error: unknown, config: ServiceConfig | undefined): string {
+  if (error instanceof RaindropError) return error.message;
+  const { message, code } = error as { message?: string; code?: string };
+  const reason = message || code || String(error);
+  const place = config === undefined ? '' : ` (database: ${nameDatabase(config.database)})`;
+  return `The service cannot start: ${reason}${place}`;
+}
+
+void main();

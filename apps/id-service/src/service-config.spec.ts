@@ -1,0 +1,113 @@
+import { ConfigurationError } from '@raindrop/nestjs';
+import { readServiceConfig } from './service-config.js';
+
+const DEFAULTS = {
+  ...{
+    leaseMs: 60_000,
+    apiKeys: [],
+    workersApiKeys: [],
+    apiKeysFor: 'workers',
+    rateLimit: 0,
+    bodyLimitBytes: 32_768,
+  },
+  ...{ trustProxy: 0, drainMs: 1_500, allowedHosts: [], knownCodes: [], logFormat: 'text', docsUrl: undefined },
+};
+
+describe('readServiceConfig', () => {
+  it('needs nothing', () => {
+    expect(readServiceConfig({ PATH: '/bin', PORT: '', DATABASE_URL: ' ' })).toEqual({
+      host: '127.0.0.1',
+      port: 3_000,
+      database: { type: 'better-sqlite3', database: 'data/raindrop.sqlite' },
+      workers: { min: 1, max: 64 },
+      ...DEFAULTS,
+    });
+  });
+
+  it('takes everything from the environment', () => {
+    expect(
+      readServiceConfig({
+        PORT: '0',
+        HOST: '::1',
+        DATABASE_URL: 'postgres://u:p@db/x',
+        RAINDROP_MIN_WORKER_ID: '100',
+        RAINDROP_MAX_WORKER_ID: '199',
+        RAINDROP_LEASE_MS: '30000',
+        API_KEYS: 'first-key-0123456789, second-key-0123456789',
+        WORKERS_API_KEYS: 'workers-key-0123456789',
+        API_KEYS_FOR: 'all',
+        RATE_LIMIT: '600',
+        BODY_LIMIT_KB: '16',
+        TRUST_PROXY: '1',
+        DRAIN_MS: '5000',
+        ALLOWED_HOSTS: 'ids.example, ids',
+        KNOWN_CODES: 'order,invoice 2',
+        LOG_FORMAT: 'JSON',
+        DOCS_URL: 'https://docs.example/errors.md',
+      }),
+    ).toEqual({
+      host: '::1',
+      port: 0,
+      database: { type: 'postgres', url: 'postgres://u:p@db/x' },
+      workers: { min: 100, max: 199 },
+      leaseMs: 30_000,
+      apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
+      workersApiKeys: ['workers-key-0123456789'],
+      ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1 },
+      ...{ allowedHosts: ['ids.example', 'ids'], knownCodes: ['order', 'invoice 2'] },
+      ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
+    });
+  });
+
+  it('gives a lower bound above 64 at least one worker', () => {
+    expect(readServiceConfig({ RAINDROP_MIN_WORKER_ID: '500' }).workers).toEqual({ min: 500, max: 500 });
+  });
+
+  it.each([
+    [{ PORT: '65536' }, 'PORT', '0 to 65535'],
+    [{ PORT: '3e3' }, 'PORT', 'integer'],
+    [{ PORT: '-1' }, 'PORT', 'integer'],
+    [{ RAINDROP_MIN_WORKER_ID: '1024' }, 'RAINDROP_MIN_WORKER_ID', '0 to 1023'],
+    [{ RAINDROP_MAX_WORKER_ID: 'all' }, 'RAINDROP_MAX_WORKER_ID', '0 to 1023'],
+    [{ RAINDROP_MIN_WORKER_ID: '9', RAINDROP_MAX_WORKER_ID: '8' }, 'RAINDROP_MIN_WORKER_ID', 'greater'],
+    [{ RAINDROP_LEASE_MS: '3999' }, 'RAINDROP_LEASE_MS', '4000 to 86400000'],
+    [{ API_KEYS: 'secret' }, 'API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS: 'secret-0123456789,,' }, 'API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS: 'secret 0123456789' }, 'API_KEYS', 'without spaces'],
+    [{ WORKERS_API_KEYS: 'secret' }, 'WORKERS_API_KEYS', '16 to 256 printable'],
+    [{ API_KEYS_FOR: 'all', WORKERS_API_KEYS: 'workers-key-0123456789' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
+    [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
+    [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
+    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],
+    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 32'],
+    [{ BODY_LIMIT_KB: '33' }, 'BODY_LIMIT_KB', '1 to 32'],
+    [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
+    [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],
+    [{ ALLOWED_HOSTS: 'ids.example:3000' }, 'ALLOWED_HOSTS', 'without port'],
+    [{ ALLOWED_HOSTS: 'IDS' }, 'ALLOWED_HOSTS', 'lower case'],
+    [{ KNOWN_CODES: 'order,,' }, 'KNOWN_CODES', '1 to 128'],
+    [{ KNOWN_CODES: 'x,'.repeat(500) + 'x' }, 'KNOWN_CODES', 'at most 500'],
+    [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT', 'text, json'],
+    [{ DOCS_URL: 'javascript:alert(1)' }, 'DOCS_URL', 'https://'],
+    [{ DATABASE_URL: 'oracle://u:secret@db/x' }, 'DATABASE_URL', 'postgres://'],
+  ])('refuses %j', (environment, variable, legal) => {
+    const failure = caught(environment);
+    expect(failure.problems.map(({ option }) => option)).toEqual([variable]);
+    expect(failure.message).toContain(legal);
+    expect(failure.message).not.toContain('secret');
+  });
+
+  it('reports everything that is wrong together', () => {
+    const failure = caught({ PORT: 'x', RAINDROP_MAX_WORKER_ID: '2000', DATABASE_URL: 'x' });
+    expect(failure.problems.map(({ option }) => option)).toEqual(['PORT', 'RAINDROP_MAX_WORKER_ID', 'DATABASE_URL']);
+  });
+});
+
+function caught(environment: NodeJS.ProcessEnv): ConfigurationError {
+  try {
+    readServiceConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+  }
+  throw new Error('no ConfigurationError');
+}

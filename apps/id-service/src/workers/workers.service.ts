@@ -1,0 +1,37 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { readWorkers, type WorkersView } from '@raindrop/nestjs';
+import { dataSourceDatabase } from '@raindrop/nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { ServiceConfig } from '../service-config.js';
+import { SERVICE_CONFIG } from '../service-config.token.js';
+import { snowflakeOptions } from './snowflake-options.js';
+
+/** So long the last look at the table is good enough: however many look, the database is asked once. */
+const FRESH_MS = 500;
+
+/** Who holds which worker id, as the table says. */
+@Injectable()
+export class WorkersService {
+  private last: { readonly at: number; readonly view: Promise<WorkersView> } | undefined;
+
+  constructor(
+    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'workers' | 'leaseMs'>,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** @throws DatabaseCallError */
+  read(): Promise<WorkersView> {
+    const now = performance.now();
+    if (this.last !== undefined && now - this.last.at < FRESH_MS) return this.last.view;
+    const view = readWorkers(snowflakeOptions(this.config), dataSourceDatabase(this.dataSource.options));
+    this.last = { at: now, view };
+    return view;
+  }
+
+  /** Null when nobody holds it. @throws DatabaseCallError */
+  async holderOf(workerId: number): Promise<string | null> {
+    const { workers } = await this.read();
+    const row = workers.find((each) => each.workerId === workerId);
+    return row?.state === 'held' ? row.holder : null;
+  }
+}
