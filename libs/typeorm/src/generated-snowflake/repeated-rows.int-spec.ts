@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { Column, DataSource, Entity, InsertQueryBuilder, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, type InsertEvent, InsertQueryBuilder, PrimaryGeneratedColumn } from 'typeorm';
 import { snowflakeSource, waitingSource } from '../../../../test/support/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
@@ -82,13 +82,23 @@ class Tag {
   }
 }
 
+/** Its columns are not those of the entities whose objects are written to it. */
+@Entity()
+class Trace {
+  @PrimaryGeneratedColumn()
+  key!: number;
+
+  @GeneratedSnowflake({ primary: false })
+  trace!: string;
+}
+
 describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
   beforeAll(async () => {
     database = await testDatabase(kind);
-    const entities = [Order, Bill, Letter, Tag];
+    const entities = [Order, Bill, Letter, Tag, Trace];
     dataSource = await new DataSource({ ...database.options, entities, synchronize: true }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
     attachSnowflakes(dataSource, snowflakeSource('other'));
@@ -100,7 +110,8 @@ describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
   });
 
   beforeEach(async () => {
-    for (const each of [Order, Bill, Letter, Tag]) await dataSource.createQueryBuilder().delete().from(each).execute();
+    for (const each of [Order, Bill, Letter, Tag, Trace])
+      await dataSource.createQueryBuilder().delete().from(each).execute();
   });
 
   /** So many rows, and none of their numbers twice. */
@@ -254,6 +265,22 @@ describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
     dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1);
     await expectBills(2);
   });
+
+  it.each(['insert', 'save'] as const)(
+    'gives no ID twice when a subscriber copies what has its ID: %s',
+    async (way) => {
+      const subscriber = {
+        listenTo: () => Order,
+        beforeInsert: ({ entity, manager }: InsertEvent<Order>) =>
+          Promise.all([{ ...entity }, entity, entity].map((each) => manager.insert('Trace', each))),
+      };
+      dataSource.subscribers.push(subscriber);
+      const { manager } = dataSource;
+      await (way === 'save' ? manager.save(Order, { id: '5' }) : manager.insert(Order, { id: '5' }));
+      dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1);
+      expect(new Set((await dataSource.manager.find(Trace)).map(({ trace }) => trace)).size).toBe(3);
+    },
+  );
 
   it('gives no ID twice where the value of a column stands in another property', async () => {
     const tag = new Tag();

@@ -171,7 +171,8 @@ export class RowClaims {
   private claimOf(object: Part, run: InsertRun, fillers: readonly unknown[]): Claim | undefined {
     const present = this.claims.get(object);
     if (present?.row.run === run) return present;
-    if (present !== undefined && !isEnded(present.row)) return undefined;
+    // A row under way that had all its IDs sets none in the object: this one does.
+    if (present !== undefined && present.isFilled && !isEnded(present.row)) return undefined;
     const row: Row = { run, filledBy: [...fillers], isWritten: false };
     const claim: Claim = { row, part: object, missing: [], isFilled: true };
     this.claims.set(object, claim);
