@@ -297,7 +297,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'late-id-set',
     breaks: 'No ID is set in an object whose insert has failed: it would be written twice.',
     file: 'libs/typeorm/src/generated-snowflake/snowflake-subscriber.ts',
-    find: '          if (isEnded(row)) return;\n',
+    find: '          if (hasFailed(row, column, entity)) return;\n',
     replace: '',
     tier: 1,
     spec: 'libs/typeorm/src/generated-snowflake/repeated-rows.int-spec.ts',

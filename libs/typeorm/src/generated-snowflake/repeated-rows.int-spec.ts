@@ -362,6 +362,20 @@ describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
       expect(new Set(ids).size).toBe(2);
     });
 
+    it('saves what waits for its ID while another statement of its transaction fails', async () => {
+      const { source, open } = waitingSource();
+      attachSnowflakes(other, source);
+      const order = new Order();
+      await other.transaction(async (manager) => {
+        const saved = manager.save(order);
+        const failed = manager.transaction((nested) => nested.query('SELECT * FROM no_such_table'));
+        await expect(failed).rejects.toHaveProperty('name', 'QueryFailedError');
+        open();
+        await saved;
+      });
+      expect(await other.manager.find(Order)).toEqual([order]);
+    });
+
     it('gives no ID twice, and fills every row, in any order of calls', async () => {
       for (let seed = 1; seed <= 40; seed++) await expectAnyOrder(seed);
     });

@@ -263,7 +263,7 @@ function noteFilled(claim: Claim): void {
 }
 
 /** Whether a row has been written, or has failed. */
-export function isEnded({ run, isWritten }: Row): boolean {
+function isEnded({ run, isWritten }: Row): boolean {
   return isWritten || run.isOver();
 }
 

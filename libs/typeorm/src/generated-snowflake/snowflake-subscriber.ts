@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
-import { type InsertRun, isEnded, type Row, type RowClaims, RunnerRuns } from './row-claims.js';
+import { type InsertRun, type Row, type RowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { SnowflakeValue } from './snowflake-form.js';
 import type { TypedParameters } from './typed-parameters.js';
@@ -135,8 +135,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       for (const column of columns) {
         if (!column.isSet(entity)) {
           const id = await column.nextLater(this.source);
-          // The insert has failed meanwhile: an ID that is set after it would count as the caller's.
-          if (isEnded(row)) return;
+          if (hasFailed(row, column, entity)) return;
           column.put(entity, id);
         }
       }
@@ -147,6 +146,14 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       this.waiting--;
     }
   }
+}
+
+/**
+ * Whether an insert has failed while it waited: an ID that is set after it would count as the caller's. A save may go on
+ * when its run is over, as another statement of its QueryRunner may have failed.
+ */
+function hasFailed({ run, isWritten }: Row, column: GeneratedColumn, entity: object): boolean {
+  return isWritten || (run.isOver() && (run.builder !== undefined || column.isSet(entity)));
 }
 
 /** By its shape: the error may come from another copy of the core. */
