@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   AfterInsert,
   BeforeInsert,
@@ -7,6 +8,7 @@ import {
   type EntitySubscriberInterface,
   type InsertEvent,
 } from 'typeorm';
+import * as typeorm from 'typeorm';
 import { snowflakeSource, waitingSource } from '../../../../test/support/module/snowflake-source.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
@@ -73,6 +75,16 @@ class Witness implements EntitySubscriberInterface {
   afterInsert({ entity }: InsertEvent<Partial<Order>>): void {
     this.seen.push(`after ${entity.id}`);
   }
+}
+
+/** Two libraries may each bring this package, and share TypeORM. */
+async function secondCopy(): Promise<typeof import('./attach-snowflakes.js')> {
+  let copy: Promise<typeof import('./attach-snowflakes.js')> | undefined;
+  await jest.isolateModulesAsync(async () => {
+    jest.doMock('typeorm', () => typeorm);
+    await (copy = import('./attach-snowflakes.js'));
+  });
+  return copy!;
 }
 
 describe('Rows of insert()', () => {
@@ -225,6 +237,20 @@ describe('Rows of insert()', () => {
       await dataSource.manager.insert(Order, {});
       expect(refusals).toEqual([expect.objectContaining({ why: 'twice' })]);
     });
+  });
+
+  it('are no rows that another copy of this package may fill meanwhile', async () => {
+    // The first copy to attach has replaced execute().
+    attachSnowflakes(dataSource, snowflakeSource('other'));
+    const { source, open } = waitingSource();
+    (await secondCopy()).attachSnowflakes(dataSource, source);
+    const order = new Order();
+    const inserted = dataSource.manager.insert(Order, [order, order]);
+    const refused = expect(dataSource.manager.save(order)).rejects.toMatchObject({ why: 'twice' });
+    await setImmediate();
+    open();
+    await Promise.all([inserted, refused]);
+    expect(await dataSource.manager.count(Order)).toBe(2);
   });
 
   it('are filled by several services, one of which is waited for', async () => {

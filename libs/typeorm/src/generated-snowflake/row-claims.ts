@@ -247,14 +247,15 @@ export class RunnerRuns {
   }
 }
 
-const OF_DATA_SOURCES = new WeakMap<DataSource, RowClaims>();
+/** Registered, so that all copies of this package share the claims: one of them separates the rows of all. */
+const CLAIMS = Symbol.for('@raindrop/typeorm:row-claims');
 
 /** The claims of a DataSource, shared by all services that fill its columns. */
-export function rowClaimsOf(dataSource: DataSource): RowClaims {
-  const present = OF_DATA_SOURCES.get(dataSource);
+export function rowClaimsOf(dataSource: DataSource & { [CLAIMS]?: RowClaims }): RowClaims {
+  const present = dataSource[CLAIMS];
   if (present !== undefined) return present;
   const claims = new RowClaims();
-  OF_DATA_SOURCES.set(dataSource, claims);
+  Object.defineProperty(dataSource, CLAIMS, { value: claims });
   return claims;
 }
 
