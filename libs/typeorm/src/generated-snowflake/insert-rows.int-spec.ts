@@ -331,6 +331,23 @@ describe('Rows of insert()', () => {
       expect(obtained).toBe(2);
     });
 
+    it('except for what sets its parameters, or makes its statement', async () => {
+      attachSnowflakes(dataSource, snowflakeSource());
+      const order = {};
+      const insert = dataSource.createQueryBuilder().insert().into(Order);
+      const title = (): string => {
+        insert.setParameter('title', 'a');
+        return ':title';
+      };
+      insert.values([order, order, { title }]);
+      const replaced = insert as unknown as { getQueryAndParameters: () => unknown };
+      replaced.getQueryAndParameters = insert.getQueryAndParameters.bind(insert);
+      for (let run = 0; run < 2; run++) await Promise.all([insert.execute(), insert.execute()]);
+      expect(await dataSource.manager.count(Order)).toBe(12);
+      expect(await dataSource.manager.countBy(Order, { title: 'a' })).toBe(4);
+      expect(insert.getParameters()).toEqual({});
+    });
+
     it('with one set of parameters for each execution', async () => {
       attachSnowflakes(dataSource, snowflakeSource());
       const statements: unknown[] = [];

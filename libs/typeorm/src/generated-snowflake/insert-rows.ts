@@ -12,6 +12,7 @@ interface Builder {
   readonly dataSource: DataSource;
   expressionMap: ExpressionMap;
   execute: (this: Builder) => Promise<unknown>;
+  getQueryAndParameters: (this: Builder) => unknown;
   [INSTALLED]?: true;
 }
 
@@ -152,6 +153,18 @@ function copyOf(builder: Builder): Builder {
   );
   copy.expressionMap.parameters = { ...expressionMap.parameters };
   copy.expressionMap.locallyGenerated = {};
+  const { getQueryAndParameters } = copy;
+  // Values that are functions, and methods that the caller has replaced, use the builder itself: while a statement is made
+  // it has the rows and the parameters of the copy.
+  copy.getQueryAndParameters = () => {
+    const kept = builder.expressionMap;
+    builder.expressionMap = copy.expressionMap;
+    try {
+      return getQueryAndParameters.call(copy);
+    } finally {
+      builder.expressionMap = kept;
+    }
+  };
   return copy;
 }
 
