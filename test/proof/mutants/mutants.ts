@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'layouts-judged-by-lost-rows',
-    breaks: 'After a failover every other layout counts as having issued up to the floor.',
+    breaks: 'After a failover every other layout counts as having issued up to where grants may be lost.',
     file: 'libs/core/src/lease/layout-choice.ts',
     find: 'if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));',
     replace: '',
@@ -127,7 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'failover-unseen',
     breaks: 'After a failover no odometer of the worker table is believed below what can have been granted before.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
-    find: 'return read(answer, verdict.floorMs);',
+    find: 'return read(answer, verdict.lostUntilMs);',
     replace: 'return read(answer, 0);',
     tier: 2,
     spec: 'test/proof/failover/server-terms.int-spec.ts',

@@ -31,7 +31,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         };
       }),
   },
-  'floor-without-the-lease': {
+  'reach-without-the-lease': {
     rule: 'A start waits after a failover until every lease and grace is over, and the horizon after that.',
     shownBy: 9,
     install: () =>
@@ -56,13 +56,13 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         };
       }),
   },
-  'layouts-judged-without-the-floor': {
+  'layouts-judged-without-the-loss': {
     rule: 'After a failover the rows do not tell how far another layout has issued.',
     shownBy: 149,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
         return async function (this: MemoryWorkerStore) {
-          return { ...(await original.call(this)), floorMs: 0 };
+          return { ...(await original.call(this)), lostUntilMs: 0 };
         };
       }),
   },

@@ -35,20 +35,20 @@ describe('The server that answers', () => {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
         ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ epoch: 100, floorMs: 50 + REACH },
+        ...{ epoch: 100, lostUntilMs: 50 + REACH },
       });
     }
   });
 
   it('is noted first where the table was never seen on one, without a loss', () => {
     const verdict = judge({ knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 });
-    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, epoch: NOW, floorMs: 0 });
+    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, epoch: NOW, lostUntilMs: 0 });
   });
 
   it('is not noted where nothing tells servers apart', () => {
     const nothing = { term: '', knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
     for (const believed of [undefined, { term: '', epoch: 0 }]) {
-      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, floorMs: 0 });
+      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, lostUntilMs: 0 });
     }
   });
 
@@ -72,10 +72,10 @@ describe('The server that answers', () => {
     ['another one was noted side by side', {}, { term: 'B', epoch: 100 }],
     ['it was taken for the first one by a process that knew of none', { lostAtMs: 0 }, { term: 'B', epoch: 20 }],
   ])('has taken over and may have lost commits when %s', (_, change, believed) => {
-    const { isNewFailover, mustRecord, isAnother, epoch, floorMs } = judge(change, believed);
-    expect({ isNewFailover, mustRecord, isAnother, floorMs }).toEqual({
+    const { isNewFailover, mustRecord, isAnother, epoch, lostUntilMs } = judge(change, believed);
+    expect({ isNewFailover, mustRecord, isAnother, lostUntilMs }).toEqual({
       ...{ isNewFailover: true, mustRecord: true, isAnother: true },
-      floorMs: NOW + REACH,
+      lostUntilMs: NOW + REACH,
     });
     // After all that were seen, whatever the clock says.
     expect(epoch).toBe(NOW);
@@ -117,7 +117,7 @@ describe('The server that answers', () => {
       isNewFailover: false,
       mustRecord: true,
       epoch: 100,
-      floorMs: 50 + REACH,
+      lostUntilMs: 50 + REACH,
     });
     const told = judge({ knownTerm: '' }, { term: '', epoch: 100 });
     expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, epoch: 100 });
@@ -169,26 +169,26 @@ describe('A guard against failovers', () => {
     guard.mayWrite = true;
     state = seen({ epoch: 1, lostAtMs: 0 });
     written = [];
-    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { floorMs: 0 } });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { lostUntilMs: 0 } });
   });
 
   it('believes another server once that has been given what it lacks, and is recorded', async () => {
     state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { floorMs: NOW + REACH } });
+    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { lostUntilMs: NOW + REACH } });
     expect(written).toEqual(['fit B', 'record B']);
     expect(guard.believed).toEqual({ term: 'B', epoch: NOW });
   });
 
   it('gives another server what it lacks also where another process has recorded it', async () => {
     state = seen({ term: 'B', knownTerm: 'B', epoch: 2, lostAtMs: 9 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { floorMs: 9 + REACH } });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
     expect(written).toEqual(['fit B']);
   });
 
   it('writes nothing to any server before it may', async () => {
     guard.mayWrite = false;
     state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { floorMs: NOW + REACH } });
+    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { lostUntilMs: NOW + REACH } });
     expect(written).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('A guard against failovers', () => {
     await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
     // Other processes have written since: the revision alone does not tell it any more.
     state = seen({ epoch: 5, lostAtMs: 0, revision: 200 });
-    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { floorMs: NOW + REACH } });
+    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { lostUntilMs: NOW + REACH } });
     expect(written).toEqual(['fit A', 'record A']);
     written = [];
     await guard.look(server);

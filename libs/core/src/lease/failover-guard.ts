@@ -41,8 +41,8 @@ export interface ServerVerdict {
   readonly mustRecord: boolean;
   /** The epoch to record; the server's own where nothing has to be recorded. */
   readonly epoch: number;
-  /** Up to when no odometer is believed, Unix ms; 0 when nothing was lost. */
-  readonly floorMs: number;
+  /** Up to when grants may be lost, and no odometer is believed, Unix ms; 0 when nothing was lost. */
+  readonly lostUntilMs: number;
 }
 
 /**
@@ -77,7 +77,7 @@ export function judgeServer(
     isNewFailover,
     mustRecord: isNewFailover || (hasTerms && (!isRecorded || seen.reachMs < ownReachMs)),
     epoch: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : epoch,
-    floorMs: lostMs === 0 ? 0 : lostMs + reachMs,
+    lostUntilMs: lostMs === 0 ? 0 : lostMs + reachMs,
   };
 }
 
@@ -129,7 +129,7 @@ export const MOST_LOOKS = 8;
  * rows and layouts that it may lack, a failover is recorded, and only an answer that was read after both is believed.
  *
  * Example: a process has believed server A in epoch 1, and server B answers. The process adds its rows and layouts to B,
- * records B in epoch 2, and reads again. That answer is believed. A start takes no position from it below the floor.
+ * records B in epoch 2, and reads again. That answer is believed. A start takes no position before `lostUntilMs`.
  */
 export class FailoverGuard {
   /** The server whose answer was believed last; undefined before the first. */
@@ -186,7 +186,7 @@ export class FailoverGuard {
 
   /**
    * Looks until the server that answers is believed.
-   * @returns the look whose answer is believed; below its `floorMs` no odometer is
+   * @returns the look whose answer is believed; below its `lostUntilMs` no odometer is
    * @throws what the server throws
    */
   async look<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
@@ -206,9 +206,9 @@ export class FailoverGuard {
   }
 }
 
-/** What a table with this floor says of it: nothing where nothing was lost. */
-export function lossOf(floorMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
-  return floorMs > 0 ? { barredUntilMs: floorMs, mayLackLayouts: true } : {};
+/** What a table says of grants that may be lost up to a moment: nothing where nothing was lost. */
+export function lossOf(lostUntilMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
+  return lostUntilMs > 0 ? { barredUntilMs: lostUntilMs, mayLackLayouts: true } : {};
 }
 
 /**
@@ -228,11 +228,11 @@ export class FormerPrimaryError extends RetryableError {
   }
 }
 
-/** The row with both odometers at the end of the floor's tick at least: below it they are not believed. */
-export function raiseOdometersTo(floorMs: number, row: WorkerRow): WorkerRow {
-  if (floorMs === 0) return row;
+/** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */
+export function raiseOdometersTo(lostUntilMs: number, row: WorkerRow): WorkerRow {
+  if (lostUntilMs === 0) return row;
   const raised = (odometer: Odometer): Odometer =>
-    odometer.ms <= floorMs ? { ms: floorMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
+    odometer.ms <= lostUntilMs ? { ms: lostUntilMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
   return { ...row, odometers: [raised(row.odometers[0]), raised(row.odometers[1])] };
 }
 

@@ -121,23 +121,23 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   private readAll(): WorkerTable {
-    const floorMs = this.checkServer();
+    const lostUntilMs = this.checkServer();
     const { rows, deleted, layouts } = this.table;
     this.guard.noteLayouts(layouts);
     return {
       nowMs: this.now(),
       ...{ rows: [...rows.values()], deleted: [...deleted.values()], layouts: [...layouts] },
-      ...lossOf(floorMs),
+      ...lossOf(lostUntilMs),
     };
   }
 
-  /** As {@link FailoverGuard.look}, at one moment. @returns the floor @throws FormerPrimaryError */
+  /** As {@link FailoverGuard.look}, at one moment. @returns `lostUntilMs` @throws FormerPrimaryError */
   private checkServer(): number {
     const { table, guard } = this;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const seen = { nowMs: this.now(), term: table.term, ...table.state };
       const verdict = guard.judge(seen);
-      if (guard.believe(seen, verdict)) return verdict.floorMs;
+      if (guard.believe(seen, verdict)) return verdict.lostUntilMs;
       const { isNewFailover, mustRecord, epoch } = verdict;
       if (guard.mustFit(seen, verdict)) {
         void this.prepare(this.range!);

@@ -64,12 +64,12 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws what the keys' store throws; CorruptWorkerKeyError; TableFormatError */
   async readTable(): Promise<WorkerTable> {
-    const { seen, floorMs } = await this.look(() => this.values.readAll());
+    const { seen, lostUntilMs } = await this.look(() => this.values.readAll());
     refuseLostFences(this.keys, seen.entries);
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    return { nowMs, rows, deleted: [], layouts, ...lossOf(floorMs) };
+    return { nowMs, rows, deleted: [], layouts, ...lossOf(lostUntilMs) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -78,10 +78,10 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws as readTable */
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    const { seen, floorMs } = await this.look(() => this.readKeysOf(id));
+    const { seen, lostUntilMs } = await this.look(() => this.readKeysOf(id));
     const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
-    return { nowMs, row: row && raiseOdometersTo(floorMs, row) };
+    return { nowMs, row: row && raiseOdometersTo(lostUntilMs, row) };
   }
 
   /**

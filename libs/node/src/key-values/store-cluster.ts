@@ -37,7 +37,7 @@ export class StoreCluster {
    * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
    * @throws FormerPrimaryError; TableFormatError
    */
-  async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly floorMs: number }> {
+  async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly lostUntilMs: number }> {
     const { answer: seen, verdict } = await this.guard.look({
       read,
       judge: (found) => this.judge(found),
@@ -45,7 +45,7 @@ export class StoreCluster {
       unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
-    return { seen, floorMs: verdict.floorMs };
+    return { seen, lostUntilMs: verdict.lostUntilMs };
   }
 
   /**

@@ -66,9 +66,9 @@ function tried(row: WorkerRow): WorkerWrite {
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
- * A failover may lose commits. After one, no odometer is believed below the floor, which lies past all that can have
+ * A failover may lose commits. After one, no odometer is believed before `lostUntilMs`, which lies past all that can have
  * been granted before. A process whose row still has its token goes on. A process that wants a row waits until the
- * clock has passed the floor. A row is written only on the server on which it was read, and before the next failover.
+ * clock has passed that moment. A row is written only on the server on which it was read, and before the next failover.
  * So one store serves one keeper, one call after the other.
  *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost

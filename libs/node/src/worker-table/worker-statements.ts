@@ -379,24 +379,28 @@ function nulls(columns: readonly string[]): string {
 type Records = SqlResult['records'];
 
 /** The answer to selectTable. */
-export function tableOf(records: Records, floorMs: number): WorkerTable {
+export function tableOf(records: Records, lostUntilMs: number): WorkerTable {
   // Also a text that is no fingerprint: it stands for a layout that this release does not know, and blocks others.
   const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
-  // A floor tells that commits may have been lost, and layouts with them.
-  return { ...rowsOf(records, floorMs), layouts: layouts.map(String), ...(floorMs > 0 && { mayLackLayouts: true }) };
+  // It tells that commits may have been lost, and layouts with them.
+  return {
+    ...rowsOf(records, lostUntilMs),
+    layouts: layouts.map(String),
+    ...(lostUntilMs > 0 && { mayLackLayouts: true }),
+  };
 }
 
 /**
  * The answer to selectSample.
  * @throws CorruptWorkerRowError for any row of the table, in the sample or not
  */
-export function sampleOf(records: Records, floorMs: number): WorkerSample {
+export function sampleOf(records: Records, lostUntilMs: number): WorkerSample {
   for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
   const found = ofKind(records, KIND.row);
-  const { nowMs, rows } = rowsOf(found, floorMs);
+  const { nowMs, rows } = rowsOf(found, lostUntilMs);
   const count = (name: string): number => Number(found[0]?.[name]);
   return {
-    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
     ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
     ...layoutsOf(records),
   };
@@ -405,21 +409,24 @@ export function sampleOf(records: Records, floorMs: number): WorkerSample {
 /** The answer to selectRow. */
 export function rowOf(
   records: Records,
-  floorMs: number,
+  lostUntilMs: number,
 ): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
-  const { nowMs, rows } = rowsOf(records, floorMs);
+  const { nowMs, rows } = rowsOf(records, lostUntilMs);
   return { nowMs, row: rows[0] };
 }
 
 /** The clock and the rows of what was selected; records of other things have no id. */
-function rowsOf(records: Records, floorMs: number): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
+function rowsOf(
+  records: Records,
+  lostUntilMs: number,
+): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
   const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms'])!;
   const present = records.filter(({ id }) => id !== null);
   return {
     nowMs,
     rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
     deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
-    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
   };
 }
 

@@ -38,7 +38,7 @@ const NO_SERVER: SeenState = {
 };
 
 /**
- * The server behind a worker table: which server answers, what it may lack, and the floor below which no odometer
+ * The server behind a worker table: which server answers, what it may lack, and the moment before which no odometer
  * counts.
  */
 export class WorkerTableServer {
@@ -69,7 +69,7 @@ export class WorkerTableServer {
    */
   async look<T>(
     select: (dialect: Dialect) => Statement,
-    read: (records: SqlResult['records'], floorMs: number) => T,
+    read: (records: SqlResult['records'], lostUntilMs: number) => T,
   ): Promise<T> {
     const { answer, verdict } = await this.guard.look({
       read: async () => (await askWithTerm(this.database, select)).records,
@@ -77,7 +77,7 @@ export class WorkerTableServer {
       settle: (look, mustFit) => this.settle(look, mustFit),
       unsettled: () => new DatabaseCallError('it is another server at every look', ''),
     });
-    return read(answer, verdict.floorMs);
+    return read(answer, verdict.lostUntilMs);
   }
 
   private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
