@@ -51,7 +51,7 @@ export {
   grantReachMs,
   sessionAgesOf,
   type SessionAges,
-  FENCED_EPOCHS_MS,
+  FENCE_FAILOVERS_MS,
   FailoverGuard,
   fencedState,
   FormerPrimaryError,

@@ -49,7 +49,8 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         return function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore['write']>) {
           const inside = this as unknown as Inside;
           const { believed } = inside;
-          if (believed !== undefined) inside.believed = { ...believed, epoch: inside.table.state.epoch };
+          if (believed !== undefined)
+            inside.believed = { ...believed, failoverNumber: inside.table.state.failoverNumber };
           const answer = original.apply(this, args);
           inside.believed = believed;
           return answer;
@@ -101,7 +102,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
             return original.call(this);
           } catch (error) {
             if (!(error instanceof FormerPrimaryError)) throw error;
-            this.believed = { term: this.table.term, epoch: this.table.state.epoch };
+            this.believed = { term: this.table.term, failoverNumber: this.table.state.failoverNumber };
             return original.call(this);
           }
         };
@@ -114,12 +115,12 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       looks((original) => {
         return function () {
           const { term, state } = this.table;
-          const { epoch } = judgeServer({ nowMs: this.now(), term, ...state }, this.reachMs, this.believed);
+          const { failoverNumber } = judgeServer({ nowMs: this.now(), term, ...state }, this.reachMs, this.believed);
           const { believed } = this;
           try {
             return original.call(this);
           } catch (error) {
-            if (believed !== undefined) this.believed = { term, epoch };
+            if (believed !== undefined) this.believed = { term, failoverNumber };
             throw error;
           }
         };

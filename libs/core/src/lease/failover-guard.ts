@@ -11,7 +11,7 @@ export interface BelievedServer {
    * takes its own Unix ms where that is higher, so that a table which begins anew comes after the one before; 0 before
    * the first record.
    */
-  readonly epoch: number;
+  readonly failoverNumber: number;
   /** Goes up with every write to the server, and never back, where a store has such a number. */
   readonly revision?: number;
 }
@@ -39,8 +39,8 @@ export interface ServerVerdict {
   readonly isNewFailover: boolean;
   /** The state has to be written before the rows are believed. */
   readonly mustRecord: boolean;
-  /** The epoch to record; the server's own where nothing has to be recorded. */
-  readonly epoch: number;
+  /** The failover number to record; the server's own where nothing has to be recorded. */
+  readonly failoverNumber: number;
   /** Up to when grants may be lost, and no odometer is believed, Unix ms; 0 when nothing was lost. */
   readonly lostUntilMs: number;
 }
@@ -48,10 +48,11 @@ export interface ServerVerdict {
 /**
  * Judges the server that answers by what it says of itself and by the one that this process believed last.
  *
- * Example: server A is the primary in epoch 1, server B is recorded in epoch 2. A process that has believed B refuses A
- * as long as A says 1. When A is rebuilt from B and promoted again, it says that B's term is the known one: A is
- * recorded in epoch 3.
- * @param wasRestored the server's memory went back in time, although it has the same term and possibly the same epoch
+ * Example: server A is the primary at failover 1, server B is recorded at failover 2. A process that has believed B
+ * refuses A as long as A says 1. When A is rebuilt from B and promoted again, it says that B's term is the known one: A
+ * is recorded at failover 3.
+ * @param wasRestored the server's memory went back in time, although it has the same term and possibly the same
+ * failover number
  * @throws FormerPrimaryError
  */
 export function judgeServer(
@@ -60,15 +61,15 @@ export function judgeServer(
   believed: BelievedServer | undefined,
   wasRestored = false,
 ): ServerVerdict {
-  const { nowMs, term, knownTerm, epoch, lostAtMs } = seen;
+  const { nowMs, term, knownTerm, failoverNumber, lostAtMs } = seen;
   const isRecorded = knownTerm === term;
-  const isEarlier = epoch < (believed?.epoch ?? 0);
+  const isEarlier = failoverNumber < (believed?.failoverNumber ?? 0);
   if (isRecorded && isEarlier && believed!.term !== term && believed!.term !== '') throw new FormerPrimaryError();
-  const isAnother = believed !== undefined && (believed.term !== term || believed.epoch !== epoch);
-  // Where the epoch is a later one, another process has recorded the restore.
-  const isRestored = isEarlier || (wasRestored && epoch === (believed?.epoch ?? 0));
+  const isAnother = believed !== undefined && (believed.term !== term || believed.failoverNumber !== failoverNumber);
+  // Where the failover number is a later one, another process has recorded the restore.
+  const isRestored = isEarlier || (wasRestored && failoverNumber === (believed?.failoverNumber ?? 0));
   const isNewFailover = isRestored || isUnrecordedFailover(seen, believed);
-  const least = isNewFailover ? Math.max(epoch, believed?.epoch ?? 0) + 1 : epoch;
+  const least = isNewFailover ? Math.max(failoverNumber, believed?.failoverNumber ?? 0) + 1 : failoverNumber;
   const reachMs = Math.max(seen.reachMs, ownReachMs);
   const lostMs = isNewFailover ? nowMs : lostAtMs;
   const hasTerms = term !== '' || (knownTerm ?? '') !== '';
@@ -76,19 +77,19 @@ export function judgeServer(
     isAnother: isAnother || isNewFailover,
     isNewFailover,
     mustRecord: isNewFailover || (hasTerms && (!isRecorded || seen.reachMs < ownReachMs)),
-    epoch: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : epoch,
+    failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
     lostUntilMs: lostMs === 0 ? 0 : lostMs + reachMs,
   };
 }
 
 function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefined): boolean {
-  const { term, knownTerm, epoch, lostAtMs } = seen;
+  const { term, knownTerm, failoverNumber, lostAtMs } = seen;
   // The server has forgotten its record, unless there never was one: then this is the first.
-  if (knownTerm === undefined) return believed !== undefined && (believed.term !== term || believed.epoch > 0);
+  if (knownTerm === undefined) return believed !== undefined && (believed.term !== term || believed.failoverNumber > 0);
   if (knownTerm !== term) return knownTerm !== '';
   if (believed === undefined || believed.term === term || believed.term === '') return false;
   // Two servers were recorded side by side, and each lacks the other's writes; or this one was taken for the first.
-  return believed.epoch === epoch || lostAtMs === 0;
+  return believed.failoverNumber === failoverNumber || lostAtMs === 0;
 }
 
 /** One look at a store: what was read, what the server says of itself, and how the guard judges it. */
@@ -105,13 +106,14 @@ export interface GuardedServer<Answer> {
   /**
    * Judges the server that has answered, at once: while a promise is awaited another call may believe another server.
    * @param isFirst false when an earlier look of the same call led to this one
-   * @returns undefined where the answer is of no use, because its session was too old for example: the next look follows
+   * @returns undefined where the answer is of no use, because its session was too old for example: the next look
+   * follows
    */
   judge(answer: Answer, isFirst: boolean): Look<Answer> | undefined;
   /**
-   * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the verdict
-   * says so, unless another process has done so meanwhile.
-   * @returns the server, with the epoch in which it has them
+   * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the
+   * verdict says so, unless another process has done so meanwhile.
+   * @returns the server, with the failover number in which it has them
    */
   settle(look: Look<Answer>, mustFit: boolean): Promise<BelievedServer>;
   /** Makes the error of a server that is another one at every look. */
@@ -119,8 +121,8 @@ export interface GuardedServer<Answer> {
 }
 
 /**
- * A look may have to be repeated over a younger session, and every failover that is found has to be recorded, perhaps by
- * another process at the same moment. A store whose server is another one at each of so many looks is of no use.
+ * A look may have to be repeated over a younger session, and every failover that is found has to be recorded, perhaps
+ * by another process at the same moment. A store whose server is another one at each of so many looks is of no use.
  */
 export const MOST_LOOKS = 8;
 
@@ -128,8 +130,9 @@ export const MOST_LOOKS = 8;
  * Decides for one store when the answer of a server is believed: another server than the last one is first given the
  * rows and layouts that it may lack, a failover is recorded, and only an answer that was read after both is believed.
  *
- * Example: a process has believed server A in epoch 1, and server B answers. The process adds its rows and layouts to B,
- * records B in epoch 2, and reads again. That answer is believed. A start takes no position before `lostUntilMs`.
+ * Example: a process has believed server A at failover 1, and server B answers. The process adds its rows and layouts
+ * to B, records B at failover 2, and reads again. That answer is believed. A start takes no position before
+ * `lostUntilMs`.
  */
 export class FailoverGuard {
   /** The server whose answer was believed last; undefined before the first. */
@@ -165,8 +168,8 @@ export class FailoverGuard {
   }
 
   /** Whether the server may lack rows and layouts. */
-  mustFit({ term, epoch }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
-    const isFitted = this.fitted?.term === term && this.fitted.epoch === epoch;
+  mustFit({ term, failoverNumber }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
+    const isFitted = this.fitted?.term === term && this.fitted.failoverNumber === failoverNumber;
     return isNewFailover || (isAnother && !isFitted);
   }
 
@@ -178,8 +181,8 @@ export class FailoverGuard {
   /** Believes the server, unless something has to be written to it first. @returns whether it is believed */
   believe(seen: StoreTerm, verdict: ServerVerdict): boolean {
     if (this.mayWrite && (verdict.mustRecord || this.mustFit(seen, verdict))) return false;
-    const { term, epoch, revision } = seen;
-    this.believed = { term, epoch, ...(revision !== undefined && { revision }) };
+    const { term, failoverNumber, revision } = seen;
+    this.believed = { term, failoverNumber, ...(revision !== undefined && { revision }) };
     this.wentBack = false;
     return true;
   }
@@ -249,8 +252,8 @@ export function raiseOdometersTo(lostUntilMs: number, row: WorkerRow): WorkerRow
  * old one 12:00:30, and that of a holder 12:01:00. The holder was granted ticks up to 12:02:05 (a horizon of 65 s), and
  * a start takes those after 12:02:35: 185 s after 11:59:30.
  *
- * Redis, etcd and NATS pass this to their stores as `reachMs`. SQL stores, whose sessions may lead to a replaced primary,
- * pass that of {@link sessionAgesOf}, which is longer.
+ * Redis, etcd and NATS pass this to their stores as `reachMs`. SQL stores, whose sessions may lead to a replaced
+ * primary, pass that of {@link sessionAgesOf}, which is longer.
  */
 export function grantReachMs({
   leaseMs,
@@ -297,16 +300,19 @@ export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
 }
 
 /**
- * By how much a fence raises the epoch, ms: the fenced server then comes after all others, also after one that was
- * recorded a moment ago by a clock that is ahead.
+ * By how much a fence raises the failover number, ms: the fenced server then comes after all others, also after one
+ * that was recorded a moment ago by a clock that is ahead.
  */
-export const FENCED_EPOCHS_MS = 120_000;
+export const FENCE_FAILOVERS_MS = 120_000;
 
 /**
  * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
  */
-export function fencedState<State extends Pick<StoreTerm, 'epoch' | 'lostAtMs'>>(state: State, nowMs: number): State {
-  const epoch = Math.max(state.epoch, nowMs) + FENCED_EPOCHS_MS;
-  return { ...state, epoch, lostAtMs: Math.min(state.lostAtMs, nowMs) };
+export function fencedState<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
+  state: State,
+  nowMs: number,
+): State {
+  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
+  return { ...state, failoverNumber, lostAtMs: Math.min(state.lostAtMs, nowMs) };
 }

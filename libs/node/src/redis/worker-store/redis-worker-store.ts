@@ -9,7 +9,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { ClockSkewError, FENCE_LEAP, FENCED_EPOCHS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
+import { ClockSkewError, FENCE_LEAP, FENCE_FAILOVERS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
@@ -26,8 +26,8 @@ const NO_RANGE: WorkerRange = { min: 1, max: 0 };
 
 /**
  * Worker rows in one hash of a Redis, which may lose its memory. After a flush, a restart or a failover no odometer is
- * believed before `lostUntilMs`, which lies past all that can have been granted before. A process whose row still has its
- * token goes on. A process that wants a row waits until the clock has passed that moment.
+ * believed before `lostUntilMs`, which lies past all that can have been granted before. A process whose row still has
+ * its token goes on. A process that wants a row waits until the clock has passed that moment.
  *
  * The scripts judge the server themselves, by its own clock and at the moment of the command: a FailoverGuard here
  * would judge later, and need a second round trip. A write is made only in the generation in which its row was read. So
@@ -113,7 +113,7 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   async fence(aheadMs: number): Promise<number> {
-    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCED_EPOCHS_MS]);
+    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCE_FAILOVERS_MS]);
     return Number(rest[1]);
   }
 
