@@ -240,7 +240,7 @@ class LinkedTable extends WitnessedTable {
 
   override prepare(workers: WorkerRange): Promise<void> {
     // In the middle of a look this is what another server is given.
-    if (this.isLooking) return this.fit(workers);
+    if (this.isLooking) return this.complete(workers);
     return this.on(this.sessions.forLook().server, () => super.prepare(workers));
   }
 
@@ -291,7 +291,7 @@ class LinkedTable extends WitnessedTable {
     }
   }
 
-  private fit(workers: WorkerRange): Promise<void> {
+  private complete(workers: WorkerRange): Promise<void> {
     if (this.isToBreak) {
       this.isToBreak = false;
       // At this very moment another process notes it.

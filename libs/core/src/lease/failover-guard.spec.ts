@@ -150,7 +150,7 @@ describe('A guard against failovers', () => {
   let guard: FailoverGuard;
   /** The server that answers; undefined while none does. */
   let state: StoreTerm | undefined;
-  /** What was written to servers: `fit` and `record`, with their terms. */
+  /** What was written to servers: `complete` and `record`, with their terms. */
   let written: string[];
 
   const server: GuardedServer<string> = {
@@ -159,15 +159,15 @@ describe('A guard against failovers', () => {
         ? Promise.reject(new Error('read ECONNRESET'))
         : Promise.resolve(`of ${state.term}, ${state.failoverNumber}`),
     judge: (answer) => ({ answer, seen: state!, verdict: guard.judge(state!) }),
-    settle: ({ seen: { term }, verdict: { mustRecord, failoverNumber, isNewFailover } }, mustFit) => {
-      if (mustFit) written.push(`fit ${term}`);
+    completeAndRecord: ({ seen: { term }, verdict: { mustRecord, failoverNumber, isNewFailover } }, mayLackRows) => {
+      if (mayLackRows) written.push(`complete ${term}`);
       if (mustRecord) {
         written.push(`record ${term}`);
         state = { ...state!, knownTerm: term, failoverNumber, reachMs: REACH, ...(isNewFailover && { lostAtMs: NOW }) };
       }
       return Promise.resolve({ term, failoverNumber });
     },
-    unsettled: () => new Error('another server at every look'),
+    anotherEachTime: () => new Error('another server at every look'),
   };
 
   beforeEach(async () => {
@@ -181,14 +181,14 @@ describe('A guard against failovers', () => {
   it('believes another server once that has been given what it lacks, and is recorded', async () => {
     state = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
     expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { lostUntilMs: NOW + REACH } });
-    expect(written).toEqual(['fit B', 'record B']);
+    expect(written).toEqual(['complete B', 'record B']);
     expect(guard.believed).toEqual({ term: 'B', failoverNumber: NOW });
   });
 
   it('gives another server what it lacks also where another process has recorded it', async () => {
     state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: 9 });
     expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
-    expect(written).toEqual(['fit B']);
+    expect(written).toEqual(['complete B']);
   });
 
   it('writes nothing to any server before it may', async () => {
@@ -199,16 +199,19 @@ describe('A guard against failovers', () => {
   });
 
   it.each([
-    ['a layout that was seen since', 'a layout', ['fit B', 'fit B']],
-    ['nothing where no new layout was seen since', 'known', ['fit B']],
+    ['a layout that was seen since', 'a layout', ['complete B', 'complete B']],
+    ['nothing where no new layout was seen since', 'known', ['complete B']],
   ])('gives a server whose answer was lost %s', async (_, layout, expected) => {
     guard.noteLayouts(['known']);
     const successor = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
     state = successor;
-    const { settle } = server;
+    const { completeAndRecord } = server;
     const breaking = {
       ...server,
-      settle: (...given: Parameters<typeof settle>) => ((state = undefined), settle(...given)),
+      completeAndRecord: (...given: Parameters<typeof completeAndRecord>) => (
+        (state = undefined),
+        completeAndRecord(...given)
+      ),
     };
     await expect(guard.look(breaking)).rejects.toThrow('ECONNRESET');
     // The process is led to the former primary once more, and sees a layout there.
@@ -242,13 +245,16 @@ describe('A guard against failovers', () => {
     await guard.look(server);
     written = [];
     state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 99 });
-    const { settle } = server;
-    const lost = { ...server, settle: () => ((state = undefined), Promise.resolve({ term: 'A', failoverNumber: 5 })) };
+    const { completeAndRecord } = server;
+    const lost = {
+      ...server,
+      completeAndRecord: () => ((state = undefined), Promise.resolve({ term: 'A', failoverNumber: 5 })),
+    };
     await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
     // Other processes have written since: the revision alone does not tell it any more.
     state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 200 });
-    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { lostUntilMs: NOW + REACH } });
-    expect(written).toEqual(['fit A', 'record A']);
+    expect(await guard.look({ ...server, completeAndRecord })).toMatchObject({ verdict: { lostUntilMs: NOW + REACH } });
+    expect(written).toEqual(['complete A', 'record A']);
     written = [];
     await guard.look(server);
     expect(written).toEqual([]);
@@ -260,8 +266,8 @@ describe('A guard against failovers', () => {
     // Every record is lost.
     const forgetful = {
       ...server,
-      settle: async (...given: Parameters<typeof server.settle>) => {
-        const settled = await server.settle(...given);
+      completeAndRecord: async (...given: Parameters<typeof server.completeAndRecord>) => {
+        const settled = await server.completeAndRecord(...given);
         state = before;
         return settled;
       },

@@ -111,13 +111,13 @@ export interface GuardedServer<Answer> {
    */
   judge(answer: Answer, isFirst: boolean): Look<Answer> | undefined;
   /**
-   * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the
+   * Adds the rows and layouts that the server may lack, where `mayLackRows` is true. Then records the server where the
    * verdict says so, unless another process has done so meanwhile.
    * @returns the server, with the failover number in which it has them
    */
-  settle(look: Look<Answer>, mustFit: boolean): Promise<BelievedServer>;
+  completeAndRecord(look: Look<Answer>, mayLackRows: boolean): Promise<BelievedServer>;
   /** Makes the error of a server that is another one at every look. */
-  unsettled(): Error;
+  anotherEachTime(): Error;
 }
 
 /**
@@ -140,7 +140,7 @@ export class FailoverGuard {
   /** Whether servers may be written to. Until the store is prepared the guard looks only. */
   mayWrite = false;
   /** The server that was given all rows and layouts of this process last. */
-  private fitted: BelievedServer | undefined;
+  private completed: BelievedServer | undefined;
   /** The revision of the believed server went back since: its memory was restored, which has to be recorded. */
   private wentBack = false;
   private readonly known = new Set<string>();
@@ -157,7 +157,7 @@ export class FailoverGuard {
   noteLayouts(layouts: Iterable<string>): void {
     const { size } = this.known;
     for (const layout of layouts) this.known.add(layout);
-    if (this.known.size > size) this.fitted = undefined;
+    if (this.known.size > size) this.completed = undefined;
   }
 
   /** See {@link judgeServer}. @throws FormerPrimaryError */
@@ -168,19 +168,19 @@ export class FailoverGuard {
   }
 
   /** Whether the server may lack rows and layouts. */
-  mustFit({ term, failoverNumber }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
-    const isFitted = this.fitted?.term === term && this.fitted.failoverNumber === failoverNumber;
-    return isNewFailover || (isAnother && !isFitted);
+  mayLackRows({ term, failoverNumber }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
+    const isComplete = this.completed?.term === term && this.completed.failoverNumber === failoverNumber;
+    return isNewFailover || (isAnother && !isComplete);
   }
 
   /** The server has all rows and layouts of this process. */
-  hasFitted(server: BelievedServer): void {
-    this.fitted = server;
+  noteCompleted(server: BelievedServer): void {
+    this.completed = server;
   }
 
   /** Believes the server, unless something has to be written to it first. @returns whether it is believed */
   believe(seen: StoreTerm, verdict: ServerVerdict): boolean {
-    if (this.mayWrite && (verdict.mustRecord || this.mustFit(seen, verdict))) return false;
+    if (this.mayWrite && (verdict.mustRecord || this.mayLackRows(seen, verdict))) return false;
     const { term, failoverNumber, revision } = seen;
     this.believed = { term, failoverNumber, ...(revision !== undefined && { revision }) };
     this.wentBack = false;
@@ -199,13 +199,13 @@ export class FailoverGuard {
       if (look === undefined) continue;
       const { seen, verdict } = look;
       if (this.believe(seen, verdict)) return look;
-      const mustFit = this.mustFit(seen, verdict);
+      const mayLackRows = this.mayLackRows(seen, verdict);
       const { size } = this.known;
-      const settled = await server.settle(look, mustFit);
-      // A layout that was noted meanwhile may have come too late for `settle`: the next look fits the server again.
-      if (mustFit && this.known.size === size) this.hasFitted(settled);
+      const completed = await server.completeAndRecord(look, mayLackRows);
+      // A layout that was noted meanwhile may have come too late for that: the next look completes the server again.
+      if (mayLackRows && this.known.size === size) this.noteCompleted(completed);
     }
-    throw server.unsettled();
+    throw server.anotherEachTime();
   }
 }
 

@@ -139,10 +139,10 @@ export class MemoryWorkerStore implements WorkerStore {
       const verdict = guard.judge(seen);
       if (guard.believe(seen, verdict)) return verdict.lostUntilMs;
       const { isNewFailover, mustRecord, failoverNumber } = verdict;
-      if (guard.mustFit(seen, verdict)) {
+      if (guard.mayLackRows(seen, verdict)) {
         void this.prepare(this.range!);
         for (const layout of guard.layouts) table.layouts.add(layout);
-        guard.hasFitted({ term: seen.term, failoverNumber });
+        guard.noteCompleted({ term: seen.term, failoverNumber });
       }
       if (!mustRecord) continue;
       const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;

@@ -50,8 +50,8 @@ export class StoreCluster {
     const { answer: seen, verdict } = await this.guard.look({
       read,
       judge: (found) => this.judge(found),
-      settle: (_, mustFit) => this.settle(mustFit),
-      unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
+      completeAndRecord: (_, mayLackRows) => this.completeAndRecord(mayLackRows),
+      anotherEachTime: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
     return { seen, lostUntilMs: verdict.lostUntilMs };
@@ -93,8 +93,8 @@ export class StoreCluster {
    * Writes the state in any case: its key's revision rises, and a later look finds a memory that was restored.
    * @returns the cluster, with the failover number that it is recorded in
    */
-  private async settle(mustFit: boolean): Promise<BelievedServer> {
-    if (mustFit) await this.addWhatIsMissing(this.range!);
+  private async completeAndRecord(mayLackRows: boolean): Promise<BelievedServer> {
+    if (mayLackRows) await this.addWhatIsMissing(this.range!);
     return this.record();
   }
 

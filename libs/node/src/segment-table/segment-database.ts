@@ -150,8 +150,8 @@ export class SegmentDatabase {
           return found;
         },
         judge: (found, isFirst) => this.judge(found, isFirst),
-        settle: ({ seen, verdict }) => this.record(seen, verdict.failoverNumber),
-        unsettled: () =>
+        completeAndRecord: ({ seen, verdict }) => this.record(seen, verdict.failoverNumber),
+        anotherEachTime: () =>
           new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
       });
       return { records, failoverNumber: BigInt(seen.failoverNumber) };

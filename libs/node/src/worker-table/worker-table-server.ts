@@ -74,8 +74,8 @@ export class WorkerTableServer {
     const { answer, verdict } = await this.guard.look({
       read: async () => (await askWithTerm(this.database, select)).records,
       judge: (found, isFirst) => this.judge(found, isFirst),
-      settle: (look, mustFit) => this.settle(look, mustFit),
-      unsettled: () => new DatabaseCallError('it is another server at every look', ''),
+      completeAndRecord: (look, mayLackRows) => this.completeAndRecord(look, mayLackRows),
+      anotherEachTime: () => new DatabaseCallError('it is another server at every look', ''),
     });
     return read(answer, verdict.lostUntilMs);
   }
@@ -90,16 +90,16 @@ export class WorkerTableServer {
     return verdict && { answer, seen, verdict };
   }
 
-  private async settle({ seen, verdict }: Look<unknown>, mustFit: boolean): Promise<BelievedServer> {
+  private async completeAndRecord({ seen, verdict }: Look<unknown>, mayLackRows: boolean): Promise<BelievedServer> {
     if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
     const { failoverNumber, isNewFailover } = verdict;
     const server = { term: seen.term, failoverNumber };
-    const fitted = mustFit ? await this.addWhatItLacks(server) : server;
+    const completed = mayLackRows ? await this.addWhatItLacks(server) : server;
     if (verdict.mustRecord) {
       const note = { failoverNumber, isNewFailover, reachMs: this.guard.reachMs };
       await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
     }
-    return fitted;
+    return completed;
   }
 
   /** The term of the server that answers. @throws ReplicaError */

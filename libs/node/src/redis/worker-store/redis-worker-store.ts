@@ -39,7 +39,7 @@ export class RedisWorkerStore implements WorkerStore {
   /** Every layout that was seen to have issued IDs. A Redis that has forgotten one is told. */
   private readonly layouts = new Set<string>();
   /** The generation of Redis' memory that has our rows and layouts. */
-  private fitted: string | undefined;
+  private completed: string | undefined;
   /** The generation in which rows were read last. */
   private generation = '';
 
@@ -51,13 +51,13 @@ export class RedisWorkerStore implements WorkerStore {
   async prepare(workers: WorkerRange): Promise<void> {
     refuseWideRange(workers);
     this.range = workers;
-    await this.fit();
+    await this.complete();
   }
 
   /** Reads all rows as they are stored, and `lostUntilMs`. Before {@link prepare} it writes no marker. */
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
-    const isPrepared = this.fitted !== undefined;
+    const isPrepared = this.completed !== undefined;
     const { nowMs, lostUntilMs, rest } = isPrepared
       ? await this.look(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
@@ -109,7 +109,7 @@ export class RedisWorkerStore implements WorkerStore {
 
   async rememberLayout(fingerprint: string): Promise<void> {
     this.layouts.add(fingerprint);
-    await this.fit();
+    await this.complete();
   }
 
   async fence(aheadMs: number): Promise<number> {
@@ -135,19 +135,24 @@ export class RedisWorkerStore implements WorkerStore {
   private async look(what: string, name: Look, args: readonly number[]): Promise<WorkerAnswer> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await this.calls.run(what, name, args);
-      if (answer.generation === this.fitted) {
+      if (answer.generation === this.completed) {
         this.generation = answer.generation;
         return answer;
       }
-      await this.fit();
+      await this.complete();
     }
     throw new RedisUnavailableError(what, 'it loses its memory at every command');
   }
 
-  private async fit(): Promise<void> {
+  private async complete(): Promise<void> {
     const { min, max } = this.range;
-    const { generation } = await this.calls.run('preparing the workers', 'fit', [min, max, BLANK_ROW, ...this.layouts]);
-    this.fitted = generation;
+    const { generation } = await this.calls.run('preparing the workers', 'complete', [
+      min,
+      max,
+      BLANK_ROW,
+      ...this.layouts,
+    ]);
+    this.completed = generation;
   }
 
   private noted(layouts: string[]): string[] {

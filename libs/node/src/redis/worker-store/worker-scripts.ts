@@ -4,9 +4,9 @@ import { script } from '../redis-scripts.js';
  * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
  * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
  * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
- * has acknowledged. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can have been
- * granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes later, and the
- * least, since the longest may be lost as well.
+ * has acknowledged. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can
+ * have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
+ * later, and the least, since the longest may be lost as well.
  *
  * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
  * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
@@ -87,7 +87,7 @@ end
 /**
  * Adds the rows from ARGV[2] to ARGV[3] that are missing, each with the text ARGV[4], and notes the layouts after that.
  */
-const FIT = String.raw`${MARK}${SET_ALL}
+const COMPLETE = String.raw`${MARK}${SET_ALL}
 local missing, ids = {}, {}
 for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = digits(id) end
 for from = 1, #ids, 1000 do
@@ -220,7 +220,7 @@ return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), re
  * one's, and the last marker that it has seen. The answer begins with generation, lostUntil, time, longest reach.
  */
 export const workerScripts = {
-  fit: script(FIT),
+  complete: script(COMPLETE),
   table: script(TABLE),
   peek: script(PEEK),
   one: script(ONE),
