@@ -175,26 +175,32 @@ describe('A guard against failovers', () => {
     guard.mayWrite = true;
     state = seen({ failoverNumber: 1, lostAtMs: 0 });
     written = [];
-    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { lostUntilMs: 0 } });
+    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of A, 1', verdict: { lostUntilMs: 0 } });
   });
 
   it('believes another server once that has been given what it lacks, and is recorded', async () => {
     state = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { lostUntilMs: NOW + REACH } });
+    expect(await guard.readBelieved(server)).toMatchObject({
+      answer: `of B, ${NOW}`,
+      verdict: { lostUntilMs: NOW + REACH },
+    });
     expect(written).toEqual(['complete B', 'record B']);
     expect(guard.believed).toEqual({ term: 'B', failoverNumber: NOW });
   });
 
   it('gives another server what it lacks also where another process has recorded it', async () => {
     state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: 9 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
+    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
     expect(written).toEqual(['complete B']);
   });
 
   it('writes nothing to any server before it may', async () => {
     guard.mayWrite = false;
     state = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { lostUntilMs: NOW + REACH } });
+    expect(await guard.readBelieved(server)).toMatchObject({
+      answer: 'of B, 1',
+      verdict: { lostUntilMs: NOW + REACH },
+    });
     expect(written).toEqual([]);
   });
 
@@ -213,13 +219,13 @@ describe('A guard against failovers', () => {
         completeAndRecord(...given)
       ),
     };
-    await expect(guard.look(breaking)).rejects.toThrow('ECONNRESET');
+    await expect(guard.readBelieved(breaking)).rejects.toThrow('ECONNRESET');
     // The process is led to the former primary once more, and sees a layout there.
     state = seen({ failoverNumber: 1, lostAtMs: 0 });
-    await guard.look(server);
+    await guard.readBelieved(server);
     guard.noteLayouts([layout]);
     state = successor;
-    await guard.look(server);
+    await guard.readBelieved(server);
     expect(written).toEqual(expected);
   });
 
@@ -231,9 +237,9 @@ describe('A guard against failovers', () => {
       read: () => new Promise((resolve) => (arrive = () => resolve('of A, 1'))),
       judge: (answer) => ({ answer, seen: former, verdict: guard.judge(former) }),
     };
-    const looking = guard.look(late);
+    const looking = guard.readBelieved(late);
     state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
-    const other = guard.look(server);
+    const other = guard.readBelieved(server);
     arrive();
     await other;
     await looking.catch((error: unknown) => expect(error).toBeInstanceOf(FormerPrimaryError));
@@ -242,7 +248,7 @@ describe('A guard against failovers', () => {
 
   it('sees that the memory of the believed server went back, until that is recorded', async () => {
     state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 100 });
-    await guard.look(server);
+    await guard.readBelieved(server);
     written = [];
     state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 99 });
     const { completeAndRecord } = server;
@@ -250,13 +256,15 @@ describe('A guard against failovers', () => {
       ...server,
       completeAndRecord: () => ((state = undefined), Promise.resolve({ term: 'A', failoverNumber: 5 })),
     };
-    await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
+    await expect(guard.readBelieved(lost)).rejects.toThrow('ECONNRESET');
     // Other processes have written since: the revision alone does not tell it any more.
     state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 200 });
-    expect(await guard.look({ ...server, completeAndRecord })).toMatchObject({ verdict: { lostUntilMs: NOW + REACH } });
+    expect(await guard.readBelieved({ ...server, completeAndRecord })).toMatchObject({
+      verdict: { lostUntilMs: NOW + REACH },
+    });
     expect(written).toEqual(['complete A', 'record A']);
     written = [];
-    await guard.look(server);
+    await guard.readBelieved(server);
     expect(written).toEqual([]);
   });
 
@@ -272,7 +280,7 @@ describe('A guard against failovers', () => {
         return settled;
       },
     };
-    await expect(guard.look(forgetful)).rejects.toThrow('another server at every look');
+    await expect(guard.readBelieved(forgetful)).rejects.toThrow('another server at every look');
     expect(written).toHaveLength(2 * MOST_LOOKS);
     expect(guard.believed).toEqual({ term: 'A', failoverNumber: 1 });
   });

@@ -99,7 +99,7 @@ export interface Look<Answer> {
   readonly verdict: ServerVerdict;
 }
 
-/** The server behind a store, as {@link FailoverGuard.look} uses it. */
+/** The server behind a store, as {@link FailoverGuard.readBelieved} uses it. */
 export interface GuardedServer<Answer> {
   /** Reads from the server that answers. */
   read(): Promise<Answer>;
@@ -192,7 +192,7 @@ export class FailoverGuard {
    * @returns the look whose answer is believed; below its `lostUntilMs` no odometer is
    * @throws what the server throws
    */
-  async look<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
+  async readBelieved<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await server.read();
       const look = server.judge(answer, looks === 0);

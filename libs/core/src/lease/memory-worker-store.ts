@@ -131,7 +131,7 @@ export class MemoryWorkerStore implements WorkerStore {
     };
   }
 
-  /** As {@link FailoverGuard.look}, at one moment. @returns `lostUntilMs` @throws FormerPrimaryError */
+  /** As {@link FailoverGuard.readBelieved}, at one moment. @returns `lostUntilMs` @throws FormerPrimaryError */
   private checkServer(): number {
     const { table, guard } = this;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {

@@ -46,8 +46,8 @@ export class StoreCluster {
    * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
    * @throws FormerPrimaryError; TableFormatError
    */
-  async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly lostUntilMs: number }> {
-    const { answer: seen, verdict } = await this.guard.look({
+  async readBelieved(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly lostUntilMs: number }> {
+    const { answer: seen, verdict } = await this.guard.readBelieved({
       read,
       judge: (found) => this.judge(found),
       completeAndRecord: (_, mayLackRows) => this.completeAndRecord(mayLackRows),

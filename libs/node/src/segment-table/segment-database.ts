@@ -143,7 +143,7 @@ export class SegmentDatabase {
    */
   async primary(read: () => Promise<SqlResult>): Promise<PrimaryAnswer> {
     try {
-      const { answer: records, seen } = await this.guard.look({
+      const { answer: records, seen } = await this.guard.readBelieved({
         read: async () => {
           const found = (await read()).records;
           if (found.length === 0) throw new NoRow();

@@ -112,7 +112,7 @@ export class SqlWorkerStore implements WorkerStore {
 
   private async lookAtRow(id: number): ReturnType<WorkerStore['readRow']> {
     try {
-      return await this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
+      return await this.server.readBelieved((dialect) => selectRow(dialect, this.table, id), rowOf);
     } catch (error) {
       if (!saysGone(this.dialect, error) || !(await this.server.isGone())) throw error;
       // A missing table tells no time. Without a row the time decides nothing.
@@ -144,24 +144,26 @@ export class SqlWorkerStore implements WorkerStore {
     });
   }
 
-  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved} */
   async readTable(): Promise<WorkerTable> {
     await this.prepareAfterLoss();
-    return this.server.withLayouts(await this.server.look((dialect) => selectTable(dialect, this.table), tableOf));
+    return this.server.withLayouts(
+      await this.server.readBelieved((dialect) => selectTable(dialect, this.table), tableOf),
+    );
   }
 
-  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved} */
   async readSample(request: SampleRequest): Promise<WorkerSample> {
     await this.prepareAfterLoss();
     return this.server.withLayouts(
-      await this.server.look((dialect) => selectSample(dialect, this.table, request), sampleOf),
+      await this.server.readBelieved((dialect) => selectSample(dialect, this.table, request), sampleOf),
     );
   }
 
   /**
    * A table that is not there has no row: the holder loses its lease before another process makes the table anew, where
    * odometers begin at 0.
-   * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look}
+   * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved}
    */
   async readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     const found = await this.lookAtRow(id);

@@ -67,11 +67,11 @@ export class WorkerTableServer {
    * Reads what may be believed: a failover that no process has recorded yet is recorded first.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; ClockSkewError; TableFormatError
    */
-  async look<T>(
+  async readBelieved<T>(
     select: (dialect: Dialect) => Statement,
     read: (records: SqlResult['records'], lostUntilMs: number) => T,
   ): Promise<T> {
-    const { answer, verdict } = await this.guard.look({
+    const { answer, verdict } = await this.guard.readBelieved({
       read: async () => (await askWithTerm(this.database, select)).records,
       judge: (found, isFirst) => this.judge(found, isFirst),
       completeAndRecord: (look, mayLackRows) => this.completeAndRecord(look, mayLackRows),

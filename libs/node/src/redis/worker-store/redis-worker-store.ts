@@ -17,7 +17,7 @@ import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
 /** One look adds what was lost. A Redis that has lost it again at each of so many looks is of no use. */
 const MOST_LOOKS = 3;
 
-type Look = 'table' | 'sample' | 'one';
+type ReadScript = 'table' | 'sample' | 'one';
 
 /** A start reads all rows: 4,095 in 13 to 19 ms, in which Redis serves no other client. */
 const MOST_WORKERS = 4_095;
@@ -59,7 +59,7 @@ export class RedisWorkerStore implements WorkerStore {
     const what = 'reading the workers';
     const isPrepared = this.completed !== undefined;
     const { nowMs, lostUntilMs, rest } = isPrepared
-      ? await this.look(what, 'table', [])
+      ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
     const all = new Map<string, string>();
@@ -85,7 +85,7 @@ export class RedisWorkerStore implements WorkerStore {
 
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
     const args = [workers.min, workers.max, from, atMost, graceMs];
-    const { nowMs, lostUntilMs, rest } = await this.look('reading free workers', 'sample', args);
+    const { nowMs, lostUntilMs, rest } = await this.readBelieved('reading free workers', 'sample', args);
     const [, sample, layouts, layoutsOfRows, ...counts] = rest as [string, string[], string[], string[], ...string[]];
     const [total, live, foreign] = counts.map(Number) as [number, number, number];
     const rows: WorkerRow[] = [];
@@ -94,7 +94,7 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    const { nowMs, lostUntilMs, rest } = await this.look('reading a worker', 'one', [id]);
+    const { nowMs, lostUntilMs, rest } = await this.readBelieved('reading a worker', 'one', [id]);
     const [text] = rest;
     return { nowMs, row: typeof text === 'string' ? this.rowOf(String(id), text, lostUntilMs) : undefined };
   }
@@ -132,7 +132,7 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   /** Reads, once Redis has our rows and layouts: a Redis that has forgotten them is told first. */
-  private async look(what: string, name: Look, args: readonly number[]): Promise<WorkerAnswer> {
+  private async readBelieved(what: string, name: ReadScript, args: readonly number[]): Promise<WorkerAnswer> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await this.calls.run(what, name, args);
       if (answer.generation === this.completed) {

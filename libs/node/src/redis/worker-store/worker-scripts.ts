@@ -63,14 +63,14 @@ local function setAll(fields)
 end`;
 
 /**
- * Patterns of a row's text, see LINES in worker-text.ts: this one finds the holder's part, WHOLE_ROW all that a fence
- * keeps.
+ * Patterns of a row's text, see LINES in worker-text.ts: HOLDER_PARTS finds the holder's part, FENCED_PARTS all
+ * that a fence keeps.
  */
-const ROW = String.raw`
-local ROW = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
+const HOLDER_PARTS = String.raw`
+local HOLDER_PARTS = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
 `;
-const WHOLE_ROW = String.raw`
-local ROW = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
+const FENCED_PARTS = String.raw`
+local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
 `;
 
 /** Reads all fields of the key, by kind. */
@@ -120,7 +120,7 @@ return answer(not found[2] and found[1])
 `;
 
 /** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
-const SAMPLE = String.raw`${MARK}${ROW}${ALL}
+const SAMPLE = String.raw`${MARK}${HOLDER_PARTS}${ALL}
 local used, seen = {}, {['']= true}
 local function use(layout)
   if not seen[layout] then
@@ -131,7 +131,7 @@ end
 local min, max, from, atMost, grace = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local free, total, live, foreign = {}, 0, 0, 0
 for name, row in pairs(rows) do
-  local version, own, token, layout, leaseUntil, code = string.match(row, ROW)
+  local version, own, token, layout, leaseUntil, code = string.match(row, HOLDER_PARTS)
   if version then use(layout) elseif not deleted[name] then return answer('corrupt', name) end
   local id = tonumber(name)
   local isOfOthers = code ~= '' and own ~= version
@@ -179,7 +179,7 @@ return answer(1)
  * than that of any other server, by ARGV[4] ms. A loss whose time lies in the future, because a clock was wrong when it
  * was recorded, counts as one of now.
  */
-const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
+const FENCE = String.raw`${MARK}${SET_ALL}${FENCED_PARTS}${ALL}
 lostAt = math.min(lostAt, now)
 lostUntil = math.max(math.min(lostUntil, now + reach), now + tonumber(ARGV[2]))
 local leap, count = tonumber(ARGV[3]), 0
@@ -188,7 +188,7 @@ local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generatio
 local function raised(ms) return digits(math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
 for id, row in pairs(rows) do
   count = count + 1
-  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, ROW)
+  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
     local parts = {version, own, '', layout, digits(now), heartbeatAndLane, raised(ms0), raised(ms1), unitAndCode, ''}
