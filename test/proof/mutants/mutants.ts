@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'session-age-by-the-lease',
     breaks: 'A session of an old primary grants nothing that lies past what starts wait for: a horizon, not a lease.',
-    file: 'libs/core/src/lease/failover-guard.ts',
+    file: 'libs/core/src/lease/grant-reach.ts',
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
     tier: 1,

@@ -6,14 +6,13 @@ import {
   type BelievedServer,
   FailoverGuard,
   FormerPrimaryError,
-  grantReachMs,
   type GuardedServer,
   judgeServer,
   MOST_LOOKS,
   type ServerVerdict,
-  sessionAgesOf,
   type StoreTerm,
 } from './failover-guard.js';
+import { grantReachMs, sessionAgesOf } from './grant-reach.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
 

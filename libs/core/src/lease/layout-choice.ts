@@ -6,7 +6,8 @@ import { PermanentError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { retryStartStep, startPauseMs, type StoreSession } from './store-session.js';
+import { retryStartStep, startPauseMs } from './start-retries.js';
+import type { StoreSession } from './store-session.js';
 import {
   INCLUDE_HELD,
   isForeign,

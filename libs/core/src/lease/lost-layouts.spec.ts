@@ -4,7 +4,7 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
-import { grantReachMs } from './failover-guard.js';
+import { grantReachMs } from './grant-reach.js';
 import { unusedRow } from './worker-store.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
 
