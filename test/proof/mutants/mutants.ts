@@ -14,7 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'worker-row-without-token',
-    breaks: 'A worker row is written only by whoever has its token.',
+    breaks: 'A worker row is written only by the process that has its token.',
     file: 'libs/node/src/worker-table/worker-statements.ts',
     find: "    ['token', value(write.expected.token)],\n",
     replace: '',
@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'segment-given-back-unguarded',
-    breaks: 'Numbers go back only while nobody has reserved beyond them.',
+    breaks: 'Numbers go back only while no process has reserved beyond them.',
     file: 'libs/node/src/segment-table/segment-statements.ts',
     find: '      `${max} = ${value(last)}`,\n',
     replace: '',

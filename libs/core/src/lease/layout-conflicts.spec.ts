@@ -107,7 +107,7 @@ describe('a layout that is alive on the table', () => {
     expect(outcomes.one).toBeGreaterThan(5);
   });
 
-  it('but never issued is no concern of anybody later', async () => {
+  it('but never issued is no concern of a later process', async () => {
     const database = new WorkerDatabase();
     const other = await otherOn(database);
     const refused = new KeeperBench({ database });
@@ -350,7 +350,7 @@ describe('a layout of the past', () => {
   });
 });
 
-describe('a fingerprint that nobody can read', () => {
+describe('a fingerprint that no release can read', () => {
   it.each(['of a later release', '1@0:t41', '1000@54016:t33.w10.b1.s18.e1=2', '01@0:t41.w3.b1.s18'])(
     'is in the way on a row and in the list: %s',
     async (fingerprint) => {

@@ -107,7 +107,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await store.close();
   });
 
-  it('are lost with the key, whoever deletes or evicts it: never a row without the marker', async () => {
+  it('are lost with the key, be it deleted or evicted: never a row without the marker', async () => {
     const store = bench.store(server);
     await store.prepare({ min: 1, max: 1 });
     await bench.admin(server).del(KEY);
