@@ -269,7 +269,7 @@ describe('raindrop decode', () => {
   });
 });
 
-describe('worker ids that nobody reserves', () => {
+describe('worker ids that no store reserves', () => {
   const url = ['--url', 'sqlite:there.sqlite'];
   let files = 0;
   /** A new one each time: Node reads a file once. */

@@ -48,10 +48,7 @@ export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowFi
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
-  grantReachMs,
-  sessionAgesOf,
-  type SessionAges,
-  FENCED_EPOCHS_MS,
+  FENCE_FAILOVERS_MS,
   FailoverGuard,
   fencedState,
   FormerPrimaryError,
@@ -64,6 +61,7 @@ export {
   type ServerVerdict,
   type StoreTerm,
 } from './lease/failover-guard.js';
+export { grantReachMs, sessionAgesOf, type SessionAges } from './lease/grant-reach.js';
 export {
   ForeignRowsError,
   ForeignTimeZoneError,

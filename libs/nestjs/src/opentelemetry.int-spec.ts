@@ -124,7 +124,7 @@ describe('RaindropMetrics', () => {
     await expect(start).rejects.toThrow(ConfigurationError);
   });
 
-  it('are harmless where no service is to be had', async () => {
+  it('are harmless where there is no service', async () => {
     const app = await startApp([], [RaindropMetrics]);
     await otel.collect();
     expect(otel.names).toEqual([]);

@@ -56,7 +56,7 @@ describe('The ring of a service', () => {
     expect(() => sharedIdRing(ids, { boostPower: -1 })).toThrow('boostPower = -1: is out of range');
   });
 
-  it('is emptied at every suspicion, also one that is over before anybody could look', () => {
+  it('is emptied at every suspicion, also one that is over before a thread could look', () => {
     const { ids } = createTestIdService({ now: Date.now() });
     const ring = sharedIdRing(ids, QUIET);
     ids.events.emit('lease-suspect', { type: 'lease-suspect', workerId: 1, reason: 'a test' });

@@ -33,7 +33,7 @@ export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-batch-source.js';
 export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
-export { registerCopy, otherCopies, describeCopies, type Copy } from './system/copies.js';
+export { registerCopy, otherCopies, describeCopies, type Copy } from './system/package-copies.js';
 export { hostTimers, monotonicClock, systemPorts } from './system/system-ports.js';
 export { loadPackage, isMissingPackage } from './system/load-package.js';
 export { createMissing, prepareTable } from './tables/prepare-table.js';

@@ -104,7 +104,7 @@ overPortsOfTier(() => {
   });
 });
 
-describe('A service that gets its worker id from where nobody remembers layouts', () => {
+describe('A service that gets its worker id from where no store remembers layouts', () => {
   it('always has the layout that never changes', async () => {
     const options = { workerIdAssigner: 'static', workerId: 3, restartWaitMs: false, logger: SILENT } as const;
     const ids = await openRelease('a later release', options);

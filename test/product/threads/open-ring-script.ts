@@ -1,4 +1,4 @@
-import { openSharedIds } from '../../../libs/node/src/threads/shared-id-ring.js';
+import { openSharedIds } from '../../../libs/node/src/threads/thread-ring.js';
 import { openRing, startThread } from './real-ring.js';
 
 /** A process that leaves its ring open, with a listener that waits for more IDs, and ends by itself. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SharedIdRingOptions } from '@raindrop/core';
-import { threadPorts } from '../../../libs/node/src/threads/shared-id-ring.js';
+import { threadPorts } from '../../../libs/node/src/threads/thread-ring.js';
 import { openRing } from './real-ring.js';
 
 /** What a producing thread is to do. */

@@ -5,7 +5,7 @@ import { createLayout, type SharedIdRingOptions } from '@raindrop/core';
 import { SharedIdRing, SnowflakeGenerator } from '@raindrop/core/internal';
 import { StaticTenure } from '../../../libs/core/src/generator/tenure.js';
 import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
-import { threadPorts } from '../../../libs/node/src/threads/shared-id-ring.js';
+import { threadPorts } from '../../../libs/node/src/threads/thread-ring.js';
 import { HOOK } from '../../support/processes/run.js';
 import type { TakerTask } from './taker-messages.js';
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSharedIds } from '../../../libs/node/src/threads/shared-id-ring.js';
+import { openSharedIds } from '../../../libs/node/src/threads/thread-ring.js';
 import { useLateCursor } from './use-late-cursor.js';
 import type { TakerTask } from './taker-messages.js';
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
 /** What bars all worker ids for a while when Redis has lost its memory. */
-const SAFEGUARD = 'if lostAt > 0 then floor';
-const BROKEN = 'if false then floor';
+const SAFEGUARD = 'if lostAt > 0 then lostUntil';
+const BROKEN = 'if false then lostUntil';
 
 type Scripts = Record<string, { lua: string; sha: string }>;
 

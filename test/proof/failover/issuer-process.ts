@@ -65,7 +65,7 @@ class Issuer {
       renewSessionAfterMs: renewSessionAfterMs + sessionAgeBeyondMs,
     };
     const store = openStore(database, { opTimeoutMs, ...(marker ? guards : { reachMs: 0 }) });
-    // Without a reach a floor is the moment of the failover: only the rows' own odometers protect then.
+    // Without a reach nothing is lost past the moment of the failover: only the rows' own odometers protect then.
     this.issuer = leasedIssuer(store, { name, resolved, lease: options, onEvent });
   }
 

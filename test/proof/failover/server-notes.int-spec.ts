@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const SKIP = 1_000_000;
 
 interface Server {
-  readonly guard: { believed: { term: string; epoch: number } | undefined };
+  readonly guard: { believed: { term: string; failoverNumber: number } | undefined };
   addWhatItLacks(...given: unknown[]): Promise<void>;
 }
 
@@ -82,8 +82,8 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
   it('is the moment of a loss, also when another process raises the reach at the same moment', async () => {
     const process = await looked();
     const { epoch } = await state();
-    // It was led to another server, of which the note has the same epoch: each lacks what the other one has.
-    serverOf(process).guard.believed = { term: 'another', epoch };
+    // It was led to another server, of which the note has the same failover number: each lacks what the other one has.
+    serverOf(process).guard.believed = { term: 'another', failoverNumber: epoch };
     meanwhile(process, () => looked({ reachMs: 2 * REACH_MS }));
     const { barredUntilMs, nowMs } = await process.readTable();
     expect(barredUntilMs! - nowMs).toBeGreaterThan(2 * REACH_MS - 5_000);
@@ -93,7 +93,7 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
   it('is the moment of a loss, also when a process that knows of none takes the server for the first', async () => {
     const process = await looked();
     await admin.query('DELETE FROM soc_raindrop_worker_state');
-    serverOf(process).guard.believed = { term: 'another', epoch: 0 };
+    serverOf(process).guard.believed = { term: 'another', failoverNumber: 0 };
     meanwhile(process, () => looked());
     const { barredUntilMs, nowMs } = await process.readTable();
     expect(barredUntilMs! - nowMs).toBeGreaterThan(REACH_MS - 5_000);

@@ -126,7 +126,7 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
     expect(await after.write(write)).toBe(true);
   });
 
-  it('raises the floor for all when somebody with longer leases comes', async () => {
+  it('bars all starts for longer when a process with longer leases comes', async () => {
     await prepared(pair.primary);
     await pair.addStandby();
     await pair.killPrimary();

@@ -31,7 +31,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         };
       }),
   },
-  'floor-without-the-lease': {
+  'reach-without-the-lease': {
     rule: 'A start waits after a failover until every lease and grace is over, and the horizon after that.',
     shownBy: 9,
     install: () =>
@@ -49,20 +49,21 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         return function (this: MemoryWorkerStore, ...args: Parameters<MemoryWorkerStore['write']>) {
           const inside = this as unknown as Inside;
           const { believed } = inside;
-          if (believed !== undefined) inside.believed = { ...believed, epoch: inside.table.state.epoch };
+          if (believed !== undefined)
+            inside.believed = { ...believed, failoverNumber: inside.table.state.failoverNumber };
           const answer = original.apply(this, args);
           inside.believed = believed;
           return answer;
         };
       }),
   },
-  'layouts-judged-without-the-floor': {
+  'layouts-judged-without-the-loss': {
     rule: 'After a failover the rows do not tell how far another layout has issued.',
     shownBy: 149,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
         return async function (this: MemoryWorkerStore) {
-          return { ...(await original.call(this)), floorMs: 0 };
+          return { ...(await original.call(this)), lostUntilMs: 0 };
         };
       }),
   },
@@ -101,7 +102,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
             return original.call(this);
           } catch (error) {
             if (!(error instanceof FormerPrimaryError)) throw error;
-            this.believed = { term: this.table.term, epoch: this.table.state.epoch };
+            this.believed = { term: this.table.term, failoverNumber: this.table.state.failoverNumber };
             return original.call(this);
           }
         };
@@ -114,12 +115,12 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       looks((original) => {
         return function () {
           const { term, state } = this.table;
-          const { epoch } = judgeServer({ nowMs: this.now(), term, ...state }, this.reachMs, this.believed);
+          const { failoverNumber } = judgeServer({ nowMs: this.now(), term, ...state }, this.reachMs, this.believed);
           const { believed } = this;
           try {
             return original.call(this);
           } catch (error) {
-            if (believed !== undefined) this.believed = { term, epoch };
+            if (believed !== undefined) this.believed = { term, failoverNumber };
             throw error;
           }
         };

@@ -50,7 +50,9 @@ export class WitnessedStore extends FaultStore {
     return this.process.monotonicMs;
   }
 
-  /** Where the process is not at the old primary only because it does not know of the new one, a session may lead there. */
+  /**
+   * Where the process is not at the old primary only because it does not know of the new one, a session may lead there.
+   */
   stray(): void {
     if (this.link?.knowsOfSuccessor === true) this.sessions!.stray();
   }
@@ -225,7 +227,7 @@ class LinkedTable extends WitnessedTable {
   /** Whether the process has seen a server that came after the former primary. */
   get knowsOfSuccessor(): boolean {
     const { former } = this.sessions;
-    return former !== undefined && (this.believed?.epoch ?? 0) > former.table.state.epoch;
+    return former !== undefined && (this.believed?.failoverNumber ?? 0) > former.table.state.failoverNumber;
   }
 
   believe(answer: object): void {
@@ -238,7 +240,7 @@ class LinkedTable extends WitnessedTable {
 
   override prepare(workers: WorkerRange): Promise<void> {
     // In the middle of a look this is what another server is given.
-    if (this.isLooking) return this.fit(workers);
+    if (this.isLooking) return this.complete(workers);
     return this.on(this.sessions.forLook().server, () => super.prepare(workers));
   }
 
@@ -289,7 +291,7 @@ class LinkedTable extends WitnessedTable {
     }
   }
 
-  private fit(workers: WorkerRange): Promise<void> {
+  private complete(workers: WorkerRange): Promise<void> {
     if (this.isToBreak) {
       this.isToBreak = false;
       // At this very moment another process notes it.

@@ -1,5 +1,5 @@
 import { MemorySegmentTable } from '../../../libs/core/src/segment/memory-segment-store.js';
-import { sizeOf } from '../../../libs/core/src/segment/segment-buffer.js';
+import { sizeOf } from '../../../libs/core/src/segment/number-buffer.js';
 import { SegmentGenerator } from '../../../libs/core/src/segment/segment-generator.js';
 import type { Segment } from '../../../libs/core/src/segment/segment-store.js';
 import type { Fault } from './fault-store.js';

@@ -22,3 +22,17 @@ export function snowflakeSource(name = 'default', changes: Partial<SnowflakeSour
   };
   return { nextString: (code) => source.nextId(code).toString(), ...source };
 }
+
+/** A service that has no ID until it is opened: inserts wait for it. */
+export function waitingSource(name = 'default'): { readonly source: SnowflakeSource; readonly open: () => void } {
+  const inner = snowflakeSource(name);
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const nextId = (): never => {
+    throw Object.assign(new Error('none right now'), { retryable: true });
+  };
+  return {
+    source: snowflakeSource(name, { nextId, nextIdAsync: () => opened.then(() => inner.nextIdAsync()) }),
+    open: () => open(),
+  };
+}

@@ -114,7 +114,7 @@ export function refuseUnreserved(options: ResolvedSnowflakeOptions): void {
 export function mayRepeat(name: string): InputError {
   return new InputError(
     `next takes no worker id from '${name}': nothing reserves it, so a running service or the next call could issue the ` +
-      `same IDs. Give options with workerIdAssigner: 'database' or redisWorkers()`,
+      `same IDs. Give options with workerIdAssigner: 'database' or a store such as redisWorkers() or etcdWorkers()`,
   );
 }
 

@@ -2,12 +2,13 @@
  * Where the IDs of a service come from, as far as its options depend on that.
  *
  * `assigned` is an assigner that may give a worker id again without knowing how far it was used, `static` among them;
- * `stateFile` is one with a file that knows it, and `fresh` one of your own that never gives a worker id twice.
+ * `stateFile` is one with a file that knows it, and `fresh` one of your own that never gives a worker id twice. `store` is
+ * a store of leases: `redisWorkers()`, `etcdWorkers()`, `natsWorkers()` or one of your own.
  */
-export type Origin = 'database' | 'redisWorkers' | 'disposable' | 'fresh' | Assigned | 'idSource' | 'numberSection';
+export type Origin = 'database' | 'store' | 'disposable' | 'fresh' | Assigned | 'idSource' | 'numberSection';
 type Assigned = 'assigned' | 'static' | 'stateFile';
 
-const LEASED = ['database', 'redisWorkers'] as const;
+const LEASED = ['database', 'store'] as const;
 const OWN = [...LEASED, 'disposable', 'fresh', 'assigned'] as const;
 const ROWS = [...LEASED, 'stateFile'] as const;
 
@@ -26,16 +27,16 @@ export const AUDIENCES = {
   tables: audience(`workerIdAssigner: 'database' and 'disposable' only, and idMode: 'numberSection'`, [
     ...['database' as const, 'disposable' as const, 'numberSection' as const],
   ]),
-  leased: audience(`leased worker ids only, of 'database' and redisWorkers()`, LEASED),
+  leased: audience(`leased worker ids only, of 'database' and stores`, LEASED),
   rows: audience('leased worker ids and those with a stateFile', ROWS),
   rowsOfHosts: audience(
-    `worker ids of 'database', redisWorkers() and 'disposable' and those with a stateFile, beside which it is written`,
+    `worker ids of 'database', stores and 'disposable' and those with a stateFile, beside which it is written`,
     [...ROWS, 'disposable'],
   ),
   original: audience(`workerIdAssigner: 'database' only, whose table programs of the original may use`, ['database']),
   staticId: audience(`workerIdAssigner: 'static' only`, ['static']),
   forgetful: audience(
-    `assigners that do not know how far a worker id was used; 'database', redisWorkers() and 'disposable' do`,
+    `assigners that do not know how far a worker id was used; 'database', stores and 'disposable' do`,
     ['assigned'],
   ),
   numbers: audience(`idMode: 'numberSection'`, ['numberSection']),

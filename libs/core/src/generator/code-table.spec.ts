@@ -129,7 +129,7 @@ describe('a code that was evicted', () => {
     expect(bench.generator.counters.issued).toBe(14);
   });
 
-  it('never repeats an ID by way of a flip: each lane has a floor', () => {
+  it('never repeats an ID by way of a flip: each lane has a base', () => {
     const bench = new GeneratorBench({ sequenceBits: 6, options: { maxCodes: 1 } });
     bench.take(3, 'a');
     bench.time.step(-100);
@@ -153,7 +153,7 @@ describe('a code that was evicted', () => {
     expect(bench.next('b')).toBe('1000000:0:1');
   });
 
-  it('leaves no floor behind in a tenure it has not seen', () => {
+  it('leaves no marks behind in a tenure it has not seen', () => {
     const bench = new GeneratorBench({ sequenceBits: 6, options: { maxCodes: 2 } });
     bench.take(9, 'a');
     bench.tenure.change({ number: 2, workerId: 2 });
@@ -308,10 +308,10 @@ describe('eviction', () => {
 
   it.each<{ broken: string; sabotage: () => void }>([
     {
-      broken: 'no floor is left behind',
+      broken: 'no marks are left behind',
       sabotage: () =>
         jest
-          .spyOn(CodeTable.prototype as unknown as { leaveFloor(gone: Sequencer): void }, 'leaveFloor')
+          .spyOn(CodeTable.prototype as unknown as { keepMarks(gone: Sequencer): void }, 'keepMarks')
           .mockImplementation((gone) => {
             gone.evict();
           }),
@@ -320,15 +320,15 @@ describe('eviction', () => {
       broken: 'handles go on with what was evicted',
       sabotage: () =>
         jest
-          .spyOn(CodeTable.prototype as unknown as { leaveFloor(gone: Sequencer): void }, 'leaveFloor')
+          .spyOn(CodeTable.prototype as unknown as { keepMarks(gone: Sequencer): void }, 'keepMarks')
           .mockImplementation(() => undefined),
     },
     {
-      broken: 'the floors forget the other lane',
+      broken: 'the bases forget the other lane',
       sabotage: () => {
-        const floors = CodeTable.prototype.floors;
-        jest.spyOn(CodeTable.prototype, 'floors').mockImplementation(function (this: CodeTable, tenure) {
-          return [floors.call(this, tenure)[0], BEFORE_ALL];
+        const bases = CodeTable.prototype.bases;
+        jest.spyOn(CodeTable.prototype, 'bases').mockImplementation(function (this: CodeTable, tenure) {
+          return [bases.call(this, tenure)[0], BEFORE_ALL];
         });
       },
     },

@@ -14,8 +14,8 @@ const MAX_CHANCES = 256;
  *
  * The code to evict is found by second chance (the "clock" of operating systems): the oldest entry that was not used
  * since a search for room last passed it and put it at the end. The result comes close to least recently used, and a look-up costs one assignment,
- * where exact order costs a delete and an insert. An evicted code leaves its marks behind: their maximum, by lane, is
- * the floor above which every code starts that comes later, so eviction never repeats an ID.
+ * where exact order costs a delete and an insert. An evicted code leaves its marks behind: above their
+ * maximum, by lane, every code starts that comes later, so eviction never repeats an ID.
  */
 export class CodeTable implements Codes<Sequencer>, CountedCodes {
   private readonly total = new IssuedTotal();
@@ -24,8 +24,8 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   /** They are told of every code that comes and of every code that is evicted. */
   readonly counts = new WeakListeners<CodeCounts>();
   private readonly byCode = new Map<string, Sequencer>();
-  private evictedFloor: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
-  private floorTenure = 0;
+  private evictedMarks: [Position, Position] = [BEFORE_ALL, BEFORE_ALL];
+  private evictedTenure = 0;
 
   constructor(private readonly maxCodes: number) {}
 
@@ -41,14 +41,14 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
   }
 
   /** A code that is new in this tenure, or was evicted in it, starts above these positions. */
-  floors(tenure: Tenure): PerLane<Position> {
-    if (this.floorTenure !== tenure.number) return tenure.base;
-    return [maxPosition(tenure.base[0], this.evictedFloor[0]), maxPosition(tenure.base[1], this.evictedFloor[1])];
+  bases(tenure: Tenure): PerLane<Position> {
+    if (this.evictedTenure !== tenure.number) return tenure.base;
+    return [maxPosition(tenure.base[0], this.evictedMarks[0]), maxPosition(tenure.base[1], this.evictedMarks[1])];
   }
 
   /** The highest position that any code has reached on a lane in this tenure. */
   highest(tenure: Tenure, lane: Lane): Position {
-    let highest = this.floors(tenure)[lane];
+    let highest = this.bases(tenure)[lane];
     const look = (each: Sequencer): void => {
       if (each.tenure === tenure.number && each.isPast(highest, lane)) highest = each.markOf(lane);
     };
@@ -113,23 +113,23 @@ export class CodeTable implements Codes<Sequencer>, CountedCodes {
         this.byCode.set(code, each);
         continue;
       }
-      this.leaveFloor(each);
+      this.keepMarks(each);
       this.counts.forEach((counts) => counts.codeEvicted(code, each.issued));
       return each;
     }
     return undefined;
   }
 
-  private leaveFloor(gone: Sequencer): void {
+  private keepMarks(gone: Sequencer): void {
     gone.evict();
-    if (gone.tenure < this.floorTenure) return;
-    if (gone.tenure > this.floorTenure) {
-      this.floorTenure = gone.tenure;
-      this.evictedFloor = [BEFORE_ALL, BEFORE_ALL];
+    if (gone.tenure < this.evictedTenure) return;
+    if (gone.tenure > this.evictedTenure) {
+      this.evictedTenure = gone.tenure;
+      this.evictedMarks = [BEFORE_ALL, BEFORE_ALL];
     }
-    this.evictedFloor = [
-      maxPosition(this.evictedFloor[0], gone.markOf(0)),
-      maxPosition(this.evictedFloor[1], gone.markOf(1)),
+    this.evictedMarks = [
+      maxPosition(this.evictedMarks[0], gone.markOf(0)),
+      maxPosition(this.evictedMarks[1], gone.markOf(1)),
     ];
   }
 }

@@ -36,7 +36,7 @@ export const generatorOptions = {
    */
   sequenceStart: oneOf(['zero', 'continue', 'random'], { default: 'zero', readBy: 'ownWorker' }),
   /**
-   * Codes that are kept; an evicted code leaves its position as a floor, so no ID repeats. With `idSource` a code with
+   * Codes that are kept; later codes start above the position of an evicted one, so no ID repeats. With `idSource` a code with
    * nothing at hand makes room; when all are in use, `TOO_MANY_CODES`.
    * @range 1-1,000,000 @defaultValue 10,000
    */

@@ -70,7 +70,7 @@ describe('IDs by code', () => {
     expect([a.evicted, b.evicted]).toEqual([true, false]);
   });
 
-  it('are counted as long as somebody has the counts, and nobody has to end it', async () => {
+  it('are counted as long as the counts are held, and no call has to end it', async () => {
     const table = new CodeTable(2);
     const kept = table.count();
     const forgotten = (): void => void Array.from({ length: 10 }, () => table.count());

@@ -269,7 +269,7 @@ describe('a flip to a lane that is not reserved', () => {
     expect(bench.next()).toBe('999900:1:0');
   });
 
-  it('does not happen where somebody was already', () => {
+  it('does not happen on a lane that was used already', () => {
     const bench = leased();
     bench.next();
     bench.time.step(-100);

@@ -335,7 +335,7 @@ describe('a batch that waits while its process is copied', () => {
     expect(await shared(each)).toBe(0);
   });
 
-  it('gives what both had gathered when nobody looks at the grant: the negative control', async () => {
+  it('gives what both had gathered when no check looks at the grant: the negative control', async () => {
     const grant = jest.spyOn(Issuer.prototype, 'grantKey', 'get').mockReturnValue('any');
     expect(await shared(cases[0]!)).toBeGreaterThan(100);
     grant.mockRestore();

@@ -182,7 +182,7 @@ export class PositionAllocator {
     if (clockWindow.refusal !== undefined) return clockWindow.refusal;
     const { tick: now, id: window } = clockWindow;
     if (s.tenure === tenure.number) s.raise(tenure.base);
-    else s.beginTenure(tenure.number, tenure.lane, this.codes.floors(tenure), clockWindow.highestTick);
+    else s.beginTenure(tenure.number, tenure.lane, this.codes.bases(tenure), clockWindow.highestTick);
 
     let ahead = now + this.borrowTicks;
     let held = false;

@@ -159,21 +159,21 @@ export class Sequencer extends TickCursor {
     return now - this.heldSince;
   }
 
-  /** Starts a tenure, with both marks at these floors. */
-  beginTenure(tenure: number, lane: Lane, floors: PerLane<Position>, wallTick: number): void {
+  /** Starts a tenure, with both marks at these bases. */
+  beginTenure(tenure: number, lane: Lane, bases: PerLane<Position>, wallTick: number): void {
     this.tenure = tenure;
     this.lane = lane;
-    this.putMark(floors[lane]);
-    this.resting = floors[otherLane(lane)];
+    this.putMark(bases[lane]);
+    this.resting = bases[otherLane(lane)];
     this.followClock(Math.min(this.tick, wallTick));
     this.knownTick = Number.NaN;
   }
 
-  /** Raises both marks to these floors where they are below them. */
-  raise(floors: PerLane<Position>): void {
-    const floor = floors[this.lane];
-    if (floor.tick > this.tick || (floor.tick === this.tick && floor.sequence > this.sequence)) this.putMark(floor);
-    const resting = floors[otherLane(this.lane)];
+  /** Raises both marks to these bases where they are below them. */
+  raise(bases: PerLane<Position>): void {
+    const base = bases[this.lane];
+    if (base.tick > this.tick || (base.tick === this.tick && base.sequence > this.sequence)) this.putMark(base);
+    const resting = bases[otherLane(this.lane)];
     if (comparePositions(resting, this.resting) > 0) this.resting = resting;
   }
 

@@ -199,7 +199,7 @@ describe('an async call', () => {
     expect(bench.next()).toBe('1000000:0:4096');
   });
 
-  it('waits with a timer that keeps the process alive, since somebody is waiting for it', async () => {
+  it('waits with a timer that keeps the process alive, since a caller is waiting for it', async () => {
     const bench = refusing();
     const setTimer = jest.spyOn(bench.time, 'setTimer');
     const waiting = bench.generator.nextIdAsync();

@@ -100,14 +100,14 @@ async function surveyTable(ctx: LeaseContext): Promise<Survey> {
 
 function makeSurvey(
   { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'floorMs'>,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'>,
   wallMs: number,
-  floor: Position,
+  othersEnd: Position,
 ): Survey {
   const { code } = identity;
-  const basis = { ...resolved, options, wallMs, floor, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, floorMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raiseOdometersTo(floorMs, row));
+  const basis = { ...resolved, options, wallMs, othersEnd, code, randomness: ports.randomness };
+  const { nowMs, barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
+  const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
   return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
@@ -170,7 +170,7 @@ interface SelectionBasis {
   /** This host's clock. */
   readonly wallMs: number;
   /** Nothing up to here may be issued; see judgeLayouts. */
-  readonly floor: Position;
+  readonly othersEnd: Position;
   readonly randomness: Randomness;
 }
 
@@ -222,29 +222,29 @@ function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: Selecti
 
 function startPointOf(
   row: WorkerRow,
-  { layout, wallMs, firstLane, floor, options }: SelectionBasis,
+  { layout, wallMs, firstLane, othersEnd, options }: SelectionBasis,
 ): StartPoint | undefined {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
   const baseOf = (lane: Lane): Position => {
-    const base = maxPosition(positionOf(row.odometers[lane], row, layout), floor);
+    const base = maxPosition(positionOf(row.odometers[lane], row, layout), othersEnd);
     return foreignEnd === undefined ? base : maxPosition(base, foreignEnd);
   };
   const base: PerLane<Position> = [baseOf(0), baseOf(1)];
   const lane = usableLane(base, layout, wallMs, firstLane);
   if (lane === undefined) return undefined;
-  const floorMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
+  const odometerMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
   // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
   // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
-  if (!isUnclean) return { lane, base, odometerMs: floorMs };
+  if (!isUnclean) return { lane, base, odometerMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
   return {
     lane,
     base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
     // Also for a later holder with another layout.
-    odometerMs: [Math.max(floorMs[0], wallMs), Math.max(floorMs[1], wallMs)],
+    odometerMs: [Math.max(odometerMs[0], wallMs), Math.max(odometerMs[1], wallMs)],
   };
 }
 
@@ -281,8 +281,8 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
       // A replaced primary that still serves its old sessions shows a lease as over although the holder renews it at
       // the successor. A new session leads to the successor.
       if (row.token !== '') session.reconnect();
-      const laterFloor = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
-      const base = [maxPosition(grant.base[0], laterFloor), maxPosition(grant.base[1], laterFloor)] as const;
+      const laterEnd = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
+      const base = [maxPosition(grant.base[0], laterEnd), maxPosition(grant.base[1], laterEnd)] as const;
       reservation.begin(start, { ...grant, base });
       return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
@@ -293,7 +293,7 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
 /**
  * Confirms the row, and that no other layout has started meanwhile. Two processes with conflicting layouts that start
  * together both pass the first read; both have written their rows by now, so at least one of them sees the other's.
- * @returns the floor that the layouts on the table leave now
+ * @returns how far other layouts of the table can have issued by now
  */
 async function confirmLayout(
   ctx: LeaseContext,
@@ -303,12 +303,12 @@ async function confirmLayout(
 ): Promise<Position> {
   const { layout: ours } = ctx.resolved;
   try {
-    const { row, floor, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
+    const { row, othersEnd, isNoted } = await readAgain(ctx, found.row, trusted.wallMs);
     if (leaseRow.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
     if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
-    return floor;
+    return othersEnd;
   } catch (error) {
     // Nothing was issued, so the row goes back; unless a copy of this process holds it as well, which may yet issue.
     if (ctx.ports.processId() === trusted.processId) {
@@ -323,7 +323,7 @@ async function confirmLayout(
 interface Confirmation {
   readonly row: WorkerRow | undefined;
   /** Nothing up to here may be issued; see judgeLayouts. */
-  readonly floor: Position;
+  readonly othersEnd: Position;
   /** Whether our layout is remembered. */
   readonly isNoted: boolean;
 }
@@ -348,7 +348,7 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   }
   const isNoted = seen.layouts.includes(layout.fingerprint);
   if (ctx.isFirstLayout === true && !isNoted) refuseOtherLayouts(seen, layout);
-  if (areHarmless(seen, layout)) return { row: seen.rows[0], floor: BEFORE_ALL, isNoted };
+  if (areHarmless(seen, layout)) return { row: seen.rows[0], othersEnd: BEFORE_ALL, isNoted };
   const table = await session.run('confirming the layout', (store) => store.readTable());
   const rows = table.rows.filter((row) => row.id !== id);
   // This process's write has put its own layout into the row. The row as it was found shows how far a former holder of
@@ -356,7 +356,7 @@ async function readAgain(ctx: LeaseContext, found: WorkerRow, wallMs: number): P
   if (found.layout === layout.fingerprint) rows.push(found);
   return {
     row: table.rows.find((row) => row.id === id),
-    floor: judgeLayouts({ ...table, rows }, layout, options.graceMs),
+    othersEnd: judgeLayouts({ ...table, rows }, layout, options.graceMs),
     isNoted: table.layouts.includes(layout.fingerprint),
   };
 }

@@ -6,14 +6,13 @@ import {
   type BelievedServer,
   FailoverGuard,
   FormerPrimaryError,
-  grantReachMs,
   type GuardedServer,
   judgeServer,
   MOST_LOOKS,
   type ServerVerdict,
-  sessionAgesOf,
   type StoreTerm,
 } from './failover-guard.js';
+import { grantReachMs, sessionAgesOf } from './grant-reach.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
 
@@ -22,7 +21,7 @@ const NOW = 1_700_000_000_000;
 const REACH = 185_000;
 
 const seen = (change: Partial<StoreTerm>): StoreTerm => ({
-  ...{ nowMs: NOW, term: 'A', knownTerm: 'A', epoch: 100, lostAtMs: 50, reachMs: REACH },
+  ...{ nowMs: NOW, term: 'A', knownTerm: 'A', failoverNumber: 100, lostAtMs: 50, reachMs: REACH },
   ...change,
 });
 
@@ -31,24 +30,24 @@ const judge = (change: Partial<StoreTerm>, believed?: BelievedServer, wasRestore
 
 describe('The server that answers', () => {
   it('is believed as it is when it is the one that was noted', () => {
-    for (const believed of [undefined, { term: 'A', epoch: 100 }]) {
+    for (const believed of [undefined, { term: 'A', failoverNumber: 100 }]) {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
         ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ epoch: 100, floorMs: 50 + REACH },
+        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH },
       });
     }
   });
 
   it('is noted first where the table was never seen on one, without a loss', () => {
-    const verdict = judge({ knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 });
-    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, epoch: NOW, floorMs: 0 });
+    const verdict = judge({ knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 });
+    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, failoverNumber: NOW, lostUntilMs: 0 });
   });
 
   it('is not noted where nothing tells servers apart', () => {
-    const nothing = { term: '', knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
-    for (const believed of [undefined, { term: '', epoch: 0 }]) {
-      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, floorMs: 0 });
+    const nothing = { term: '', knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
+    for (const believed of [undefined, { term: '', failoverNumber: 0 }]) {
+      expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, lostUntilMs: 0 });
     }
   });
 
@@ -56,71 +55,77 @@ describe('The server that answers', () => {
     ['another one was noted', { term: 'B' }, undefined],
     [
       'another one was noted, and this process knows of a later one',
-      { term: 'B', epoch: 100 },
-      { term: 'C', epoch: 300 },
+      { term: 'B', failoverNumber: 100 },
+      { term: 'C', failoverNumber: 300 },
     ],
     [
       'its note is gone, which this process knows',
-      { knownTerm: undefined, epoch: 0, lostAtMs: 0 },
-      { term: 'A', epoch: 9 },
+      { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0 },
+      { term: 'A', failoverNumber: 9 },
     ],
     [
       'its note is gone, and it was another one',
-      { knownTerm: undefined, epoch: 0, lostAtMs: 0 },
-      { term: 'B', epoch: 0 },
+      { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0 },
+      { term: 'B', failoverNumber: 0 },
     ],
-    ['another one was noted side by side', {}, { term: 'B', epoch: 100 }],
-    ['it was taken for the first one by a process that knew of none', { lostAtMs: 0 }, { term: 'B', epoch: 20 }],
+    ['another one was noted side by side', {}, { term: 'B', failoverNumber: 100 }],
+    [
+      'it was taken for the first one by a process that knew of none',
+      { lostAtMs: 0 },
+      { term: 'B', failoverNumber: 20 },
+    ],
   ])('has taken over and may have lost commits when %s', (_, change, believed) => {
-    const { isNewFailover, mustRecord, isAnother, epoch, floorMs } = judge(change, believed);
-    expect({ isNewFailover, mustRecord, isAnother, floorMs }).toEqual({
+    const { isNewFailover, mustRecord, isAnother, failoverNumber, lostUntilMs } = judge(change, believed);
+    expect({ isNewFailover, mustRecord, isAnother, lostUntilMs }).toEqual({
       ...{ isNewFailover: true, mustRecord: true, isAnother: true },
-      floorMs: NOW + REACH,
+      lostUntilMs: NOW + REACH,
     });
     // After all that were seen, whatever the clock says.
-    expect(epoch).toBe(NOW);
+    expect(failoverNumber).toBe(NOW);
     const ahead = judgeServer({ ...seen(change), nowMs: 1 }, REACH, believed);
-    expect(ahead.epoch).toBe(Math.max(seen(change).epoch, believed?.epoch ?? 0) + 1);
+    expect(ahead.failoverNumber).toBe(Math.max(seen(change).failoverNumber, believed?.failoverNumber ?? 0) + 1);
   });
 
   it('is refused when a later one was believed: it was the primary before that', () => {
-    expect(() => judge({}, { term: 'B', epoch: 101 })).toThrow(FormerPrimaryError);
+    expect(() => judge({}, { term: 'B', failoverNumber: 101 })).toThrow(FormerPrimaryError);
     // Also with a failover in its own past.
-    expect(() => judge({ lostAtMs: NOW - 31_536_000_000 }, { term: 'B', epoch: 101 })).toThrow(FormerPrimaryError);
+    expect(() => judge({ lostAtMs: NOW - 31_536_000_000 }, { term: 'B', failoverNumber: 101 })).toThrow(
+      FormerPrimaryError,
+    );
   });
 
   it('is believed when it came after the one that was believed, with the same term or another', () => {
     for (const term of ['A', 'B']) {
-      expect(judge({}, { term, epoch: 99 })).toMatchObject({
+      expect(judge({}, { term, failoverNumber: 99 })).toMatchObject({
         isAnother: true,
         isNewFailover: false,
         mustRecord: false,
-        epoch: 100,
+        failoverNumber: 100,
       });
     }
   });
 
   it('is noted again when its memory went back, once', () => {
-    const believed = { term: 'A', epoch: 100 };
-    expect(judge({ epoch: 90 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
-    expect(judge({ epoch: 100 }, believed, true)).toMatchObject({ isNewFailover: true, epoch: NOW });
+    const believed = { term: 'A', failoverNumber: 100 };
+    expect(judge({ failoverNumber: 90 }, believed, true)).toMatchObject({ isNewFailover: true, failoverNumber: NOW });
+    expect(judge({ failoverNumber: 100 }, believed, true)).toMatchObject({ isNewFailover: true, failoverNumber: NOW });
     // Another process was faster.
-    expect(judge({ epoch: NOW }, believed, true)).toMatchObject({
+    expect(judge({ failoverNumber: NOW }, believed, true)).toMatchObject({
       isNewFailover: false,
       isAnother: true,
       mustRecord: false,
     });
   });
 
-  it('gets the longest reach, with no other epoch, and its name once it tells it', () => {
+  it('gets the longest reach, with no other failover number, and its name once it tells it', () => {
     expect(judge({ reachMs: 1 })).toMatchObject({
       isNewFailover: false,
       mustRecord: true,
-      epoch: 100,
-      floorMs: 50 + REACH,
+      failoverNumber: 100,
+      lostUntilMs: 50 + REACH,
     });
-    const told = judge({ knownTerm: '' }, { term: '', epoch: 100 });
-    expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, epoch: 100 });
+    const told = judge({ knownTerm: '' }, { term: '', failoverNumber: 100 });
+    expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, failoverNumber: 100 });
   });
 });
 
@@ -144,73 +149,82 @@ describe('A guard against failovers', () => {
   let guard: FailoverGuard;
   /** The server that answers; undefined while none does. */
   let state: StoreTerm | undefined;
-  /** What was written to servers: `fit` and `record`, with their terms. */
+  /** What was written to servers: `complete` and `record`, with their terms. */
   let written: string[];
 
   const server: GuardedServer<string> = {
     read: () =>
       state === undefined
         ? Promise.reject(new Error('read ECONNRESET'))
-        : Promise.resolve(`of ${state.term}, ${state.epoch}`),
+        : Promise.resolve(`of ${state.term}, ${state.failoverNumber}`),
     judge: (answer) => ({ answer, seen: state!, verdict: guard.judge(state!) }),
-    settle: ({ seen: { term }, verdict: { mustRecord, epoch, isNewFailover } }, mustFit) => {
-      if (mustFit) written.push(`fit ${term}`);
+    completeAndRecord: ({ seen: { term }, verdict: { mustRecord, failoverNumber, isNewFailover } }, mayLackRows) => {
+      if (mayLackRows) written.push(`complete ${term}`);
       if (mustRecord) {
         written.push(`record ${term}`);
-        state = { ...state!, knownTerm: term, epoch, reachMs: REACH, ...(isNewFailover && { lostAtMs: NOW }) };
+        state = { ...state!, knownTerm: term, failoverNumber, reachMs: REACH, ...(isNewFailover && { lostAtMs: NOW }) };
       }
-      return Promise.resolve({ term, epoch });
+      return Promise.resolve({ term, failoverNumber });
     },
-    unsettled: () => new Error('another server at every look'),
+    anotherEachTime: () => new Error('another server at every look'),
   };
 
   beforeEach(async () => {
     guard = new FailoverGuard(REACH);
     guard.mayWrite = true;
-    state = seen({ epoch: 1, lostAtMs: 0 });
+    state = seen({ failoverNumber: 1, lostAtMs: 0 });
     written = [];
-    expect(await guard.look(server)).toMatchObject({ answer: 'of A, 1', verdict: { floorMs: 0 } });
+    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of A, 1', verdict: { lostUntilMs: 0 } });
   });
 
   it('believes another server once that has been given what it lacks, and is recorded', async () => {
-    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: `of B, ${NOW}`, verdict: { floorMs: NOW + REACH } });
-    expect(written).toEqual(['fit B', 'record B']);
-    expect(guard.believed).toEqual({ term: 'B', epoch: NOW });
+    state = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
+    expect(await guard.readBelieved(server)).toMatchObject({
+      answer: `of B, ${NOW}`,
+      verdict: { lostUntilMs: NOW + REACH },
+    });
+    expect(written).toEqual(['complete B', 'record B']);
+    expect(guard.believed).toEqual({ term: 'B', failoverNumber: NOW });
   });
 
   it('gives another server what it lacks also where another process has recorded it', async () => {
-    state = seen({ term: 'B', knownTerm: 'B', epoch: 2, lostAtMs: 9 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 2', verdict: { floorMs: 9 + REACH } });
-    expect(written).toEqual(['fit B']);
+    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: 9 });
+    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
+    expect(written).toEqual(['complete B']);
   });
 
   it('writes nothing to any server before it may', async () => {
     guard.mayWrite = false;
-    state = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
-    expect(await guard.look(server)).toMatchObject({ answer: 'of B, 1', verdict: { floorMs: NOW + REACH } });
+    state = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
+    expect(await guard.readBelieved(server)).toMatchObject({
+      answer: 'of B, 1',
+      verdict: { lostUntilMs: NOW + REACH },
+    });
     expect(written).toEqual([]);
   });
 
   it.each([
-    ['a layout that was seen since', 'a layout', ['fit B', 'fit B']],
-    ['nothing where no new layout was seen since', 'known', ['fit B']],
+    ['a layout that was seen since', 'a layout', ['complete B', 'complete B']],
+    ['nothing where no new layout was seen since', 'known', ['complete B']],
   ])('gives a server whose answer was lost %s', async (_, layout, expected) => {
     guard.noteLayouts(['known']);
-    const successor = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
+    const successor = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
     state = successor;
-    const { settle } = server;
+    const { completeAndRecord } = server;
     const breaking = {
       ...server,
-      settle: (...given: Parameters<typeof settle>) => ((state = undefined), settle(...given)),
+      completeAndRecord: (...given: Parameters<typeof completeAndRecord>) => (
+        (state = undefined),
+        completeAndRecord(...given)
+      ),
     };
-    await expect(guard.look(breaking)).rejects.toThrow('ECONNRESET');
+    await expect(guard.readBelieved(breaking)).rejects.toThrow('ECONNRESET');
     // The process is led to the former primary once more, and sees a layout there.
-    state = seen({ epoch: 1, lostAtMs: 0 });
-    await guard.look(server);
+    state = seen({ failoverNumber: 1, lostAtMs: 0 });
+    await guard.readBelieved(server);
     guard.noteLayouts([layout]);
     state = successor;
-    await guard.look(server);
+    await guard.readBelieved(server);
     expect(written).toEqual(expected);
   });
 
@@ -222,47 +236,52 @@ describe('A guard against failovers', () => {
       read: () => new Promise((resolve) => (arrive = () => resolve('of A, 1'))),
       judge: (answer) => ({ answer, seen: former, verdict: guard.judge(former) }),
     };
-    const looking = guard.look(late);
-    state = seen({ term: 'B', knownTerm: 'B', epoch: 2 });
-    const other = guard.look(server);
+    const looking = guard.readBelieved(late);
+    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
+    const other = guard.readBelieved(server);
     arrive();
     await other;
     await looking.catch((error: unknown) => expect(error).toBeInstanceOf(FormerPrimaryError));
-    expect(guard.believed).toEqual({ term: 'B', epoch: 2 });
+    expect(guard.believed).toEqual({ term: 'B', failoverNumber: 2 });
   });
 
   it('sees that the memory of the believed server went back, until that is recorded', async () => {
-    state = seen({ epoch: 5, lostAtMs: 0, revision: 100 });
-    await guard.look(server);
+    state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 100 });
+    await guard.readBelieved(server);
     written = [];
-    state = seen({ epoch: 5, lostAtMs: 0, revision: 99 });
-    const { settle } = server;
-    const lost = { ...server, settle: () => ((state = undefined), Promise.resolve({ term: 'A', epoch: 5 })) };
-    await expect(guard.look(lost)).rejects.toThrow('ECONNRESET');
+    state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 99 });
+    const { completeAndRecord } = server;
+    const lost = {
+      ...server,
+      completeAndRecord: () => ((state = undefined), Promise.resolve({ term: 'A', failoverNumber: 5 })),
+    };
+    await expect(guard.readBelieved(lost)).rejects.toThrow('ECONNRESET');
     // Other processes have written since: the revision alone does not tell it any more.
-    state = seen({ epoch: 5, lostAtMs: 0, revision: 200 });
-    expect(await guard.look({ ...server, settle })).toMatchObject({ verdict: { floorMs: NOW + REACH } });
-    expect(written).toEqual(['fit A', 'record A']);
+    state = seen({ failoverNumber: 5, lostAtMs: 0, revision: 200 });
+    expect(await guard.readBelieved({ ...server, completeAndRecord })).toMatchObject({
+      verdict: { lostUntilMs: NOW + REACH },
+    });
+    expect(written).toEqual(['complete A', 'record A']);
     written = [];
-    await guard.look(server);
+    await guard.readBelieved(server);
     expect(written).toEqual([]);
   });
 
   it('believes no answer from before the record', async () => {
-    const before = seen({ term: 'B', epoch: 1, lostAtMs: 0 });
+    const before = seen({ term: 'B', failoverNumber: 1, lostAtMs: 0 });
     state = before;
     // Every record is lost.
     const forgetful = {
       ...server,
-      settle: async (...given: Parameters<typeof server.settle>) => {
-        const settled = await server.settle(...given);
+      completeAndRecord: async (...given: Parameters<typeof server.completeAndRecord>) => {
+        const settled = await server.completeAndRecord(...given);
         state = before;
         return settled;
       },
     };
-    await expect(guard.look(forgetful)).rejects.toThrow('another server at every look');
+    await expect(guard.readBelieved(forgetful)).rejects.toThrow('another server at every look');
     expect(written).toHaveLength(2 * MOST_LOOKS);
-    expect(guard.believed).toEqual({ term: 'A', epoch: 1 });
+    expect(guard.believed).toEqual({ term: 'A', failoverNumber: 1 });
   });
 });
 
@@ -307,7 +326,10 @@ const REACH_MS = 20_000;
 
 const ONE_ROW = { serviceMaxWorkId: 1 };
 
-/** A primary, which serves on the sessions that it has, and the server that was promoted in its place: new ones lead there. */
+/**
+ * A primary, which serves on the sessions that it has, and the server that was promoted in its place: new ones lead
+ * there.
+ */
 class Replaced extends WorkerDatabase {
   successor: WorkerDatabase | undefined;
 

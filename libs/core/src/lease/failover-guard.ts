@@ -1,5 +1,4 @@
 import { RetryableError } from '../raindrop-error.js';
-import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { Odometer, WorkerRow, WorkerTable } from './worker-store.js';
 
 /** The server whose rows this process believed last. */
@@ -11,7 +10,7 @@ export interface BelievedServer {
    * takes its own Unix ms where that is higher, so that a table which begins anew comes after the one before; 0 before
    * the first record.
    */
-  readonly epoch: number;
+  readonly failoverNumber: number;
   /** Goes up with every write to the server, and never back, where a store has such a number. */
   readonly revision?: number;
 }
@@ -39,19 +38,20 @@ export interface ServerVerdict {
   readonly isNewFailover: boolean;
   /** The state has to be written before the rows are believed. */
   readonly mustRecord: boolean;
-  /** The epoch to record; the server's own where nothing has to be recorded. */
-  readonly epoch: number;
-  /** Up to when no odometer is believed, Unix ms; 0 when nothing was lost. */
-  readonly floorMs: number;
+  /** The failover number to record; the server's own where nothing has to be recorded. */
+  readonly failoverNumber: number;
+  /** Up to when grants may be lost, and no odometer is believed, Unix ms; 0 when nothing was lost. */
+  readonly lostUntilMs: number;
 }
 
 /**
  * Judges the server that answers by what it says of itself and by the one that this process believed last.
  *
- * Example: server A is the primary in epoch 1, server B is recorded in epoch 2. A process that has believed B refuses A
- * as long as A says 1. When A is rebuilt from B and promoted again, it says that B's term is the known one: A is
- * recorded in epoch 3.
- * @param wasRestored the server's memory went back in time, although it has the same term and possibly the same epoch
+ * Example: server A is the primary at failover 1, server B is recorded at failover 2. A process that has believed B
+ * refuses A as long as A says 1. When A is rebuilt from B and promoted again, it says that B's term is the known one: A
+ * is recorded at failover 3.
+ * @param wasRestored the server's memory went back in time, although it has the same term and possibly the same
+ * failover number
  * @throws FormerPrimaryError
  */
 export function judgeServer(
@@ -60,15 +60,15 @@ export function judgeServer(
   believed: BelievedServer | undefined,
   wasRestored = false,
 ): ServerVerdict {
-  const { nowMs, term, knownTerm, epoch, lostAtMs } = seen;
+  const { nowMs, term, knownTerm, failoverNumber, lostAtMs } = seen;
   const isRecorded = knownTerm === term;
-  const isEarlier = epoch < (believed?.epoch ?? 0);
+  const isEarlier = failoverNumber < (believed?.failoverNumber ?? 0);
   if (isRecorded && isEarlier && believed!.term !== term && believed!.term !== '') throw new FormerPrimaryError();
-  const isAnother = believed !== undefined && (believed.term !== term || believed.epoch !== epoch);
-  // Where the epoch is a later one, another process has recorded the restore.
-  const isRestored = isEarlier || (wasRestored && epoch === (believed?.epoch ?? 0));
+  const isAnother = believed !== undefined && (believed.term !== term || believed.failoverNumber !== failoverNumber);
+  // Where the failover number is a later one, another process has recorded the restore.
+  const isRestored = isEarlier || (wasRestored && failoverNumber === (believed?.failoverNumber ?? 0));
   const isNewFailover = isRestored || isUnrecordedFailover(seen, believed);
-  const least = isNewFailover ? Math.max(epoch, believed?.epoch ?? 0) + 1 : epoch;
+  const least = isNewFailover ? Math.max(failoverNumber, believed?.failoverNumber ?? 0) + 1 : failoverNumber;
   const reachMs = Math.max(seen.reachMs, ownReachMs);
   const lostMs = isNewFailover ? nowMs : lostAtMs;
   const hasTerms = term !== '' || (knownTerm ?? '') !== '';
@@ -76,19 +76,19 @@ export function judgeServer(
     isAnother: isAnother || isNewFailover,
     isNewFailover,
     mustRecord: isNewFailover || (hasTerms && (!isRecorded || seen.reachMs < ownReachMs)),
-    epoch: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : epoch,
-    floorMs: lostMs === 0 ? 0 : lostMs + reachMs,
+    failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
+    lostUntilMs: lostMs === 0 ? 0 : lostMs + reachMs,
   };
 }
 
 function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefined): boolean {
-  const { term, knownTerm, epoch, lostAtMs } = seen;
+  const { term, knownTerm, failoverNumber, lostAtMs } = seen;
   // The server has forgotten its record, unless there never was one: then this is the first.
-  if (knownTerm === undefined) return believed !== undefined && (believed.term !== term || believed.epoch > 0);
+  if (knownTerm === undefined) return believed !== undefined && (believed.term !== term || believed.failoverNumber > 0);
   if (knownTerm !== term) return knownTerm !== '';
   if (believed === undefined || believed.term === term || believed.term === '') return false;
   // Two servers were recorded side by side, and each lacks the other's writes; or this one was taken for the first.
-  return believed.epoch === epoch || lostAtMs === 0;
+  return believed.failoverNumber === failoverNumber || lostAtMs === 0;
 }
 
 /** One look at a store: what was read, what the server says of itself, and how the guard judges it. */
@@ -98,29 +98,30 @@ export interface Look<Answer> {
   readonly verdict: ServerVerdict;
 }
 
-/** The server behind a store, as {@link FailoverGuard.look} uses it. */
+/** The server behind a store, as {@link FailoverGuard.readBelieved} uses it. */
 export interface GuardedServer<Answer> {
   /** Reads from the server that answers. */
   read(): Promise<Answer>;
   /**
    * Judges the server that has answered, at once: while a promise is awaited another call may believe another server.
    * @param isFirst false when an earlier look of the same call led to this one
-   * @returns undefined where the answer is of no use, because its session was too old for example: the next look follows
+   * @returns undefined where the answer is of no use, because its session was too old for example: the next look
+   * follows
    */
   judge(answer: Answer, isFirst: boolean): Look<Answer> | undefined;
   /**
-   * Adds the rows and layouts that the server may lack, where `mustFit` is true. Then records the server where the verdict
-   * says so, unless another process has done so meanwhile.
-   * @returns the server, with the epoch in which it has them
+   * Adds the rows and layouts that the server may lack, where `mayLackRows` is true. Then records the server where the
+   * verdict says so, unless another process has done so meanwhile.
+   * @returns the server, with the failover number in which it has them
    */
-  settle(look: Look<Answer>, mustFit: boolean): Promise<BelievedServer>;
+  completeAndRecord(look: Look<Answer>, mayLackRows: boolean): Promise<BelievedServer>;
   /** Makes the error of a server that is another one at every look. */
-  unsettled(): Error;
+  anotherEachTime(): Error;
 }
 
 /**
- * A look may have to be repeated over a younger session, and every failover that is found has to be recorded, perhaps by
- * another process at the same moment. A store whose server is another one at each of so many looks is of no use.
+ * A look may have to be repeated over a younger session, and every failover that is found has to be recorded, perhaps
+ * by another process at the same moment. A store whose server is another one at each of so many looks is of no use.
  */
 export const MOST_LOOKS = 8;
 
@@ -128,8 +129,9 @@ export const MOST_LOOKS = 8;
  * Decides for one store when the answer of a server is believed: another server than the last one is first given the
  * rows and layouts that it may lack, a failover is recorded, and only an answer that was read after both is believed.
  *
- * Example: a process has believed server A in epoch 1, and server B answers. The process adds its rows and layouts to B,
- * records B in epoch 2, and reads again. That answer is believed. A start takes no position from it below the floor.
+ * Example: a process has believed server A at failover 1, and server B answers. The process adds its rows and layouts
+ * to B, records B at failover 2, and reads again. That answer is believed. A start takes no position before
+ * `lostUntilMs`.
  */
 export class FailoverGuard {
   /** The server whose answer was believed last; undefined before the first. */
@@ -137,7 +139,7 @@ export class FailoverGuard {
   /** Whether servers may be written to. Until the store is prepared the guard looks only. */
   mayWrite = false;
   /** The server that was given all rows and layouts of this process last. */
-  private fitted: BelievedServer | undefined;
+  private completed: BelievedServer | undefined;
   /** The revision of the believed server went back since: its memory was restored, which has to be recorded. */
   private wentBack = false;
   private readonly known = new Set<string>();
@@ -154,7 +156,7 @@ export class FailoverGuard {
   noteLayouts(layouts: Iterable<string>): void {
     const { size } = this.known;
     for (const layout of layouts) this.known.add(layout);
-    if (this.known.size > size) this.fitted = undefined;
+    if (this.known.size > size) this.completed = undefined;
   }
 
   /** See {@link judgeServer}. @throws FormerPrimaryError */
@@ -165,50 +167,50 @@ export class FailoverGuard {
   }
 
   /** Whether the server may lack rows and layouts. */
-  mustFit({ term, epoch }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
-    const isFitted = this.fitted?.term === term && this.fitted.epoch === epoch;
-    return isNewFailover || (isAnother && !isFitted);
+  mayLackRows({ term, failoverNumber }: StoreTerm, { isAnother, isNewFailover }: ServerVerdict): boolean {
+    const isComplete = this.completed?.term === term && this.completed.failoverNumber === failoverNumber;
+    return isNewFailover || (isAnother && !isComplete);
   }
 
   /** The server has all rows and layouts of this process. */
-  hasFitted(server: BelievedServer): void {
-    this.fitted = server;
+  noteCompleted(server: BelievedServer): void {
+    this.completed = server;
   }
 
   /** Believes the server, unless something has to be written to it first. @returns whether it is believed */
   believe(seen: StoreTerm, verdict: ServerVerdict): boolean {
-    if (this.mayWrite && (verdict.mustRecord || this.mustFit(seen, verdict))) return false;
-    const { term, epoch, revision } = seen;
-    this.believed = { term, epoch, ...(revision !== undefined && { revision }) };
+    if (this.mayWrite && (verdict.mustRecord || this.mayLackRows(seen, verdict))) return false;
+    const { term, failoverNumber, revision } = seen;
+    this.believed = { term, failoverNumber, ...(revision !== undefined && { revision }) };
     this.wentBack = false;
     return true;
   }
 
   /**
    * Looks until the server that answers is believed.
-   * @returns the look whose answer is believed; below its `floorMs` no odometer is
+   * @returns the look whose answer is believed; below its `lostUntilMs` no odometer is
    * @throws what the server throws
    */
-  async look<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
+  async readBelieved<Answer>(server: GuardedServer<Answer>): Promise<Look<Answer>> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await server.read();
       const look = server.judge(answer, looks === 0);
       if (look === undefined) continue;
       const { seen, verdict } = look;
       if (this.believe(seen, verdict)) return look;
-      const mustFit = this.mustFit(seen, verdict);
+      const mayLackRows = this.mayLackRows(seen, verdict);
       const { size } = this.known;
-      const settled = await server.settle(look, mustFit);
-      // A layout that was noted meanwhile may have come too late for `settle`: the next look fits the server again.
-      if (mustFit && this.known.size === size) this.hasFitted(settled);
+      const completed = await server.completeAndRecord(look, mayLackRows);
+      // A layout that was noted meanwhile may have come too late for that: the next look completes the server again.
+      if (mayLackRows && this.known.size === size) this.noteCompleted(completed);
     }
-    throw server.unsettled();
+    throw server.anotherEachTime();
   }
 }
 
-/** What a table with this floor says of it: nothing where nothing was lost. */
-export function lossOf(floorMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
-  return floorMs > 0 ? { barredUntilMs: floorMs, mayLackLayouts: true } : {};
+/** What a table says of grants that may be lost up to a moment: nothing where nothing was lost. */
+export function lossOf(lostUntilMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
+  return lostUntilMs > 0 ? { barredUntilMs: lostUntilMs, mayLackLayouts: true } : {};
 }
 
 /**
@@ -228,85 +230,28 @@ export class FormerPrimaryError extends RetryableError {
   }
 }
 
-/** The row with both odometers at the end of the floor's tick at least: below it they are not believed. */
-export function raiseOdometersTo(floorMs: number, row: WorkerRow): WorkerRow {
-  if (floorMs === 0) return row;
+/** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */
+export function raiseOdometersTo(lostUntilMs: number, row: WorkerRow): WorkerRow {
+  if (lostUntilMs === 0) return row;
   const raised = (odometer: Odometer): Odometer =>
-    odometer.ms <= floorMs ? { ms: floorMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
+    odometer.ms <= lostUntilMs ? { ms: lostUntilMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
   return { ...row, odometers: [raised(row.odometers[0]), raised(row.odometers[1])] };
 }
 
 /**
- * A store that has lost acknowledged writes may have lost grants among them. This is how far such a grant can reach
- * past the moment of the loss by the new server's clock, ms.
- *
- * A holder is granted a horizon from its own clock on. That clock may be ahead of the old server's by the permitted
- * skew, the old server's ahead of the true time by as much, and the new server's behind it by as much: the horizon + 3
- * skews together. The result is the horizon + a lease + its grace at least, so that every holder from before the loss
- * has stopped.
- *
- * Example, with the defaults: a commit is lost at 12:00:00, when the clock of the new server says 11:59:30, that of the
- * old one 12:00:30, and that of a holder 12:01:00. The holder was granted ticks up to 12:02:05 (a horizon of 65 s), and
- * a start takes those after 12:02:35: 185 s after 11:59:30.
- *
- * Redis, etcd and NATS pass this to their stores as `reachMs`. SQL stores, whose sessions may lead to a replaced primary,
- * pass that of {@link sessionAgesOf}, which is longer.
+ * By how much a fence raises the failover number, ms: the fenced server then comes after all others, also after one
+ * that was recorded a moment ago by a clock that is ahead.
  */
-export function grantReachMs({
-  leaseMs,
-  graceMs,
-  horizonMs,
-  maxClockSkewMs,
-}: Pick<ResolvedLeaseOptions, 'leaseMs' | 'graceMs' | 'horizonMs' | 'maxClockSkewMs'>): number {
-  return horizonMs + Math.max(leaseMs + graceMs, 3 * maxClockSkewMs);
-}
-
-/** How old sessions of the server may be, ms. */
-export interface SessionAges {
-  /** No session that is older writes. */
-  readonly maxSessionAgeMs: number;
-  /** From this age on a second session is opened, before the last renewal that this one can still serve. */
-  readonly renewSessionAfterMs: number;
-  /** {@link grantReachMs}, or longer: also as long as sessions of a useful age can go on granting after a failover. */
-  readonly reachMs: number;
-}
-
-/**
- * How old a session may be that writes a renewal. A session leads to the server that was the primary when the session
- * began. A replaced primary that lives on goes on serving its old sessions, while new sessions lead to its successor.
- * All that the old sessions are granted must lie before the ticks that starts take at the successor: the reach covers
- * the age of a session, too, and the time that it took to open it.
- *
- * The horizon counts, not the lease. With `onExhausted: 'borrow'` a holder issues up to `maxAheadMs` ahead of its
- * clock, and on a held lane even later, but never past its grant.
- *
- * Example, with the defaults: the primary is replaced at 12:00:00, and a session that was led to it just before is open
- * at 12:00:03. It grants for the last time at the age of 60 s, at 12:01:03: up to 12:03:08 by clocks that are as far
- * apart as above. A start takes the ticks after that, 218 s after 11:59:30.
- */
-export function sessionAgesOf(lease: ResolvedLeaseOptions): SessionAges {
-  const { leaseMs, heartbeatIntervalMs, opTimeoutMs, horizonMs, maxClockSkewMs } = lease;
-  const grantedMs = horizonMs + 3 * maxClockSkewMs + opTimeoutMs;
-  // A session serves two renewals at least, and as a rule those of a whole lease: a new session for every other renewal
-  // would cost the server more than the renewals.
-  const renewalMs = heartbeatIntervalMs + 2 * opTimeoutMs;
-  const leastAgeMs = Math.max(heartbeatIntervalMs + renewalMs, leaseMs);
-  const reachMs = Math.max(grantReachMs(lease), grantedMs + leastAgeMs);
-  const maxSessionAgeMs = reachMs - grantedMs;
-  return { reachMs, maxSessionAgeMs, renewSessionAfterMs: maxSessionAgeMs - renewalMs };
-}
-
-/**
- * By how much a fence raises the epoch, ms: the fenced server then comes after all others, also after one that was
- * recorded a moment ago by a clock that is ahead.
- */
-export const FENCED_EPOCHS_MS = 120_000;
+export const FENCE_FAILOVERS_MS = 120_000;
 
 /**
  * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
  */
-export function fencedState<State extends Pick<StoreTerm, 'epoch' | 'lostAtMs'>>(state: State, nowMs: number): State {
-  const epoch = Math.max(state.epoch, nowMs) + FENCED_EPOCHS_MS;
-  return { ...state, epoch, lostAtMs: Math.min(state.lostAtMs, nowMs) };
+export function fencedState<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
+  state: State,
+  nowMs: number,
+): State {
+  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
+  return { ...state, failoverNumber, lostAtMs: Math.min(state.lostAtMs, nowMs) };
 }

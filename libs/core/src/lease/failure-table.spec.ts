@@ -60,7 +60,7 @@ describe('a pause between the check and the return of a call', () => {
     return [paused, await KeeperBench.started({ database: paused.database, layout })];
   }
 
-  it('gives out an ID of a grant that nobody else gets, however late', async () => {
+  it('gives out an ID of a grant that no other process gets, however late', async () => {
     const [paused, next] = await pausedAndNext(HOURS);
     for (let count = 0; count < 15; count++) paused.issue();
     for (let count = 0; count < 16; count++) next.issue();
@@ -77,7 +77,7 @@ describe('a pause between the check and the return of a call', () => {
   });
 });
 
-describe('all clocks set back by an hour while nobody runs', () => {
+describe('all clocks set back by an hour while no process runs', () => {
   it.each([
     { unit: 'ms', layout: ONE_ROW },
     { unit: 'hours', layout: HOURS },

@@ -22,7 +22,7 @@ interface Way {
   readonly firsts: readonly [Layout, Layout];
   /** False: each takes its own, whatever the table says. */
   readonly isChosen?: boolean;
-  /** False: whoever chose for an empty table does not look who else did. */
+  /** False: a process that chose for an empty table does not look which others did. */
   readonly isConfirmed?: boolean;
   /** Calls that fail, besides those that take their time. */
   readonly failing?: number;

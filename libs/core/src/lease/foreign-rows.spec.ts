@@ -214,6 +214,8 @@ describe('another program that writes to a row we hold', () => {
     await bench.advance(1_000);
     expect(bench.story).toContain('lease-lost');
     expect(bench.refusal()).toBe('LEASE_LOST');
+    // The write that was refused is no renewal.
+    expect(bench.keeper.status().renewals).toBe(0);
   });
 
   it('keeps it when we are shut down before we know', async () => {

@@ -15,8 +15,8 @@ jest.mock('./odometer.js', (): typeof Odometers => {
       mockMistake === 'keeps the sequence'
         ? { tick: layout.timeline.tickAt(odometer.ms), sequence: odometer.sequence }
         : real.positionOf(odometer, row, layout),
-    odometersOf: (positions, layout, floorMs) =>
-      real.odometersOf(positions, layout, mockMistake === 'forgets the ms' ? [0, 0] : floorMs),
+    odometersOf: (positions, layout, leastMs) =>
+      real.odometersOf(positions, layout, mockMistake === 'forgets the ms' ? [0, 0] : leastMs),
   };
 });
 
@@ -247,7 +247,7 @@ describe('a one-way change to a layout that shares end bits', () => {
     }
   });
 
-  it('keeps its floor on both lanes of rows that the other one never had, and through restarts', async () => {
+  it('keeps its base on both lanes of rows that the other one never had, and through restarts', async () => {
     const database = await WorkerDatabase.withRows({ min: 1, max: 2 }, NOW);
     const ahead = { ms: NOW - 5 * SECOND, sequence: 7 };
     const low = { ms: 0, sequence: -1 };

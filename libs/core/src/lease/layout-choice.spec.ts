@@ -95,7 +95,7 @@ describe('A layout that the options do not name', () => {
     expect(error.message).toContain('2 layouts that may still be in use');
   });
 
-  it('is refused on the same table when nobody holds a row any more', () => {
+  it('is refused on the same table when no process holds a row any more', () => {
     const wider = layoutWith({ workIdLength: 9 });
     const rows = (more: Partial<WorkerRow>): WorkerRow[] => [
       usedRow(1, OLD, NOW - YEAR_MS),

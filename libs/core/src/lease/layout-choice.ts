@@ -6,7 +6,8 @@ import { PermanentError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { retryStartStep, startPauseMs, type StoreSession } from './store-session.js';
+import { retryStartStep, startPauseMs } from './start-retries.js';
+import type { StoreSession } from './store-session.js';
 import {
   INCLUDE_HELD,
   isForeign,
@@ -210,7 +211,7 @@ const DAY_MS = 86_400_000;
  * - A layout with which a process holds a row is a conflict.
  * - After a layout of the past there is a one-way cut-over: every ID of ours must be larger than any that it can have
  *   issued. The odometers of the rows say how far that is. A failover may have lost its last grants, even its row: then
- *   it can have issued up to the floor, unless our layout was granted IDs past the floor since.
+ *   it can have issued up to `lostUntilMs`, unless our layout was granted IDs past that since.
  *
  * @returns the position up to which nothing may be issued because of a cut-over
  * @throws LayoutConflictError naming layouts and rows
@@ -218,11 +219,11 @@ const DAY_MS = 86_400_000;
 export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number): Position {
   const nowTick = layout.timeline.tickAt(table.nowMs);
   const rows = [...table.rows, ...table.deleted];
-  let floor = BEFORE_ALL;
+  let othersEnd = BEFORE_ALL;
   let clearsAtMs: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
-  const { barredUntilMs = 0, floorMs = barredUntilMs } = table;
-  const unknownUntilMs = rows.some((row) => isGrantedPast(floorMs, row, layout, table.nowMs)) ? 0 : floorMs;
+  const { barredUntilMs = 0, lostUntilMs = barredUntilMs } = table;
+  const unknownUntilMs = rows.some((row) => isGrantedPast(lostUntilMs, row, layout, table.nowMs)) ? 0 : lostUntilMs;
   for (const fingerprint of layoutsOf(rows, table.layouts)) {
     if (isHarmless(fingerprint, layout)) continue;
     const workerIds = rows
@@ -232,16 +233,16 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
     if (lastTick === undefined || lastTick >= nowTick) {
       conflicts.push({ layout: fingerprint, workerIds });
       clearsAtMs = laterOf(clearsAtMs, lastTick === undefined ? undefined : layout.timeline.startOf(lastTick + 1));
-    } else if (lastTick > floor.tick) floor = { tick: lastTick, sequence: layout.maxSequence };
+    } else if (lastTick > othersEnd.tick) othersEnd = { tick: lastTick, sequence: layout.maxSequence };
   }
-  if (conflicts.length === 0) return floor;
+  if (conflicts.length === 0) return othersEnd;
   const isSoon = clearsAtMs !== undefined && clearsAtMs - table.nowMs <= DAY_MS;
   throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAtMs : undefined);
 }
 
 /**
  * True when none of these layouts can repeat an ID of ours, held or not: {@link judgeLayouts} would find neither a
- * conflict nor a floor, and the rows need not be read.
+ * conflict nor an end of their IDs, and the rows need not be read.
  */
 export function areHarmless(known: KnownLayouts, layout: Layout): boolean {
   return [...known.layouts, ...known.layoutsOfRows].every((fingerprint) => isHarmless(fingerprint, layout));
@@ -274,18 +275,18 @@ function isHarmless(fingerprint: string, layout: Layout): boolean {
 }
 
 /**
- * Whether the row shows that a process with our layout was granted IDs past `floorMs`. Every grant from before the loss
- * ends at the floor, so this one was written after the loss. Then the table says rightly how far the conflicting
+ * Whether the row shows that a process with our layout was granted IDs past `lostUntilMs`. Every grant from before the loss
+ * ends by then, so this one was written after the loss. Then the table says rightly how far the conflicting
  * layouts have issued, for one of two reasons. The process held its row all the time: no process with a conflicting
- * layout could start, and lose anything. Or it has started since: its own start was judged up to the floor.
+ * layout could start, and lose anything. Or it has started since: its own start was judged up to that moment.
  *
- * A row of ours that was merely written after the floor shows nothing: a process that slept through the failover gives
+ * A row of ours that was merely written after it shows nothing: a process that slept through the failover gives
  * its row back when it wakes up. Neither does a fence, nor a write from a time when the store's clock was wrong.
  */
-function isGrantedPast(floorMs: number, row: WorkerRow, layout: Layout, nowMs: number): boolean {
+function isGrantedPast(lostUntilMs: number, row: WorkerRow, layout: Layout, nowMs: number): boolean {
   const { ms, sequence } = row.odometers[row.lane];
   if (row.layout !== layout.fingerprint || row.heartbeatMs > nowMs) return false;
-  return ms > floorMs && sequence < Number.MAX_SAFE_INTEGER;
+  return ms > lostUntilMs && sequence < Number.MAX_SAFE_INTEGER;
 }
 
 /**
@@ -293,7 +294,7 @@ function isGrantedPast(floorMs: number, row: WorkerRow, layout: Layout, nowMs: n
  * told.
  *
  * On a row that any other layout has now, the other one issued at most up to the higher odometer. A row that has our
- * layout was judged when it was acquired, and both its lanes began past the floor of that moment: the other layout
+ * layout was judged when it was acquired, and both its lanes began past `lostUntilMs` of that moment: the other layout
  * issued there at most up to the lower odometer. The higher one must not count: it is our own present, and no second
  * process of ours could ever join the first.
  */

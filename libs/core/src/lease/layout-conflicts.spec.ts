@@ -107,7 +107,7 @@ describe('a layout that is alive on the table', () => {
     expect(outcomes.one).toBeGreaterThan(5);
   });
 
-  it('but never issued is no concern of anybody later', async () => {
+  it('but never issued is no concern of a later process', async () => {
     const database = new WorkerDatabase();
     const other = await otherOn(database);
     const refused = new KeeperBench({ database });
@@ -302,11 +302,11 @@ describe('a layout of the past', () => {
           expect(() => judgeLayouts(table, mine, 0)).toThrow(LayoutConflictError);
           return;
         }
-        const floor = judgeLayouts(table, mine, 0);
-        const first = BigInt(floor.tick + 1) << BigInt(mine.lowBits);
+        const end = judgeLayouts(table, mine, 0);
+        const first = BigInt(end.tick + 1) << BigInt(mine.lowBits);
         expect(first).toBeGreaterThan(largest);
         // No more is given away than the tick that it touches.
-        expect(BigInt(floor.tick) << BigInt(mine.lowBits)).toBeLessThanOrEqual(largest);
+        expect(BigInt(end.tick) << BigInt(mine.lowBits)).toBeLessThanOrEqual(largest);
       }),
       { seed: 11, numRuns: runs(2_000) },
     );
@@ -350,7 +350,7 @@ describe('a layout of the past', () => {
   });
 });
 
-describe('a fingerprint that nobody can read', () => {
+describe('a fingerprint that no release can read', () => {
   it.each(['of a later release', '1@0:t41', '1000@54016:t33.w10.b1.s18.e1=2', '01@0:t41.w3.b1.s18'])(
     'is in the way on a row and in the list: %s',
     async (fingerprint) => {
@@ -409,12 +409,12 @@ describe('layouts on a table that may have lost their last grants up to a moment
   const { layout: ours } = new KeeperBench().resolved;
   /** Its IDs are those that we have a minute later. */
   const { layout: other } = new KeeperBench({ layout: { startTimeStamp: Date.parse('2024-01-01') - 60_000 } }).resolved;
-  const [FLOOR, NEVER] = [NOW - 10_000, { ms: 0, sequence: -1 }];
+  const [LOST_UNTIL, NEVER] = [NOW - 10_000, { ms: 0, sequence: -1 }];
   const granted = (ms: number, sequence = 5): WorkerRow['odometers'] => [{ ms, sequence }, NEVER];
 
   function judged(rows: readonly Partial<WorkerRow>[], table: Partial<WorkerTable> = {}): number | undefined {
     const whole = rows.map((row, index) => ({ ...unusedRow(index + 1), layout: ours.fingerprint, ...row }));
-    const lost = { nowMs: NOW, deleted: [], layouts: [other.fingerprint], barredUntilMs: FLOOR };
+    const lost = { nowMs: NOW, deleted: [], layouts: [other.fingerprint], barredUntilMs: LOST_UNTIL };
     try {
       judgeLayouts({ ...lost, rows: whole, ...table }, ours, 0);
       return undefined;
@@ -425,38 +425,38 @@ describe('layouts on a table that may have lost their last grants up to a moment
 
   it.each([
     { what: 'with a row of long ago', rows: [{ layout: other.fingerprint, odometers: granted(NOW - 90_000) }] },
-    { what: 'with rows of ours only', rows: [{ odometers: granted(FLOOR), heartbeatMs: NOW }] },
+    { what: 'with rows of ours only', rows: [{ odometers: granted(LOST_UNTIL), heartbeatMs: NOW }] },
     { what: 'without any row', rows: [] },
   ])('has issued up to then $what: it clears up when we are past that', ({ rows }) => {
     expect(judged(rows)).toBe(50_001);
-    expect(judged(rows, { barredUntilMs: 1, floorMs: FLOOR })).toBe(50_001);
+    expect(judged(rows, { barredUntilMs: 1, lostUntilMs: LOST_UNTIL })).toBe(50_001);
     expect(judged(rows, { nowMs: NOW + 50_000 })).toBe(50_001);
     expect(judged(rows, { nowMs: NOW + 50_001 })).toBeUndefined();
   });
 
   it('has issued what its row says where that is more', () => {
-    expect(judged([{ layout: other.fingerprint, odometers: granted(FLOOR + 5_000) }])).toBe(55_001);
+    expect(judged([{ layout: other.fingerprint, odometers: granted(LOST_UNTIL + 5_000) }])).toBe(55_001);
   });
 
   it.each<{ what: string; row: Partial<WorkerRow>; table?: Partial<WorkerTable>; isBelieved: boolean }>([
-    { what: 'a grant of ours past it', row: { odometers: granted(FLOOR + 1) }, isBelieved: true },
-    { what: 'a grant of ours up to it', row: { odometers: granted(FLOOR), heartbeatMs: NOW }, isBelieved: false },
+    { what: 'a grant of ours past it', row: { odometers: granted(LOST_UNTIL + 1) }, isBelieved: true },
+    { what: 'a grant of ours up to it', row: { odometers: granted(LOST_UNTIL), heartbeatMs: NOW }, isBelieved: false },
     {
       ...{ what: 'one on the lane that is not in use', isBelieved: false },
-      row: { odometers: granted(FLOOR + 1), lane: 1 },
+      row: { odometers: granted(LOST_UNTIL + 1), lane: 1 },
     },
     {
       ...{ what: 'one on the second lane', isBelieved: true },
-      row: { odometers: [NEVER, { ms: FLOOR + 1, sequence: 0 }], lane: 1 },
+      row: { odometers: [NEVER, { ms: LOST_UNTIL + 1, sequence: 0 }], lane: 1 },
     },
-    { what: 'a fence', row: { odometers: granted(FLOOR + 1, Number.MAX_SAFE_INTEGER) }, isBelieved: false },
+    { what: 'a fence', row: { odometers: granted(LOST_UNTIL + 1, Number.MAX_SAFE_INTEGER) }, isBelieved: false },
     {
       ...{ what: 'a grant by a clock that was ahead', isBelieved: false },
       row: { odometers: granted(NOW + 9e9), heartbeatMs: NOW + 9e8 },
     },
     {
       ...{ what: 'a grant to a third layout', isBelieved: false },
-      row: { odometers: granted(FLOOR + 1), layout: '1@1704067200000:t41.w4.b1.s17' },
+      row: { odometers: granted(LOST_UNTIL + 1), layout: '1@1704067200000:t41.w4.b1.s17' },
     },
   ])('has issued what its rows say after $what: $isBelieved', ({ row, isBelieved }) => {
     expect(judged([row]) === undefined).toBe(isBelieved);

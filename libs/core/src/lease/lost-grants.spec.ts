@@ -14,7 +14,7 @@ interface Skews {
 
 /**
  * A holder renews at the last moment of its lease, and again, and then the database goes back to before all that, and
- * the holder is cut off from it. It may go on for a lease; the table says that its lease is over. Somebody else takes the
+ * the holder is cut off from it. It may go on for a lease; the table says that its lease is over. Another process takes the
  * row as soon as it may.
  */
 async function cutOff(
@@ -95,7 +95,7 @@ describe('an hour row whose last grants were lost, acquired in between by a proc
   it.each([
     { what: 'of the same layout', endBitsValue: 0 },
     { what: 'of another layout', endBitsValue: 1 },
-  ])('$what, shares no ID with whoever comes next', async ({ endBitsValue }) => {
+  ])('$what, shares no ID with the next holder', async ({ endBitsValue }) => {
     const database = new WorkerDatabase(HOUR - 50 * 60_000);
     const options = { database, layout: layoutOf(0), lease };
     const gone = new KeeperBench(options);

@@ -4,7 +4,7 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type * as LayoutConflicts from './layout-choice.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
-import { grantReachMs } from './failover-guard.js';
+import { grantReachMs } from './grant-reach.js';
 import { unusedRow } from './worker-store.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
 
@@ -44,7 +44,7 @@ class Primary extends WorkerDatabase {
   constructor({ isNoted = true } = {}) {
     super(BEGIN);
     this.table.term = 'server 1';
-    if (isNoted) this.table.state = { knownTerm: 'server 1', epoch: 0, lostAtMs: 0, reachMs: REACH_MS };
+    if (isNoted) this.table.state = { knownTerm: 'server 1', failoverNumber: 0, lostAtMs: 0, reachMs: REACH_MS };
   }
 
   process(seed: number, layout: Partial<LayoutOptions> = {}, more: KeeperBenchOptions = {}): KeeperBench {
@@ -243,7 +243,7 @@ describe('A note that is lost, and written again by a process that knows of noth
     await living.fence(60_000);
     await living.readTable();
     await database.advance(10 * DAY_MS);
-    database.table.state = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
+    database.table.state = { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
     expect(await refusedAt(database, living)).toBe('believed');
   });
 

@@ -29,7 +29,7 @@ export class MemoryWorkerTable {
   /** The term of a simulated server; '' as long as none is ever replaced. */
   term = '';
   /** The record of the server before. */
-  state: Omit<StoreTerm, 'nowMs' | 'term'> = { knownTerm: undefined, epoch: 0, lostAtMs: 0, reachMs: 0 };
+  state: Omit<StoreTerm, 'nowMs' | 'term'> = { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
 }
 
 /**
@@ -84,10 +84,10 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   write(write: WorkerWrite): Promise<boolean> {
-    const { term = '', epoch = 0 } = this.believed ?? {};
+    const { term = '', failoverNumber = 0 } = this.believed ?? {};
     const written = writtenRow(this.table.rows.get(write.id), write, this.now());
     // After a failover, also one to another server and back, a row may only look the same.
-    const isSame = term === this.table.term && epoch === this.table.state.epoch;
+    const isSame = term === this.table.term && failoverNumber === this.table.state.failoverNumber;
     if (written === undefined || !isSame) return Promise.resolve(false);
     this.table.rows.set(write.id, written);
     return Promise.resolve(true);
@@ -121,32 +121,32 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   private readAll(): WorkerTable {
-    const floorMs = this.checkServer();
+    const lostUntilMs = this.checkServer();
     const { rows, deleted, layouts } = this.table;
     this.guard.noteLayouts(layouts);
     return {
       nowMs: this.now(),
       ...{ rows: [...rows.values()], deleted: [...deleted.values()], layouts: [...layouts] },
-      ...lossOf(floorMs),
+      ...lossOf(lostUntilMs),
     };
   }
 
-  /** As {@link FailoverGuard.look}, at one moment. @returns the floor @throws FormerPrimaryError */
+  /** As {@link FailoverGuard.readBelieved}, at one moment. @returns `lostUntilMs` @throws FormerPrimaryError */
   private checkServer(): number {
     const { table, guard } = this;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const seen = { nowMs: this.now(), term: table.term, ...table.state };
       const verdict = guard.judge(seen);
-      if (guard.believe(seen, verdict)) return verdict.floorMs;
-      const { isNewFailover, mustRecord, epoch } = verdict;
-      if (guard.mustFit(seen, verdict)) {
+      if (guard.believe(seen, verdict)) return verdict.lostUntilMs;
+      const { isNewFailover, mustRecord, failoverNumber } = verdict;
+      if (guard.mayLackRows(seen, verdict)) {
         void this.prepare(this.range!);
         for (const layout of guard.layouts) table.layouts.add(layout);
-        guard.hasFitted({ term: seen.term, epoch });
+        guard.noteCompleted({ term: seen.term, failoverNumber });
       }
       if (!mustRecord) continue;
       const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
-      table.state = { knownTerm: seen.term, epoch, lostAtMs, reachMs: Math.max(seen.reachMs, this.reachMs) };
+      table.state = { knownTerm: seen.term, failoverNumber, lostAtMs, reachMs: Math.max(seen.reachMs, this.reachMs) };
     }
     throw new Error('it is another server at every look');
   }

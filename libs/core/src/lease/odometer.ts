@@ -13,12 +13,12 @@ export function positionOf(odometer: Odometer, row: WorkerRow, layout: Layout): 
 
 /**
  * Positions as odometers.
- * @param floorMs the odometers that the row had: an odometer never falls, and another layout's tick may start later
+ * @param leastMs the odometers that the row had: an odometer never falls, and another layout's tick may start later
  * inside the same tick of ours
  */
-export function odometersOf(positions: PerLane<Position>, layout: Layout, floorMs: PerLane<number>): PerLane<Odometer> {
+export function odometersOf(positions: PerLane<Position>, layout: Layout, leastMs: PerLane<number>): PerLane<Odometer> {
   const odometerOf = (lane: Lane): Odometer => ({
-    ms: Math.max(layout.timeline.startOf(positions[lane].tick), floorMs[lane]),
+    ms: Math.max(layout.timeline.startOf(positions[lane].tick), leastMs[lane]),
     sequence: positions[lane].sequence,
   });
   return [odometerOf(0), odometerOf(1)];

@@ -148,7 +148,7 @@ describe('a database outage', () => {
   });
 });
 
-/** Without grace: a lease that has run out is anybody's. */
+/** Without grace: any process may take a row whose lease has run out. */
 const NO_GRACE: KeeperBenchOptions = { lease: { graceMs: 0 } };
 
 /** Its IDs are larger than those of the usual layout, for the next four years; so it may come after that one is gone. */
@@ -339,7 +339,7 @@ describe('a renewal that is executed late', () => {
     expect(bench.refusal()).toBeUndefined();
   });
 
-  it('after the row went to somebody else does nothing', async () => {
+  it('after the row went to another process does nothing', async () => {
     const options = { layout: { serviceMaxWorkId: 1 }, lease: { leaseMs: 20_000, graceMs: 0 } };
     const bench = await KeeperBench.started(options);
     bench.store.next('write', { kind: 'ghost', afterMs: 60_000 });

@@ -109,8 +109,8 @@ export class StoreLease implements Lease {
     const write = writeOf(this.ctx, { id: leaseRow.id, expected, token: sent.token, lane, odometers });
     leaseRow.addSent(sent);
     const isWritten = await session.run('renewing a worker', (store) => store.write(write));
-    // Another program wrote the row between our read and our write. The next attempt reads which one. This attempt counts
-    // as a renewal: the database answered.
+    // Another program wrote the row between our read and our write. The next attempt reads which one. This attempt is
+    // neither a renewal nor a failure.
     if (!isWritten) return void this.hooks.renewNow();
     this.applyWrite(sent);
     if (this.admission.isLapsed) return this.giveUp(LAPSED, highestIssued);

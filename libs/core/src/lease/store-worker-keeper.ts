@@ -5,8 +5,8 @@ import type { RaindropError } from '../raindrop-error.js';
 import { acquireRow } from './acquire-row.js';
 import type { LeaseContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
+import { retryStartStep } from './start-retries.js';
 import { StoreLease } from './store-lease.js';
-import { retryStartStep } from './store-session.js';
 import { WorkerKeeper } from './worker-keeper.js';
 
 /** How often a start asks whether IDs can be issued, ms. */

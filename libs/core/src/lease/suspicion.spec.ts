@@ -201,7 +201,7 @@ describe('a copy of a process', () => {
     expect(copy.issued).toEqual([]);
   });
 
-  it('of which nobody is left but copies: at most one keeps the worker', async () => {
+  it('of which only copies are left: at most one keeps the worker', async () => {
     const [first, second] = await twins({}, 25_000);
     first.keeper.afterRestore();
     second.keeper.afterRestore();

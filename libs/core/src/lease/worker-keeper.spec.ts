@@ -131,7 +131,7 @@ describe('after close() nothing is issued', () => {
     expect(bench.refusal()).toBe('CLOSED');
   });
 
-  it('and whoever waits is told', async () => {
+  it('and a caller that waits is told', async () => {
     const bench = new KeeperBench(ONE_ROW);
     const waiting = expect(bench.generator.nextIdAsync()).rejects.toMatchObject({ errorCode: 'CLOSED' });
     await bench.keeper.close();
@@ -276,7 +276,7 @@ describe('a release', () => {
     expect(next.issue()).toBeGreaterThan(last);
   });
 
-  it('leaves a row alone that somebody else has by now', async () => {
+  it('leaves a row alone that another process has by now', async () => {
     const bench = await started();
     bench.issue();
     const theft = { token: 'of another', version: 9, ownVersion: 9, leaseUntilMs: bench.time.wall + 60_000 };

@@ -69,6 +69,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
       changed: () => notifyListener(this.changed),
       renewNow: () => this.renewals.requestNow(),
       emit: (event) => {
+        if (event.type === 'lease-renewed' || event.type === 'lease-regained') this.counters.renewals++;
         for (const listener of this.listeners) notifyListener(listener, event);
       },
     };
@@ -183,7 +184,6 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
     try {
       if (this.phase === 'held') await this.renew(this.lease!);
       if (this.phase === 'lost') await this.beginLease(await this.acquireLease());
-      this.counters.renewals++;
       this.lastError = undefined;
       if (this.lease?.renewWithinMs === 0) this.renewals.requestSoon();
       return true;
@@ -274,7 +274,7 @@ export interface LeaseStatus {
   readonly limit: PerLane<Position>;
   /** This host's clock minus the database's at the last contact, ms, with the time that the answer took. */
   readonly clockOffsetMs: number | undefined;
-  /** Attempts that succeeded, without the first acquire. */
+  /** How often the lease was renewed, or another one acquired after a loss. */
   readonly renewals: number;
   readonly failures: number;
   /** The error of the last attempt; undefined when it succeeded. */

@@ -33,7 +33,7 @@ describe('A watch of leases', () => {
     },
   );
 
-  it('leaves a row alone that nobody holds', () => {
+  it('leaves a row alone that no process holds', () => {
     const row = { ...held(7, 0), token: '' };
     expect(watch.look(row, 1_000_000)).toBe(row);
   });

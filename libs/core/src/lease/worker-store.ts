@@ -44,16 +44,17 @@ export interface WorkerTable {
   /** Whether other layouts may have, which the store has forgotten. Default false. */
   readonly mayLackLayouts?: boolean;
   /**
-   * Up to when no odometer is believed, Unix ms, because the store may have lost writes that it had acknowledged: a
-   * process that acquires a row begins after that moment's tick. Left out when nothing was lost. A start waits for that
-   * moment without limit: in SQL, etcd and NATS. Example: commits lost at 12:00:00, a reach of 218 s: 12:03:38.
+   * Until when no row may be acquired, Unix ms, because the store may have lost writes that it had acknowledged: a start
+   * waits for that moment without limit, and begins after its tick. Left out when nothing was lost. SQL, etcd and NATS
+   * tell it. Example: commits lost at 12:00:00, a reach of 218 s: 12:03:38.
    */
   readonly barredUntilMs?: number;
   /**
-   * The same moment, in place of `barredUntilMs`, for a store in which a start waits for it no longer than its
-   * `waitForWorkerMs`: until then the start finds the rows used up. Redis tells it. Default `barredUntilMs`.
+   * Up to when grants may be lost, Unix ms: no odometer is believed below it. Alone, without `barredUntilMs`, it lets a
+   * start wait no longer than its `waitForWorkerMs`: until then the start finds the rows used up. Redis tells it alone.
+   * Default `barredUntilMs`.
    */
-  readonly floorMs?: number;
+  readonly lostUntilMs?: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */

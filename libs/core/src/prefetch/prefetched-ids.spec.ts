@@ -39,7 +39,7 @@ describe('Prefetched IDs', () => {
     expect(ids.counters).toMatchObject({ issued: Number(next) + 3, codes: 0, late: 0, aged: 0 });
   });
 
-  it('are at hand after start(), and let nobody wait once warm, with a source 100 ms away', async () => {
+  it('are at hand after start(), and let no caller wait once warm, with a source 100 ms away', async () => {
     const bench = new PrefetchBench();
     bench.source.faultFor = () => slow;
     const starting = bench.ids.start(['orders']);
@@ -212,7 +212,7 @@ describe('An ID that gets old', () => {
     }
   });
 
-  it('is not replaced where nobody has taken one of its batch, and does not stay in memory', async () => {
+  it('is not replaced where no caller has taken one of its batch, and does not stay in memory', async () => {
     const bench = new PrefetchBench();
     await bench.ids.nextIdAsync('a');
     await bench.time.advance(60_000);

@@ -127,7 +127,7 @@ class Waiter<T = unknown> {
     this.wait = new Wait(
       timers,
       limit.signal,
-      () => this.look(),
+      () => this.expireOrWait(),
       () => ends.aborted(this),
     );
     this.wait.begin(limit.timeoutMs);
@@ -152,7 +152,7 @@ class Waiter<T = unknown> {
     this.ends.reject(reason);
   }
 
-  private look(): void {
+  private expireOrWait(): void {
     const leftMs = this.giveUpAt - this.ports.monotonic.now();
     if (leftMs > 0) this.wait.setTimer(leftMs);
     else this.ends.expired(this);

@@ -135,7 +135,7 @@ describe('What is known besides', () => {
     const id = (93_137_199n << 35n) | (3n << 30n) | (21n << 13n) | 1n;
     const expected = { time: new Date('2019-05-02T23:26:39+08:00'), endBits: 3, workerId: 21, sequence: 1 };
     expect(parseId(presets.uidGeneratorGlobal({ datacenterId: 3 }), id)).toMatchObject(expected);
-    // Whoever issues for another centre reads it as well.
+    // A service that issues for another centre reads it as well.
     expect(parseId(presets.uidGeneratorGlobal({ datacenterId: 7 }), id)).toMatchObject(expected);
   });
 });

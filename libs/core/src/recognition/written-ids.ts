@@ -86,7 +86,7 @@ function inAnyCodec(text: string): readonly WrittenId[] {
   const prefixed = /^0x([0-9a-f]{1,16})$/i.exec(text);
   if (prefixed !== null) return [{ id: BigInt(`0x${prefixed[1]}`), form: 'hex-0x', weight: 10 }];
   const found: WrittenId[] = WEIGHTS.filter(([form]) => canBe(form, text)).flatMap(([form, weight]) =>
-    readBy(codecs[form].decode, text, form, weight),
+    decodeWith(codecs[form].decode, text, form, weight),
   );
   // No codec reads 64 bits or upper case.
   if (/^[0-9a-f]{16}$/i.test(text)) found.push({ id: BigInt(`0x${text}`), form: 'hex-upper', weight: 0.5 });
@@ -94,7 +94,7 @@ function inAnyCodec(text: string): readonly WrittenId[] {
   // A person who types an ID keeps to one case.
   const isOneCase = text === text.toUpperCase() || text === text.toLowerCase();
   return isOneCase && text.length <= LONGEST_TYPED
-    ? [...found, ...readBy(base32.decodeLenient, text, 'base32-lenient', 0.1)]
+    ? [...found, ...decodeWith(base32.decodeLenient, text, 'base32-lenient', 0.1)]
     : found;
 }
 
@@ -116,7 +116,7 @@ function canBe(form: CodecName, text: string): boolean {
   return form.endsWith('-padded') ? text.length === width : text.length <= width;
 }
 
-function readBy(decode: (text: string) => bigint, text: string, form: WrittenForm, weight: number): WrittenId[] {
+function decodeWith(decode: (text: string) => bigint, text: string, form: WrittenForm, weight: number): WrittenId[] {
   try {
     return [{ id: decode(text), form, weight }];
   } catch {

@@ -230,7 +230,7 @@ describe('A rejected take', () => {
     expect(bench.warnings).toEqual([]);
   });
 
-  it('is told to an async function too: what it rejects with is logged, once a second, and nobody else’s affair', async () => {
+  it('is told to an async function too: what it rejects with is logged, once a second, and reaches no other caller', async () => {
     const { bench } = scarce();
     const taker = bench.taker({ onTakeRejected: () => Promise.reject(new Error('no')) });
     taker.nextIds(100);

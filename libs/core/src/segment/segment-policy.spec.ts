@@ -71,7 +71,7 @@ describe('The next segment', () => {
     expect(bench.store.requests.map(({ above }) => above)).toEqual([0n, 1_000n]);
   });
 
-  it('lets nobody wait once warm, with a database 200 ms away', async () => {
+  it('lets no caller wait once warm, with a database 200 ms away', async () => {
     const bench = new SegmentBench();
     bench.store.faultFor = () => ({ kind: 'slow', thereMs: 100, backMs: 100 });
     const starting = bench.generator.start(['default']);
@@ -127,7 +127,7 @@ describe('A chain', () => {
 });
 
 describe('When the store fails', () => {
-  it('goes on from memory, tries again with growing pauses, and nobody notices', async () => {
+  it('goes on from memory, tries again with growing pauses, and no caller notices', async () => {
     const bench = await SegmentBench.started({ options: { retryBaseMs: 100, retryMaxMs: 400 } });
     bench.store.faultFor = () => ({ kind: 'refused' });
     bench.take(200);
@@ -276,13 +276,13 @@ describe('A database that lost committed reservations', () => {
 const MINUTE = 60_000;
 
 describe('The numbers to be kept at hand', () => {
-  it('are a share of the step, whoever starves', () => {
+  it('are a share of the step, whichever caller starves', () => {
     const distance = new PrefetchDistance(resolveOptions(segmentOptions, { prefetchBelow: 0.25 }));
     distance.landed(true, 1_000, 0);
     expect(distance.numbers(1_000)).toBe(250);
   });
 
-  it('are whole segments in a chain, twice as many after each time that somebody starved', () => {
+  it('are whole segments in a chain, twice as many after each time that a caller starved', () => {
     const distance = new PrefetchDistance(resolveOptions(segmentOptions, { chain: { safeDistance: 3 } }));
     expect(distance.numbers(1_000)).toBe(3_000);
     distance.landed(true, 1_000, 0);
@@ -298,7 +298,7 @@ describe('The numbers to be kept at hand', () => {
     expect(distance.numbers(1)).toBeLessThanOrEqual(8);
   });
 
-  it('get fewer when nobody has starved for a minute, and again after another', () => {
+  it('get fewer when no caller has starved for a minute, and again after another', () => {
     const distance = new PrefetchDistance(resolveOptions(segmentOptions, { chain: true }));
     distance.landed(true, 1_000, 0);
     distance.landed(true, 1_000, 1);
@@ -420,7 +420,7 @@ describe('A store that refuses for a while', () => {
     }
   }
 
-  it('is asked again while numbers are left, so that nobody sees it', async () => {
+  it('is asked again while numbers are left, so that no caller sees it', async () => {
     const bench = await SegmentBench.started({ options: { retryMaxMs: 2_000 } });
     const source = jest.spyOn(bench.table.rows, 'get').mockImplementationOnce(() => {
       throw new RefusedError();

@@ -11,7 +11,7 @@ import {
   type PrefetchPolicy,
 } from '../prefetch/prefetcher.js';
 import type { ResolvedSegmentOptions } from './segment-options.js';
-import { type NumberCursor, SegmentBuffer, sizeOf } from './segment-buffer.js';
+import { type NumberCursor, NumberBuffer, sizeOf } from './number-buffer.js';
 import { SegmentNotReadyError, SegmentRegressionError, storeError } from './segment-errors.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
 
@@ -48,7 +48,7 @@ export class ReservationCounters extends FetchCounters {
  * Down to the low watermark a number costs one comparison: up to its `last` the cursor goes on by itself. Then the
  * prefetcher looks at everything, and sets `last` anew.
  */
-export class SegmentPrefetcher extends Prefetcher<ReservedSegment, SegmentBuffer> {
+export class SegmentPrefetcher extends Prefetcher<ReservedSegment, NumberBuffer> {
   private readonly cursor: NumberCursor = this.buffer.cursor;
 
   /** @param code what errors and the status call the key */
@@ -88,10 +88,10 @@ export class SegmentPrefetcher extends Prefetcher<ReservedSegment, SegmentBuffer
  * numbers. It is used when it lies above everything that came before, and is a gap otherwise. If it were never used, a
  * source that always takes longer than `opTimeoutMs` would give nothing but gaps.
  */
-export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuffer> {
+export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, NumberBuffer> {
   readonly label: string;
   readonly step: AdaptiveStep;
-  readonly buffer: SegmentBuffer;
+  readonly buffer: NumberBuffer;
   readonly maxAgeMs = undefined;
   readonly usesLateAnswers = true;
   private readonly distance: PrefetchDistance;
@@ -106,7 +106,7 @@ export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, SegmentBuf
     const { options, ports } = ctx;
     this.label = `The numbers of '${code}'`;
     this.step = new AdaptiveStep(options.maxStep);
-    this.buffer = new SegmentBuffer(() => this.step.began(ports.monotonic.now()));
+    this.buffer = new NumberBuffer(() => this.step.began(ports.monotonic.now()));
     this.distance = new PrefetchDistance(options);
   }
 

@@ -1,6 +1,6 @@
 import { runs } from '../../../../test/tier.js';
 import { type Arrival, Fetcher } from '../prefetch/prefetcher.js';
-import { SegmentBuffer } from './segment-buffer.js';
+import { NumberBuffer } from './number-buffer.js';
 import type { ReservedSegment } from './segment-store.js';
 import { SegmentPolicy } from './segment-policy.js';
 import {
@@ -81,7 +81,7 @@ describe('The simulation finds it when', () => {
   });
 
   it('what was given back is used nevertheless', async () => {
-    replace(SegmentBuffer.prototype, 'clear', { value: () => undefined });
+    replace(NumberBuffer.prototype, 'clear', { value: () => undefined });
     expect((await caught('crowd')).join()).toContain('does not have it');
   });
 

@@ -16,7 +16,7 @@ const STEPS = Math.ceil((2.1 * SHORT_ID_CYCLE_MS) / STEP_MS);
 /** Below the skew that a lease permits. */
 const MAX_OFFSET_MS = 50 * STEP_MS;
 
-/** Calls until there is nothing to be had, `most` times at most. */
+/** Calls until no number is left, `most` times at most. */
 function take(log: RepeatLog, next: () => number, most: number, nowMs: number): void {
   try {
     for (let count = 0; count < most; count++) log.note(next(), nowMs);
@@ -131,7 +131,7 @@ describe('no short ID comes again', () => {
     expect(log.shortestMs).toBeGreaterThanOrEqual(DEFAULT_EXPIRE_SECONDS * 1_000);
   });
 
-  it('but does when nobody looks at leaps: the test can fail', () => {
+  it('but does when no check looks at leaps: the test can fail', () => {
     expect(leap((_, source) => foldId(source.nextId())).shortestMs).toBe(SHORT_ID_CYCLE_MS - LEAP_MS);
   });
 

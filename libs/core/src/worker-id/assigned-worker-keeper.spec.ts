@@ -373,13 +373,13 @@ describe('A worker id that comes back to the process that had it', () => {
     expect(await repeats(true)).toBe(0);
   });
 
-  it('would repeat IDs if nobody remembered', async () => {
+  it('would repeat IDs if no file remembered', async () => {
     expect(await repeats(false)).toBeGreaterThan(1_000);
   });
 });
 
 describe('A copy of the process', () => {
-  it('asks for a worker id at the pace of renewals while there is none to be had', async () => {
+  it('asks for a worker id at the pace of renewals while there is none free', async () => {
     let asked = 0;
     const bench = new AssignedBench({
       acquire: () => (asked++ === 0 ? Promise.resolve({ workerId: 7 }) : Promise.reject(new Error('down'))),

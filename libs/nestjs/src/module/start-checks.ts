@@ -33,14 +33,14 @@ export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestr
 
   onApplicationBootstrap(): void {
     if (this.warn === undefined || !isMainThread) return;
-    this.timer = this.timers.setTimer(() => this.look(), CHECK_AFTER_MS, 'background');
+    this.timer = this.timers.setTimer(() => this.check(), CHECK_AFTER_MS, 'background');
   }
 
   onModuleDestroy(): void {
     this.timer?.cancel();
   }
 
-  private look(): void {
+  private check(): void {
     if (process.listenerCount('SIGTERM') + process.listenerCount('SIGINT') === 0) this.warn?.(MESSAGE);
   }
 }

@@ -134,7 +134,7 @@ describe('The clock of a testbed', () => {
     await waits;
   });
 
-  it('moves on where a call waits for a second and nobody moves it', async () => {
+  it('moves on where a call waits for a second and no test moves it', async () => {
     const { ids } = createTestIdService(TINY);
     const made = (await Promise.all([ids.nextIdsAsync(5), ids.nextIdAsync()])).flat();
     expect(ids.parse(made.sort().at(-1)!).time).toEqual(new Date('2026-01-01T00:00:02Z'));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigurationError, type PrefetchPorts, RaindropError } from '@raindrop/core';
+import { ConfigurationError, type PrefetchPorts } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import type { RemoteAnswer, RemoteTransport } from '../remote/remote-batch-source.js';
 import { readRefusal } from '../remote/remote-errors.js';
 import {
@@ -159,14 +160,13 @@ class ClusterTransport implements RemoteTransport {
 }
 
 /** The channel to the primary is closed. A worker cannot get another one. */
-export class PrimaryGoneError extends RaindropError {
+export class PrimaryGoneError extends PermanentError {
   readonly errorCode = 'PRIMARY_GONE';
 
   constructor() {
     super(
       `The channel to the primary is closed, and with it the source of this worker's IDs: it ended, or disconnect() was ` +
         `called. End this worker; a new primary starts its own.`,
-      { retryable: false },
     );
   }
 }

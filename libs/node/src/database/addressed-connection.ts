@@ -125,14 +125,14 @@ export class AddressedConnection implements Connection {
   private async ask(trial: Trial): Promise<void> {
     const { connection } = trial;
     try {
-      await withDeadline(() => this.look(trial), this.opTimeoutMs / 2, systemTimers);
+      await withDeadline(() => this.readTerm(trial), this.opTimeoutMs / 2, systemTimers);
     } catch (error) {
       trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
       connection.destroy(new Error('this address does not serve'));
     }
   }
 
-  private async look(trial: Trial): Promise<void> {
+  private async readTerm(trial: Trial): Promise<void> {
     const { dialect } = this;
     const { connection } = trial;
     await connection.open();

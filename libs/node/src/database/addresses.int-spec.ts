@@ -8,7 +8,7 @@ import { withAddresses } from './addressed-connection.js';
 import { OwnDatabase } from './own-database.js';
 
 const OP_TIMEOUT_MS = 2_000;
-/** Nobody listens there. */
+/** No server listens there. */
 const CLOSED = 1;
 
 overBothPorts(() => {

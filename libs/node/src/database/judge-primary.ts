@@ -18,7 +18,7 @@ export async function askWithTerm(
     return await run();
   } catch (error) {
     // The statement may want other things that are not there.
-    if (lacksTerm(dialect, error) && dialect === database.dialect && (await isMute(database))) {
+    if (lacksTerm(dialect, error) && dialect === database.dialect && (await cannotTellTerm(database))) {
       database.dialect = { ...dialect, term: NOTHING, termOfWrite: NOTHING, sessionAgeMs: '0' };
     }
     if (dialect === database.dialect) throw error;
@@ -32,7 +32,7 @@ function lacksTerm(dialect: Dialect, error: unknown): boolean {
 }
 
 /** Whether the server cannot even tell its term alone. */
-async function isMute(database: OwnDatabase): Promise<boolean> {
+async function cannotTellTerm(database: OwnDatabase): Promise<boolean> {
   const { term, sessionAgeMs } = database.dialect;
   try {
     await database.call((run) => run(`SELECT ${term} AS term, ${sessionAgeMs} AS age`));
@@ -58,7 +58,7 @@ export function judgePrimary(
 ): ServerVerdict | undefined {
   const { term, knownTerm } = seen;
   const isHidden = term === '' && ((knownTerm ?? '') !== '' || (guard.believed?.term ?? '') !== '');
-  if (isHidden && isFirstLook && database.forgetMuteness()) return undefined;
+  if (isHidden && isFirstLook && database.askForTermAgain()) return undefined;
   try {
     if (term === REPLICA) throw new ReplicaError();
     if (isHidden) throw new ServerHiddenError();

@@ -59,7 +59,7 @@ overBothPorts(() => {
         expect(await ask()).toHaveLength(1);
       });
 
-      it('while it is closed is no trouble of anybody else', async () => {
+      it('while it is closed is no trouble of other calls', async () => {
         expect(await ask()).toHaveLength(1);
         proxy.refuse(sayNo, ending);
         const calls = [outcome(), outcome()];

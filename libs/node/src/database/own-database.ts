@@ -47,7 +47,7 @@ export class OwnDatabase {
   /** How many statements are under way on a session; none where there are none. */
   private readonly underWay = new Map<Connection, number>();
   /** Which session has read what. */
-  private readonly readBy = new WeakMap<StatementResult['records'], Connection>();
+  private readonly connectionOf = new WeakMap<StatementResult['records'], Connection>();
 
   /**
    * @throws UnsupportedDatabaseError for a database in memory; ConfigurationError for `timeZone`
@@ -128,7 +128,7 @@ export class OwnDatabase {
     maxAgeMs: number,
     renewAfterMs = maxAgeMs,
   ): boolean {
-    const connection = this.readBy.get(records)!;
+    const connection = this.connectionOf.get(records)!;
     const ageMs = this.age.of(connection, this.ownAgeMs(connection), serverAgeMs);
     if (ageMs > maxAgeMs) this.retire(connection);
     else if (ageMs > renewAfterMs) this.renewSession();
@@ -144,7 +144,7 @@ export class OwnDatabase {
    * The server is asked for its term again, though it or one before it could not tell.
    * @returns whether it was not asked before
    */
-  forgetMuteness(): boolean {
+  askForTermAgain(): boolean {
     const wasMute = this.dialect !== this.tellingDialect;
     this.dialect = this.tellingDialect;
     return wasMute;
@@ -181,7 +181,7 @@ export class OwnDatabase {
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     try {
       const result = await this.limited(connection, () => this.send(connection, sql, values));
-      this.readBy.set(result.records, connection);
+      this.connectionOf.set(result.records, connection);
       return result;
     } finally {
       const others = underWay.get(connection)! - 1;

@@ -3,7 +3,7 @@ import type { ResolvedServiceOptions } from '../options/resolve-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
-import { registerCopy, otherCopies, describeCopies } from '../system/copies.js';
+import { registerCopy, otherCopies, describeCopies } from '../system/package-copies.js';
 import { openSegmentEngine } from './segment-engine.js';
 import { openSnowflakeEngine, type SnowflakeSurroundings } from './snowflake-engine.js';
 

@@ -173,7 +173,7 @@ describe('An etcd in trouble', () => {
     expect(await left()).toBeGreaterThan(50_000);
   });
 
-  it('was put back to an earlier point, or copied elsewhere: nobody acquires before what may be lost is past', async () => {
+  it('was put back to an earlier point, or copied elsewhere: no process acquires before what may be lost is past', async () => {
     const etcd = await start();
     const holder = await prepared(etcd.endpoints);
     await holder.readTable();

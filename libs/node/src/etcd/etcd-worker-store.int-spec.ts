@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => etcd?.stop());
 
-/** A prefix that is nobody else's. */
+/** A prefix of this test alone. */
 function makeBench(): LosingBench {
   const prefix = `test/${randomBytes(8).toString('hex')}/`;
   const stores: KeyWorkerStore[] = [];

@@ -64,12 +64,12 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws what the keys' store throws; CorruptWorkerKeyError; TableFormatError */
   async readTable(): Promise<WorkerTable> {
-    const { seen, floorMs } = await this.look(() => this.values.readAll());
+    const { seen, lostUntilMs } = await this.readBelieved(() => this.values.readAll());
     refuseLostFences(this.keys, seen.entries);
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    return { nowMs, rows, deleted: [], layouts, ...lossOf(floorMs) };
+    return { nowMs, rows, deleted: [], layouts, ...lossOf(lostUntilMs) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -78,10 +78,10 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws as readTable */
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    const { seen, floorMs } = await this.look(() => this.readKeysOf(id));
+    const { seen, lostUntilMs } = await this.readBelieved(() => this.readKeysOf(id));
     const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
-    return { nowMs, row: row && raiseOdometersTo(floorMs, row) };
+    return { nowMs, row: row && raiseOdometersTo(lostUntilMs, row) };
   }
 
   /**
@@ -90,7 +90,7 @@ export class KeyWorkerStore implements WorkerStore {
    */
   async write(write: WorkerWrite): Promise<boolean> {
     const { id, token, leaseMs } = write;
-    const { seen } = await this.cluster.look(() => this.readKeysOf(id));
+    const { seen } = await this.cluster.readBelieved(() => this.readKeysOf(id));
     if (this.isOther(seen)) return false;
     const { key, stored, fences } = this.storedRow(seen, id);
     const row = writtenRow(stored, write, wallClock.now());
@@ -138,8 +138,8 @@ export class KeyWorkerStore implements WorkerStore {
     return this.values.close();
   }
 
-  private async look(read: () => Promise<Seen>): ReturnType<StoreCluster['look']> {
-    const looked = await this.cluster.look(read);
+  private async readBelieved(read: () => Promise<Seen>): ReturnType<StoreCluster['readBelieved']> {
+    const looked = await this.cluster.readBelieved(read);
     const { cluster, entries } = looked.seen;
     this.readAt = { cluster, state: entries.get(this.keys.state) };
     return looked;

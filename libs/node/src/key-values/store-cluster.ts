@@ -2,7 +2,16 @@ import { unusedRow, type WorkerRange } from '@raindrop/core';
 import { FailoverGuard, fencedState, wallClock, type BelievedServer, type Look } from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
 import { type KeyValues, type Seen, update } from './key-values.js';
-import { fencesOf, FORMAT, NO_FENCES, recordOf, rowOfRecord, stateOf, type WorkerKeys } from './worker-record.js';
+import {
+  fencesOf,
+  FORMAT,
+  NO_FENCES,
+  recordOf,
+  rowOfRecord,
+  stateOf,
+  textOfState,
+  type WorkerKeys,
+} from './worker-record.js';
 
 /**
  * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its
@@ -37,15 +46,15 @@ export class StoreCluster {
    * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
    * @throws FormerPrimaryError; TableFormatError
    */
-  async look(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly floorMs: number }> {
-    const { answer: seen, verdict } = await this.guard.look({
+  async readBelieved(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly lostUntilMs: number }> {
+    const { answer: seen, verdict } = await this.guard.readBelieved({
       read,
       judge: (found) => this.judge(found),
-      settle: (_, mustFit) => this.settle(mustFit),
-      unsettled: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
+      completeAndRecord: (_, mayLackRows) => this.completeAndRecord(mayLackRows),
+      anotherEachTime: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
-    return { seen, floorMs: verdict.floorMs };
+    return { seen, lostUntilMs: verdict.lostUntilMs };
   }
 
   /**
@@ -57,7 +66,7 @@ export class StoreCluster {
     const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
     if (known === undefined) return;
     await update(this.values, 'fencing the workers', state, ({ entries }) =>
-      JSON.stringify(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs)),
+      textOfState(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs)),
     );
   }
 
@@ -67,17 +76,25 @@ export class StoreCluster {
     const key = this.keys.state;
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
-    const { epoch = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
-    const seen = { nowMs: wallClock.now(), term: cluster, knownTerm: known?.term, epoch, revision, lostAtMs, reachMs };
+    const { failoverNumber = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
+    const seen = {
+      nowMs: wallClock.now(),
+      term: cluster,
+      knownTerm: known?.term,
+      failoverNumber,
+      revision,
+      lostAtMs,
+      reachMs,
+    };
     return { answer, seen, verdict: this.guard.judge(seen) };
   }
 
   /**
    * Writes the state in any case: its key's revision rises, and a later look finds a memory that was restored.
-   * @returns the cluster, with the epoch that it is recorded in
+   * @returns the cluster, with the failover number that it is recorded in
    */
-  private async settle(mustFit: boolean): Promise<BelievedServer> {
-    if (mustFit) await this.addWhatIsMissing(this.range!);
+  private async completeAndRecord(mayLackRows: boolean): Promise<BelievedServer> {
+    if (mayLackRows) await this.addWhatIsMissing(this.range!);
     return this.record();
   }
 
@@ -94,10 +111,10 @@ export class StoreCluster {
     let recorded: BelievedServer | undefined;
     await update(values, 'noting the cluster', keys.state, (now) => {
       const { seen, verdict } = this.judge(now);
-      const { epoch, isNewFailover } = verdict;
-      recorded = { term: seen.term, epoch };
-      return JSON.stringify({
-        ...{ format: FORMAT, term: seen.term, epoch },
+      const { failoverNumber, isNewFailover } = verdict;
+      recorded = { term: seen.term, failoverNumber };
+      return textOfState({
+        ...{ format: FORMAT, term: seen.term, failoverNumber },
         lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
       });

@@ -17,7 +17,7 @@ export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 interface ClusterState {
   readonly format: number;
   readonly term: string;
-  readonly epoch: number;
+  readonly failoverNumber: number;
   readonly lostAtMs: number;
   readonly reachMs: number;
 }
@@ -75,9 +75,14 @@ export function stateOf(key: string, text: string | undefined): ClusterState | u
   const { format, term, epoch, lostAtMs, reachMs } = objectOf(key, text);
   if (typeof term !== 'string') throw new CorruptWorkerKeyError(key);
   return {
-    ...{ term, format: numberOf(key, format), epoch: numberOf(key, epoch) },
+    ...{ term, format: numberOf(key, format), failoverNumber: numberOf(key, epoch) },
     ...{ lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) },
   };
+}
+
+/** The text of a state. The failover number is stored as `epoch`. */
+export function textOfState({ failoverNumber: epoch, ...others }: ClusterState): string {
+  return JSON.stringify({ ...others, epoch });
 }
 
 function objectOf(key: string, text: string): Record<string, unknown> {

@@ -44,12 +44,12 @@ export class NatsKeyValues implements KeyValues {
 
   /** @throws NatsUnavailableError; NatsRefusedError; NatsBucketError */
   readAll(): Promise<Seen> {
-    return this.connection.use('reading the workers', (bucket) => this.reader.look(bucket));
+    return this.connection.use('reading the workers', (bucket) => this.reader.read(bucket));
   }
 
   /** @throws NatsUnavailableError; NatsRefusedError; NatsBucketError */
   read(what: string, keys: readonly string[]): Promise<Seen> {
-    return this.connection.use(what, (bucket) => this.reader.look(bucket, keys));
+    return this.connection.use(what, (bucket) => this.reader.read(bucket, keys));
   }
 
   /**
@@ -72,7 +72,7 @@ export class NatsKeyValues implements KeyValues {
   async addMissing(what: string, wanted: Entries): Promise<void> {
     const { entries, revisions } = await this.connection.use(what, async (bucket) => {
       await this.createIfMissing(bucket);
-      return this.reader.look(bucket);
+      return this.reader.read(bucket);
     });
     const adding = [...wanted].filter(([key]) => !entries.has(key));
     for (let from = 0; from < adding.length; from += PUT_AT_ONCE) {

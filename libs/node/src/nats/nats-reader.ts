@@ -31,8 +31,8 @@ export class NatsReader {
   }
 
   /** @param keys default all keys of the bucket */
-  async look(bucket: OpenBucket, keys?: readonly string[]): Promise<NatsSeen> {
-    if (keys !== undefined && this.known.size === 0) await this.look(bucket);
+  async read(bucket: OpenBucket, keys?: readonly string[]): Promise<NatsSeen> {
+    if (keys !== undefined && this.known.size === 0) await this.read(bucket);
     return this.readFrom(bucket, keys && [...keys, LOOK], await led(this.patienceMs, () => bucket.kv.put(LOOK, '')));
   }
 

@@ -99,7 +99,7 @@ describe('A NATS in trouble', () => {
     await until('the socket to be closed', () => sockets.length > 0 && sockets.every(({ closed }) => closed));
   });
 
-  it('fences a bucket that is gone: whoever makes it anew begins past what can have been granted', async () => {
+  it('fences a bucket that is gone: the process that makes it anew begins past what can have been granted', async () => {
     const nats = await start();
     const store = await prepared(nats.addresses);
     expect(await takeRow(store, 1)).toBe(true);
@@ -174,7 +174,7 @@ describe('A NATS in trouble', () => {
     const text = JSON.stringify({ count: 1, atMs: 1, untilMs: 2 });
     expect(await other.change('fencing', { seen: fence, key: 'fence', text })).toBe(true);
     expect(await mine.change('writing', { ...change, guards: ['fence'] })).toBe(false);
-    // Nobody takes it for granted: it was written as of before the fence.
+    // No process takes it for granted: it was written as of before the fence.
     expect((await store.readRow(1)).row).toMatchObject({ token: '', version: expect.any(Number) as number });
     // The control: without the guard it is done, and a row that has changed is not replaced.
     const again = await mine.read('reading', ['row/1', 'fence']);
@@ -182,7 +182,7 @@ describe('A NATS in trouble', () => {
     expect(await mine.change('writing', { ...change, seen: again })).toBe(false);
   });
 
-  it('keeps everything when all servers are killed, and bars nobody', async () => {
+  it('keeps everything when all servers are killed, and bars no start', async () => {
     const nats = await start({ count: 3 });
     const store = await prepared(nats.addresses, {}, 5_000);
     expect(await takeRow(store, 1, 'mine')).toBe(true);
@@ -199,7 +199,7 @@ describe('A NATS in trouble', () => {
     await until('another leader', took, { withinMs: 60_000 }).finally(() => leader.child.signal('SIGCONT'));
   });
 
-  it('was put back to an earlier point, or made anew: nobody acquires before what may be lost is past', async () => {
+  it('was put back to an earlier point, or made anew: no process acquires before what may be lost is past', async () => {
     const nats = await start();
     const holder = await prepared(nats.addresses);
     await holder.readTable();

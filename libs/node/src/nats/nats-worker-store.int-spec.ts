@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => nats?.stop());
 
-/** A bucket that is nobody else's. */
+/** A bucket of this test alone. */
 function makeBench(): LosingBench {
   const bucket = `test-${randomBytes(8).toString('hex')}`;
   const stores: KeyWorkerStore[] = [];

@@ -15,7 +15,7 @@ import type { ReservingAssigner } from '../ports/worker.js';
 export const assignerOptions = {
   /**
    * Where worker ids come from, and what is guaranteed of them: docs/worker-ids.md.
-   * @range `database`, `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
+   * @range `database`, a store such as `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
    *   object, `firstOf([...])`
    * @defaultValue `database`
    */
@@ -85,13 +85,16 @@ export function readAssignerOptions(
   reader: OptionReader,
   layout: ResolvedLayout | undefined,
   generator: ResolvedGeneratorOptions,
-  refuseMisplaced: (origins: readonly Origin[]) => void,
+  refuseMisplaced: (origins: readonly Origin[], stores: readonly string[]) => void,
 ): ResolvedAssignerOptions {
   const workers = layout?.workers ?? { min: 0, max: 1_023 };
   const { workerIdAssigner, ...others } = assignerOptions;
   const parts = workerIdAssigner.read(reader, 'workerIdAssigner', { workers });
   const hasFile = reader.value('stateFile') !== undefined;
-  refuseMisplaced(parts.flatMap(({ use }) => originsOf(use, hasFile)));
+  refuseMisplaced(
+    parts.flatMap(({ use }) => originsOf(use, hasFile)),
+    storesOf(parts),
+  );
   if (layout !== undefined && parts.some(({ use }) => use === 'disposable')) refuseNarrowWorkers(reader, layout);
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const borrowMs =
@@ -160,12 +163,12 @@ export type AssignerName = 'database' | 'static' | 'disposable' | 'statefulSet' 
 /** A class of assigners of your own. Nest makes the object, with what it injects; elsewhere it is made with `new`. */
 export type AssignerClass = new (...dependencies: never[]) => WorkerIdAssigner;
 
-/** One assigner: by name, from `redisWorkers()`, with a store of your own, or your own, a class or an object. */
+/** One assigner: by name, a store such as `redisWorkers()`, or your own, a class or an object. */
 export type AssignerUse = AssignerName | ReservingAssigner | WorkerIdAssigner | AssignerClass;
 
 const NAMES: readonly AssignerName[] = ['database', 'static', 'disposable', 'statefulSet', 'ip', 'machine'];
 
-const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, redisWorkers(...), a class or an object with a method acquire(), or an object with a name and openStore()`;
+const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, a store such as redisWorkers(...), etcdWorkers(...) or natsWorkers(...), a class or an object with a method acquire(), or an object with a name and openStore()`;
 
 /** Reads what may stand for one assigner. @param others what else is legal there */
 function readAssignerUse(reader: OptionReader, option: string, given: unknown, others = ''): AssignerUse {
@@ -200,10 +203,15 @@ export function forgetsUse(use: AssignerUse): boolean {
 /** Where the worker ids come from that it gives, as the table of options has it. */
 function originsOf(use: AssignerUse, hasStateFile: boolean): readonly Origin[] {
   if (use === 'database' || use === 'disposable') return [use];
-  if (isReserving(use)) return ['redisWorkers'];
+  if (isReserving(use)) return ['store'];
   if (!forgetsUse(use)) return ['fresh'];
   const origins: Origin[] = hasStateFile ? ['assigned', 'stateFile'] : ['assigned'];
   return use === 'static' ? [...origins, 'static'] : origins;
+}
+
+/** The names of the stores among them. */
+function storesOf(parts: readonly AssignerPart[]): readonly string[] {
+  return parts.flatMap(({ use }) => (typeof use === 'object' && isReserving(use) ? [use.name] : []));
 }
 
 /** Whether it always has a worker id to give, or fails. */

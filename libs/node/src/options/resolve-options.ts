@@ -91,8 +91,8 @@ export function resolveSnowflakeOptions<More extends object>(
   const unitMs = layout?.layout.unitMs ?? 1_000;
   const generator = readGeneratorOptions(reader, unitMs);
   const lease = readLeaseOptions(reader);
-  const assigner = readAssignerOptions(reader, layout, generator, (origins) =>
-    refuseMisplaced(reader, idSource === undefined ? origins : ['idSource']),
+  const assigner = readAssignerOptions(reader, layout, generator, (origins, stores) =>
+    idSource === undefined ? refuseMisplaced(reader, origins, stores) : refuseMisplaced(reader, ['idSource']),
   );
   const resolved = {
     ...own,

@@ -1,5 +1,6 @@
 import { ConfigurationError, presets } from '@raindrop/core';
 import { openEngine } from '../engines/open-engine.js';
+import { etcdWorkers } from '../etcd/etcd-workers.js';
 import type { IdSource, SourcedService } from '../ports/id-engine.js';
 import {
   AUDIENCES,
@@ -16,13 +17,13 @@ import { segmentModuleOptions, serviceOptions, type ServiceOptions, snowflakeOpt
 const NOW = Date.parse('2026-03-01');
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined };
-const REDIS_WORKERS = { name: 'redisWorkers()', openStore: () => ({}) };
+const OWN_STORE = { name: 'mine', openStore: () => ({}) };
 const FRESH = { name: 'mine', guarantee: 'fresh', acquire: () => Promise.resolve(undefined) };
 
 /** A service for each origin, or for those that a service has together. */
 const SERVICES: readonly (readonly [readonly Origin[], object])[] = [
   [['database'], BITS],
-  [['redisWorkers'], { ...BITS, workerIdAssigner: REDIS_WORKERS }],
+  [['store'], { ...BITS, workerIdAssigner: OWN_STORE }],
   [['disposable'], { layout: presets.uidGenerator({ startTimeStamp: '2026-01-01' }), workerIdAssigner: 'disposable' }],
   [['fresh'], { ...BITS, workerIdAssigner: FRESH }],
   [['assigned'], { ...BITS, workerIdAssigner: 'ip' }],
@@ -114,6 +115,15 @@ it.each(CASES)('%s %s with %j', async (option, verdict, _, service) => {
   if (verdict === 'is refused' || isUnseen(option, service)) return;
   expect(after.problems).toEqual([]);
   expect(after.opened).not.toEqual(before.opened);
+});
+
+it('a refusal names the store that was configured', async () => {
+  const workerIdAssigner = etcdWorkers({ endpoints: 'http://127.0.0.1:2379' });
+  const { problems } = await outcomeOf({ ...BITS, workerIdAssigner, stateFile: '/state' });
+  expect(problems.map(({ message }) => message)).toEqual([
+    `is for assigners that do not know how far a worker id was used; 'database', stores and 'disposable' do; ` +
+      'this one leases worker ids from etcd',
+  ]);
 });
 
 it('tries every option', () => {

@@ -198,9 +198,15 @@ const INSTEAD: { readonly [Each in Origin]?: string } = {
 /**
  * Refuses options that a service does not read: they would be ignored, and their author believes otherwise.
  * @param origins where the IDs of the service come from
+ * @param stores the names of the stores from which it leases worker ids
  */
-export function refuseMisplaced(reader: OptionReader, origins: readonly Origin[]): void {
-  const instead = origins.map((each) => INSTEAD[each] ?? '').join('');
+export function refuseMisplaced(
+  reader: OptionReader,
+  origins: readonly Origin[],
+  stores: readonly string[] = [],
+): void {
+  const leases = stores.map((name) => `; this one leases worker ids from ${name}`);
+  const instead = [...origins.map((each) => INSTEAD[each] ?? ''), ...leases].join('');
   for (const [name, { readBy, isSecret }] of Object.entries(serviceOptions)) {
     const { purpose, origins: readers } = AUDIENCES[readBy!];
     if (readers.some((each) => origins.includes(each))) continue;

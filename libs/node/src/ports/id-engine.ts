@@ -8,14 +8,14 @@ import {
   type Layout,
   type LeaseEvent,
   type LeaseStatus,
-  RaindropError,
+  type RaindropError,
   type ResolvedGeneratorOptions,
   type SegmentCounters,
   type SegmentStatus,
   type ShardedIdsStatus,
   type WaitOptions,
 } from '@raindrop/core';
-import type { ShardedGenerator } from '@raindrop/core/internal';
+import { PermanentError, type ShardedGenerator } from '@raindrop/core/internal';
 import type { WorkerGuarantee } from './worker.js';
 
 /** What a service issues with: a generator of snowflakes, or one of numbers from segments. */
@@ -156,23 +156,19 @@ export abstract class IssuingCalls implements IdCalls {
 }
 
 /** Numbers from segments have no layout: their bits say nothing. */
-export class NoLayoutError extends RaindropError {
+export class NoLayoutError extends PermanentError {
   readonly errorCode = 'NO_LAYOUT';
 
   constructor(readonly service: string) {
-    super(`The service '${service}' issues numbers from segments (idMode 'numberSection'), which have no layout.`, {
-      retryable: false,
-    });
+    super(`The service '${service}' issues numbers from segments (idMode 'numberSection'), which have no layout.`);
   }
 }
 
 /** The options of this service ask for no sharded IDs. */
-export class NoShardedIdsError extends RaindropError {
+export class NoShardedIdsError extends PermanentError {
   readonly errorCode = 'NO_SHARDED_IDS';
 
   constructor(readonly service: string) {
-    super(`The service '${service}' has no sharded IDs: give it idMode: 'numberSection' and sharded: true.`, {
-      retryable: false,
-    });
+    super(`The service '${service}' has no sharded IDs: give it idMode: 'numberSection' and sharded: true.`);
   }
 }

@@ -54,7 +54,7 @@ describe('A range in Redis', () => {
   const push = (first: bigint, last: bigint, right: RefillLock): Promise<boolean> =>
     ranges.push({ first, last }, right);
 
-  it('is handed out in runs, and the lock to whoever finds less than the idle part left', async () => {
+  it('is handed out in runs, and the lock to the process that finds less than the idle part left', async () => {
     expect(await pop(10)).toMatchObject({ run: undefined, newest: 0n, lock: { token: expect.any(String) as string } });
     expect((await pop(10)).lock).toBeUndefined();
     await bench.admin(server).flushall();
@@ -377,7 +377,7 @@ describe('Ranges in a Redis that', () => {
     expect(bench.popped.repeated).toBe(0);
   });
 
-  it('was out of reach are passed over by whoever has gone on in the database', async () => {
+  it('was out of reach are passed over by a process that has gone on in the database', async () => {
     const [one, other] = bench.poppers(2, server);
     await one!.pop(2);
     const direct = await bench.row.reserve({ above: one!.above });

@@ -1,4 +1,5 @@
 import { RaindropError, showValue } from '@raindrop/core';
+import { PermanentError, RetryableError } from '@raindrop/core/internal';
 
 /** Characters of the service's own words that an error repeats. */
 const LONGEST_DETAIL = 300;
@@ -42,7 +43,7 @@ export class RemoteIdsRefusedError extends RaindropError {
 }
 
 /** The answer is not one of an ID service. No ID of it is used. */
-export class InvalidRemoteAnswerError extends RaindropError {
+export class InvalidRemoteAnswerError extends RetryableError {
   readonly errorCode = 'INVALID_REMOTE_ANSWER';
 
   /** @param what what is wrong with the answer; the message is `An answer of <source> <what>` */
@@ -50,9 +51,7 @@ export class InvalidRemoteAnswerError extends RaindropError {
     readonly source: string,
     what: string,
   ) {
-    super(`An answer of ${source} ${what}: nothing of it is used. Is it an ID service, of this version of Raindrop?`, {
-      retryable: true,
-    });
+    super(`An answer of ${source} ${what}: nothing of it is used. Is it an ID service, of this version of Raindrop?`);
   }
 }
 
@@ -60,7 +59,7 @@ export class InvalidRemoteAnswerError extends RaindropError {
  * The answer does not name the request that was made. A cache between this process and the service may have stored it:
  * its IDs may have been issued already.
  */
-export class StaleRemoteAnswerError extends RaindropError {
+export class StaleRemoteAnswerError extends RetryableError {
   readonly errorCode = 'STALE_REMOTE_ANSWER';
 
   constructor(
@@ -71,13 +70,12 @@ export class StaleRemoteAnswerError extends RaindropError {
     super(
       `An answer of ${source} ${what}: it may be a copy whose IDs are used already, and nothing of it is used. Let ` +
         `nothing on the way store answers to POST, or drop the header Raindrop-Request; the service must echo it.`,
-      { retryable: true },
     );
   }
 }
 
 /** The service makes IDs of another layout than this process expects. */
-export class RemoteLayoutError extends RaindropError {
+export class RemoteLayoutError extends PermanentError {
   readonly errorCode = 'REMOTE_LAYOUT';
 
   constructor(
@@ -90,7 +88,6 @@ export class RemoteLayoutError extends RaindropError {
       `The IDs of ${source} have the layout ${there}, and this process reads them as ${here}: leave the layout options ` +
         `out, which takes the service's, or make them the same; when the service has changed its layout, restart this ` +
         `process.`,
-      { retryable: false },
     );
   }
 }

@@ -83,7 +83,7 @@ overPortsOfTier(() => {
       expect(proxy.connections).toBe(STORES);
     });
 
-    it.each(['mariadb', 'postgres'] as const)('by a lock that was not to be had in time (%s)', async (kind) => {
+    it.each(['mariadb', 'postgres'] as const)('by a lock that was not free in time (%s)', async (kind) => {
       const store = openSegmentStore(await open(kind));
       stores.push(store);
       await store.prepare();

@@ -174,7 +174,7 @@ overBothPorts(() => {
     });
   });
 
-  describe('a SQLite that somebody else is writing to', () => {
+  describe('a SQLite that another process is writing to', () => {
     let database: TestDatabase;
     let other: Sqlite.Database;
 
@@ -193,7 +193,7 @@ overBothPorts(() => {
     it.each([
       ['writer', 'delete', 'BEGIN IMMEDIATE; INSERT INTO app VALUES (1)'],
       ['writer', 'wal', 'BEGIN IMMEDIATE; INSERT INTO app VALUES (1)'],
-      // In this mode a reader lets nobody commit.
+      // In this mode a reader lets no writer commit.
       ['reader', 'delete', 'BEGIN; SELECT count(*) FROM app'],
     ])('is asked again until the %s is done, off the event loop (journal mode %s)', async (_, mode, sql) => {
       other.pragma(`journal_mode = ${mode}`);

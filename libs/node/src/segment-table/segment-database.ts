@@ -44,8 +44,8 @@ export interface SegmentDatabaseOptions {
   /** How many numbers of a row are skipped after a failover, which may have lost reservations. */
   readonly skipAfterFailover: number;
   /**
-   * How old a session may be that reserves, ms; default 60,000. A session leads to the server that was the primary when it
-   * began. A primary that was replaced and lives on gives out numbers over its old sessions until they are that old.
+   * How old a session may be that reserves, ms; default 60,000. A session leads to the server that was the primary when
+   * it began. A primary that was replaced and lives on gives out numbers over its old sessions until they are that old.
    */
   readonly maxSessionAgeMs?: number;
 }
@@ -55,10 +55,13 @@ const MAX_SESSION_AGE_MS = 60_000;
 /** What the primary has answered, and how often the server of the table had changed by then. */
 interface PrimaryAnswer {
   readonly records: SqlResult['records'];
-  readonly epoch: bigint;
+  readonly failoverNumber: bigint;
 }
 
-/** The database of a table of segments, over a connection of its own. Errors that may pass become SegmentStoreUnavailableError. */
+/**
+ * The database of a table of segments, over a connection of its own. Errors that may pass become
+ * SegmentStoreUnavailableError.
+ */
 export class SegmentDatabase {
   private readonly database: OwnDatabase;
   private readonly name: TableName;
@@ -93,7 +96,9 @@ export class SegmentDatabase {
     });
   }
 
-  /** Nothing tells how far the numbers of a vanished table had got, and no wait helps: made anew they begin again at 1. */
+  /**
+   * Nothing tells how far the numbers of a vanished table had got, and no wait helps: made anew they begin again at 1.
+   */
   private async refuseVanished(run: RunSql, found: MissingParts): Promise<void> {
     if (!(await hasVanished(run, this.table, found))) return;
     const state = stateTableOf(this.name).name;
@@ -123,33 +128,35 @@ export class SegmentDatabase {
    * above all that it can have had, `skipAfterFailover` for each failover.
    */
   async addRows(columns: readonly string[], rows: readonly (readonly SqlValue[])[]): Promise<void> {
-    const { epoch } = await this.primary(() => this.ask(({ dialect, name }) => selectServers(dialect, name)));
-    const maxId = epoch * BigInt(this.skipAfterFailover);
-    await this.database.call((run) => execute(run, insertSegmentRows(this.table, columns, rows, { maxId, epoch })));
+    const { failoverNumber } = await this.primary(() => this.ask(({ dialect, name }) => selectServers(dialect, name)));
+    const maxId = failoverNumber * BigInt(this.skipAfterFailover);
+    await this.database.call((run) =>
+      execute(run, insertSegmentRows(this.table, columns, rows, { maxId, failoverNumber })),
+    );
   }
 
   /**
-   * Reads with a statement that also selects the server: over a session that is young enough, and from the primary, once
-   * it is recorded. A statement that finds no row tells of no server either: nothing is judged then. Each look may find
-   * none, as a failover may have lost the row.
+   * Reads with a statement that also selects the server: over a session that is young enough, and from the primary,
+   * once it is recorded. A statement that finds no row tells of no server either: nothing is judged then. Each look may
+   * find none, as a failover may have lost the row.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
    */
   async primary(read: () => Promise<SqlResult>): Promise<PrimaryAnswer> {
     try {
-      const { answer: records, seen } = await this.guard.look({
+      const { answer: records, seen } = await this.guard.readBelieved({
         read: async () => {
           const found = (await read()).records;
           if (found.length === 0) throw new NoRow();
           return found;
         },
         judge: (found, isFirst) => this.judge(found, isFirst),
-        settle: ({ seen, verdict }) => this.record(seen, verdict.epoch),
-        unsettled: () =>
+        completeAndRecord: ({ seen, verdict }) => this.record(seen, verdict.failoverNumber),
+        anotherEachTime: () =>
           new DatabaseCallError('another server answers each time: do all addresses lead to one primary?', ''),
       });
-      return { records, epoch: BigInt(seen.epoch) };
+      return { records, failoverNumber: BigInt(seen.failoverNumber) };
     } catch (error) {
-      if (error instanceof NoRow) return { records: [], epoch: 0n };
+      if (error instanceof NoRow) return { records: [], failoverNumber: 0n };
       throw error;
     }
   }
@@ -163,15 +170,15 @@ export class SegmentDatabase {
     const seen = serverIn(record);
     const verdict = judgePrimary(this.database, this.guard, seen, isFirst);
     if (verdict === undefined) return undefined;
-    const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.epoch;
-    // Another server lacks nothing but reservations, which its epoch lets every row skip.
+    const isBehind = (safeInteger(record['epoch']) ?? 0) > seen.failoverNumber;
+    // Another server lacks nothing but reservations, which its failover number lets every row skip.
     return { answer, seen, verdict: { ...verdict, isAnother: false, mustRecord: verdict.mustRecord || isBehind } };
   }
 
-  private async record(seen: StoreTerm, epoch: number): Promise<BelievedServer> {
+  private async record(seen: StoreTerm, failoverNumber: number): Promise<BelievedServer> {
     const { dialect } = this.table;
-    await this.database.call((run) => execute(run, noteServer(dialect, this.name, seen, epoch)));
-    return { term: seen.term, epoch };
+    await this.database.call((run) => execute(run, noteServer(dialect, this.name, seen, failoverNumber)));
+    return { term: seen.term, failoverNumber };
   }
 
   /** A condition of every reservation, to be added. */
@@ -202,13 +209,17 @@ export class SegmentDatabase {
   }
 }
 
-/** The server in a record. Segments count failovers by their epoch; the times of failovers are left out. */
+/** The server in a record. Segments count failovers by their failover number; the times of failovers are left out. */
 function serverIn(record: SqlResult['records'][number]): StoreTerm {
   const known = record['known_term'];
-  const epoch = safeInteger(record['server_epoch']) ?? 0;
+  const failoverNumber = safeInteger(record['server_epoch']) ?? 0;
   return {
-    ...{ term: String(record['server_term']), knownTerm: typeof known === 'string' ? known : undefined, epoch },
-    ...{ nowMs: 0, lostAtMs: epoch, reachMs: 0 },
+    ...{
+      term: String(record['server_term']),
+      knownTerm: typeof known === 'string' ? known : undefined,
+      failoverNumber,
+    },
+    ...{ nowMs: 0, lostAtMs: failoverNumber, reachMs: 0 },
   };
 }
 

@@ -44,7 +44,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
   }
 
   /** As it is on a server that was never replaced. */
-  const ON_SERVER = { epoch: 0n, serverEpoch: 0n, term: 'a server' };
+  const ON_SERVER = { failoverNumber: 0n, serverFailoverNumber: 0n, term: 'a server' };
 
   async function rowNow(): Promise<{ maxId: bigint; version: bigint }> {
     const sql = `SELECT CAST(max_id AS char(20)) AS max_id, CAST(version AS char(20)) AS version FROM raindrop_segment`;

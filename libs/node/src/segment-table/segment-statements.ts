@@ -9,7 +9,7 @@ import {
   type StatementResult,
 } from '../database/dialect.js';
 import { isOnServer } from '../database/server-term.js';
-import { insertState, isInEpoch, ofState, stateTableOf } from '../tables/state-table.js';
+import { insertState, isAtFailover, ofState, stateTableOf } from '../tables/state-table.js';
 import type { TableName } from '../database/table-name.js';
 import type { Table } from '../tables/table-kind.js';
 
@@ -21,7 +21,7 @@ export interface RowAddress extends Pick<Table, 'dialect' | 'name'> {
 
 export interface Taking {
   /** What the row and its server must still be, since the range was computed with it. */
-  readonly row: Pick<SegmentRow, 'step' | 'maxLimitId' | 'epoch' | 'serverEpoch' | 'term'>;
+  readonly row: Pick<SegmentRow, 'step' | 'maxLimitId' | 'failoverNumber' | 'serverFailoverNumber' | 'term'>;
   readonly above: bigint;
   /** So many numbers behind `max_id` are left out. */
   readonly skip: bigint;
@@ -36,7 +36,7 @@ export interface Taking {
 
 export interface GivingBack {
   /** The server and its number on which they were taken: on another one, which skips, nothing goes back. */
-  readonly taken: Pick<SegmentRow, 'serverEpoch' | 'term'>;
+  readonly taken: Pick<SegmentRow, 'serverFailoverNumber' | 'term'>;
   /** What `max_id` must still be, and what it becomes. */
   readonly last: bigint;
   readonly maxId: bigint;
@@ -51,15 +51,18 @@ export function selectSegmentRow(address: RowAddress): Statement {
     const column = dialect.quote(name);
     return `${dialect.exactInteger(column)} AS ${column}`;
   });
-  const epoch = dialect.quote('epoch');
-  const server = [`${dialect.exactInteger(epoch)} AS ${epoch}`, ...serverColumns(dialect, address.name)];
+  const failoverNumber = dialect.quote('epoch');
+  const server = [
+    `${dialect.exactInteger(failoverNumber)} AS ${failoverNumber}`,
+    ...serverColumns(dialect, address.name),
+  ];
   const columns = [...Object.keys(key).map((name) => dialect.quote(name)), ...integers, ...server].join(', ');
   return statement(dialect, (value) => `SELECT ${columns} FROM ${tableOf(address)} WHERE ${isRow(address, value)}`);
 }
 
 /**
- * `max_id` becomes the larger of itself, plus `skip`, and `above`, plus `count`, in one step; {@link takenUpTo} reads what it became.
- * Nothing is written when the row's settings or the server have changed or the ceiling is too near.
+ * `max_id` becomes the larger of itself, plus `skip`, and `above`, plus `count`, in one step; {@link takenUpTo} reads
+ * what it became. Nothing is written when the row's settings or the server have changed or the ceiling is too near.
  */
 export function takeNumbers(
   address: RowAddress,
@@ -74,13 +77,15 @@ export function takeNumbers(
       `${maxId} = ${dialect.hasReturning ? next : `LAST_INSERT_ID(${next})`}`,
       ...(version === undefined ? [] : [`${dialect.quote('version')} = ${value(version)}`]),
       `${dialect.quote('update_time')} = ${dialect.nowTime}`,
-      ...(row.epoch === row.serverEpoch ? [] : [`${dialect.quote('epoch')} = ${value(row.serverEpoch)}`]),
+      ...(row.failoverNumber === row.serverFailoverNumber
+        ? []
+        : [`${dialect.quote('epoch')} = ${value(row.serverFailoverNumber)}`]),
     ];
     const conditions = [
       isRow(address, value),
-      `${dialect.quote('epoch')} = ${value(row.epoch)}`,
+      `${dialect.quote('epoch')} = ${value(row.failoverNumber)}`,
       isOnServer(dialect, value, row.term),
-      isInEpoch(dialect, address.name, value, row.serverEpoch),
+      isAtFailover(dialect, address.name, value, row.serverFailoverNumber),
       `${dialect.quote('step')} = ${value(row.step)}`,
       `${dialect.quote('max_limit_id')} = ${value(row.maxLimitId)}`,
       // The sum is never formed where it would overflow.
@@ -115,16 +120,19 @@ export function giveNumbersBack(address: RowAddress, { taken, last, maxId, versi
     const conditions = [
       isRow(address, value),
       `${max} = ${value(last)}`,
-      `${dialect.quote('epoch')} = ${value(taken.serverEpoch)}`,
+      `${dialect.quote('epoch')} = ${value(taken.serverFailoverNumber)}`,
       isOnServer(dialect, value, taken.term),
-      isInEpoch(dialect, address.name, value, taken.serverEpoch),
+      isAtFailover(dialect, address.name, value, taken.serverFailoverNumber),
     ];
     if (versions !== undefined) conditions.push(`${version} = ${value(versions.expected)}`);
     return `UPDATE ${tableOf(address)} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`;
   });
 }
 
-/** The server that answers, the one that the table was last seen on, how often that was another one, and the session's age. */
+/**
+ * The server that answers, the one that the table was last seen on, how often that was another one, and the session's
+ * age.
+ */
 function serverColumns(dialect: Dialect, table: TableName): string[] {
   const kept = (column: string): string => ofState(dialect, table, column);
   return [
@@ -143,28 +151,28 @@ export function selectServers(dialect: Dialect, table: TableName): Statement {
 /**
  * Notes the server that answers. Nothing where another process has done so.
  *
- * Its epoch is `leastEpoch`, or one above that of all rows where one of them has it already: such a row is of another
- * history than the state, by which its next numbers would not be skipped.
+ * Its failover number is `leastNumber`, or one above that of all rows where one of them has it already: such a row is
+ * of another history than the state, by which its next numbers would not be skipped.
  */
 export function noteServer(
   dialect: Dialect,
   table: TableName,
-  seen: { readonly term: string; readonly knownTerm: string | undefined; readonly epoch: number },
-  leastEpoch: number,
+  seen: { readonly term: string; readonly knownTerm: string | undefined; readonly failoverNumber: number },
+  leastNumber: number,
 ): Statement {
-  const [epoch, column] = [dialect.quote('epoch'), dialect.quote('term')];
-  const highest = `MAX(r.${epoch})`;
+  const [failoverNumber, column] = [dialect.quote('epoch'), dialect.quote('term')];
+  const highest = `MAX(r.${failoverNumber})`;
   const next =
-    `(SELECT CASE WHEN ${highest} > 0 AND ${highest} >= ${leastEpoch} THEN ${highest} + 1 ELSE ${leastEpoch} END ` +
+    `(SELECT CASE WHEN ${highest} > 0 AND ${highest} >= ${leastNumber} THEN ${highest} + 1 ELSE ${leastNumber} END ` +
     `FROM ${quoteTable(dialect, table)} r)`;
-  if (seen.knownTerm === undefined) return insertState(dialect, table, { term: seen.term, epoch: next });
+  if (seen.knownTerm === undefined) return insertState(dialect, table, { term: seen.term, failoverNumber: next });
   const { knownTerm } = seen;
   return statement(dialect, (value) => {
-    const changes = `${epoch} = ${next}, ${column} = ${value(seen.term)}`;
+    const changes = `${failoverNumber} = ${next}, ${column} = ${value(seen.term)}`;
     const conditions = [
       `${dialect.quote('id')} = 1`,
       `${column} = ${value(knownTerm)}`,
-      `${epoch} = ${value(seen.epoch)}`,
+      `${failoverNumber} = ${value(seen.failoverNumber)}`,
       isOnServer(dialect, value, seen.term),
     ];
     return `UPDATE ${quoteTable(dialect, stateTableOf(table))} SET ${changes} WHERE ${conditions.join(' AND ')}`;
@@ -172,20 +180,20 @@ export function noteServer(
 }
 
 /**
- * Adds rows where they are missing, of which all numbers above `maxId` are free. Each is a list of values for `columns`;
- * the rest of the row is the same.
+ * Adds rows where they are missing, of which all numbers above `maxId` are free. Each is a list of values for
+ * `columns`; the rest of the row is the same.
  */
 export function insertSegmentRows(
   { kind, dialect, name }: Table,
   columns: readonly string[],
   rows: readonly (readonly SqlValue[])[],
-  { maxId, epoch }: { readonly maxId: bigint; readonly epoch: bigint },
+  { maxId, failoverNumber }: { readonly maxId: bigint; readonly failoverNumber: bigint },
 ): Statement {
   const quoted = (names: readonly string[]): string[] => names.map((each) => dialect.quote(each));
   const all = quoted([...columns, 'epoch', 'max_id', 'max_limit_id', 'create_time', 'update_time']);
   return statement(dialect, (value) => {
     const records = rows.map(
-      (row) => `(${row.map(value).join(', ')}, ${epoch}, ${maxId}, 0, ${dialect.nowTime}, ${dialect.nowTime})`,
+      (row) => `(${row.map(value).join(', ')}, ${failoverNumber}, ${maxId}, 0, ${dialect.nowTime}, ${dialect.nowTime})`,
     );
     return dialect.insertMissing(quoteTable(dialect, name), all, quoted(kind.key).join(', '), records);
   });
@@ -209,9 +217,9 @@ export interface SegmentRow {
   /** 0 for none. */
   readonly maxLimitId: bigint;
   /** How often the server had changed when the row was written last. */
-  readonly epoch: bigint;
+  readonly failoverNumber: bigint;
   /** How often it has by now. */
-  readonly serverEpoch: bigint;
+  readonly serverFailoverNumber: bigint;
   /** Of the server that answers. */
   readonly term: string;
 }
@@ -244,8 +252,8 @@ export function readSegmentRow(row: string, record: Readonly<Record<string, unkn
     maxId: integer('max_id', 0n, LARGEST_BIGINT),
     step: Number(integer('step', 1n, LARGEST_INT)),
     maxLimitId: integer('max_limit_id', 0n, LARGEST_BIGINT),
-    epoch: integer('epoch', 0n, LARGEST_BIGINT),
-    serverEpoch: integer('server_epoch', 0n, LARGEST_BIGINT),
+    failoverNumber: integer('epoch', 0n, LARGEST_BIGINT),
+    serverFailoverNumber: integer('server_epoch', 0n, LARGEST_BIGINT),
     term: String(record['server_term']),
   };
 }

@@ -33,7 +33,7 @@ export interface SourceRow {
 }
 
 /** The numbers that this source has reserved without a gap, up to its last write of the row. */
-interface Taken extends Segment, Pick<SegmentRow, 'serverEpoch' | 'term'> {
+interface Taken extends Segment, Pick<SegmentRow, 'serverFailoverNumber' | 'term'> {
   readonly version: bigint | undefined;
 }
 
@@ -104,7 +104,7 @@ export class TableSegmentSource implements SegmentSource {
     const seen = (this.seen ??= await this.read(run));
     const ceiling = this.row.bounds.ceiling(seen.maxLimitId);
     // Each failover may have lost acknowledged reservations.
-    const skip = (seen.serverEpoch - seen.epoch) * BigInt(this.database.skipAfterFailover);
+    const skip = (seen.serverFailoverNumber - seen.failoverNumber) * BigInt(this.database.skipAfterFailover);
     const room = ceiling - larger(seen.maxId + skip, above);
     if (room < 1n) {
       if (isFresh) throw this.row.bounds.exhausted(seen.maxLimitId);
@@ -130,17 +130,18 @@ export class TableSegmentSource implements SegmentSource {
       throw new DatabaseCallError(`the database did not tell which numbers of ${name} it has reserved`, '');
     }
     const first = last - count + 1n;
-    this.seen = { ...seen, maxId: last, epoch: seen.serverEpoch };
-    const { term, serverEpoch } = seen;
+    this.seen = { ...seen, maxId: last, failoverNumber: seen.serverFailoverNumber };
+    const { term, serverFailoverNumber } = seen;
     const begun = this.taken?.last === first - 1n && this.taken.term === term ? this.taken.first : first;
-    this.taken = { first: begun, last, version, term, serverEpoch };
+    this.taken = { first: begun, last, version, term, serverFailoverNumber };
     return { first, last, step: seen.step };
   }
 
   /**
-   * The UPDATE requires the version of this source's last write: executed twice, or on a database that went back in time,
-   * it changes nothing. A table without versions has only `max_id` to compare. That is enough: while `max_id` is `last`,
-   * every number up to `last` is reserved, and the numbers given back are this source's; and the UPDATE is sent once.
+   * The UPDATE requires the version of this source's last write: executed twice, or on a database that went back in
+   * time, it changes nothing. A table without versions has only `max_id` to compare. That is enough: while `max_id` is
+   * `last`, every number up to `last` is reserved, and the numbers given back are this source's; and the UPDATE is sent
+   * once.
    */
   private async putBack(run: RunStatement, request: GivingBack): Promise<boolean> {
     return (await execute(run, giveNumbersBack(this.address, request))).affected === 1;

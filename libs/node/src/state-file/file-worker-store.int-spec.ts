@@ -165,7 +165,7 @@ describe('The state file', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('ends leases from the future when their rows stand still, so that a clock that was set back blocks nobody', async () => {
+  it('ends leases from the future when their rows stand still, so that a clock that was set back blocks no process', async () => {
     let [wall, steady] = [1_000_000, 0];
     const open = () => new FileWorkerStore({ path, now: () => wall, monotonic: { now: () => steady } });
     const holder = open();

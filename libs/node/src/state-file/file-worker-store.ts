@@ -120,15 +120,15 @@ export class FileWorkerStore implements WorkerStore {
   }
 
   readTable(): Promise<WorkerTable> {
-    return this.look((table) => table.readTable());
+    return this.ask((table) => table.readTable());
   }
 
   readSample(request: SampleRequest): Promise<WorkerSample> {
-    return this.look((table) => table.readSample(request));
+    return this.ask((table) => table.readSample(request));
   }
 
   readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
-    return this.look((table) => table.readRow(id));
+    return this.ask((table) => table.readRow(id));
   }
 
   write(write: WorkerWrite): Promise<boolean> {
@@ -157,7 +157,7 @@ export class FileWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  private async look<T>(question: (table: MemoryWorkerStore) => Promise<T>): Promise<T> {
+  private async ask<T>(question: (table: MemoryWorkerStore) => Promise<T>): Promise<T> {
     const table = this.decode(await this.read());
     const nowMs = this.now();
     for (const [id, row] of table.rows) {

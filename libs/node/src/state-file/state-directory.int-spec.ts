@@ -75,7 +75,7 @@ describe.each(CELLS)('$name', ({ isSafe, open, prepare }) => {
           for (let round = 0; round < rounds; round++) if (await countUp(open(path))) successes++;
         });
         if (await countUp(open(path, files))) successes++;
-        // Whoever comes later finds everything in order.
+        // A later process finds everything in order.
         if (await countUp(open(path))) successes++;
         most = Math.max(most, Math.abs(await lost(path, successes)));
       }
@@ -143,7 +143,7 @@ describe('The first version', () => {
     expect(readdirSync(directory).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  it('is read by whoever is paused at any call while it is replaced again and again', async () => {
+  it('is read by a process that is paused at any call while it is replaced again and again', async () => {
     const path = join(directory, 'state');
     await new StateDirectory(path).create('0');
     let wentThrough = false;

@@ -107,9 +107,9 @@ it('without the file the same restarts repeat IDs: the control', async () => {
   expect(repeats().repeated).toBeGreaterThan(100);
 });
 
-it('a clock that is an hour behind after kill -9 holds nobody up longer than the lease, twice', async () => {
+it('a clock that is an hour behind after kill -9 holds no start up longer than the lease, twice', async () => {
   for (const clockOffsetMs of [0, -3_600_000, -3_600_000]) {
-    // Whoever had to wait longer than this would not start.
+    // A process that had to wait longer than this would not start.
     const child = await issuing({ clockOffsetMs, lease: { ...QUICK, waitForWorkerMs: 10_000 } });
     await moreIssued(500);
     await killed(child);

@@ -5,8 +5,8 @@ import { safeInteger } from '../database/sql-values.js';
 import type { TableKind, TableKindName } from './table-kind.js';
 
 /**
- * The only format so far. A release that changes the meaning of a table writes a higher format, and raises the epoch of
- * every row of segments: a process that has read a row before cannot write it any more.
+ * The only format so far. A release that changes the meaning of a table writes a higher format, and raises the failover
+ * number of every row of segments: a process that has read a row before cannot write it any more.
  */
 const FORMAT = 1;
 
@@ -65,24 +65,30 @@ export function checkFormat(table: TableName, format: unknown): void {
 }
 
 /**
- * Records the server that was found first; nothing where a server is recorded. `epoch` and `lostAtMs` are expressions.
+ * Records the server that was found first; nothing where a server is recorded. `failoverNumber` and `lostAtMs` are
+ * expressions.
  */
 export function insertState(
   dialect: Dialect,
   table: TableName,
-  first: { readonly term: string; readonly epoch: string; readonly reachMs?: number; readonly lostAtMs?: string },
+  first: {
+    readonly term: string;
+    readonly failoverNumber: string;
+    readonly reachMs?: number;
+    readonly lostAtMs?: string;
+  },
 ): Statement {
   const { values, value } = bindings(dialect);
-  const { term, epoch, reachMs = 0, lostAtMs = '0' } = first;
+  const { term, failoverNumber, reachMs = 0, lostAtMs = '0' } = first;
   const columns = ['id', 'format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map((column) => dialect.quote(column));
-  const row = `(1, ${FORMAT}, ${value(term)}, ${epoch}, ${lostAtMs}, ${value(reachMs)})`;
+  const row = `(1, ${FORMAT}, ${value(term)}, ${failoverNumber}, ${lostAtMs}, ${value(reachMs)})`;
   return {
     sql: dialect.insertMissing(quoteTable(dialect, stateTableOf(table)), columns, dialect.quote('id'), [row]),
     values,
   };
 }
 
-/** The condition that no failover was recorded since a look that found this epoch. */
-export function isInEpoch(dialect: Dialect, table: TableName, value: Bind, epoch: SqlValue): string {
-  return `COALESCE(${ofState(dialect, table, 'epoch')}, 0) = ${value(epoch)}`;
+/** The condition that no failover was recorded since a look that found this failover number. */
+export function isAtFailover(dialect: Dialect, table: TableName, value: Bind, failoverNumber: SqlValue): string {
+  return `COALESCE(${ofState(dialect, table, 'epoch')}, 0) = ${value(failoverNumber)}`;
 }

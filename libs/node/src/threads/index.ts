@@ -4,7 +4,7 @@
  * @module @raindrop/node/threads
  */
 
-export { sharedIdRing, type ThreadRingOptions, openSharedIds, type ThreadIdsOptions } from './shared-id-ring.js';
+export { sharedIdRing, type ThreadRingOptions, openSharedIds, type ThreadIdsOptions } from './thread-ring.js';
 
 export {
   RingClosedError,

@@ -3,11 +3,11 @@ import { access, readFile } from 'node:fs/promises';
 import {
   type AssignedWorkerId,
   ConfigurationError,
-  RaindropError,
   type WorkerIdAssigner,
   type WorkerIdRequest,
   type WorkerRange,
 } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { DatabaseCallError } from '../database/database-errors.js';
 import type { Statement, StatementResult } from '../database/dialect.js';
 import { OwnDatabase, retried } from '../database/own-database.js';
@@ -191,7 +191,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Every worker id of the range has been used by a start, and `disposable` uses none twice. */
-export class WorkerIdsUsedUpError extends RaindropError {
+export class WorkerIdsUsedUpError extends PermanentError {
   readonly errorCode = 'WORKER_IDS_USED_UP';
 
   constructor(
@@ -205,7 +205,6 @@ export class WorkerIdsUsedUpError extends RaindropError {
       `All worker ids up to ${maxWorkerId} are used up: ${table} is at ${reached}, and 'disposable' uses none twice. Widen ` +
         `serviceMaxWorkId if the layout has more; otherwise take a layout whose IDs differ from all the old ones (another ` +
         `endBitsValue or datacenterId) with a new table, or the database lease, which gives ids back.`,
-      { retryable: false },
     );
   }
 }

@@ -47,7 +47,7 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   readonly foreignTimeZone?: string;
 }
 
-const NO_SERVER_YET = { term: '', epoch: 0 };
+const NO_SERVER_YET = { term: '', failoverNumber: 0 };
 
 /** How often a write is tried that changes nothing although its row is as expected. */
 const WRITES = 3;
@@ -66,9 +66,9 @@ function tried(row: WorkerRow): WorkerWrite {
 /**
  * Worker rows in MySQL, MariaDB, PostgreSQL or SQLite.
  *
- * A failover may lose commits. After one, no odometer is believed below the floor, which lies past all that can have
- * been granted before. A process whose row still has its token goes on. A process that wants a row waits until the
- * clock has passed the floor. A row is written only on the server on which it was read, and before the next failover.
+ * A failover may lose commits. After one, no odometer is believed before `lostUntilMs`, which lies past all that can
+ * have been granted before. A process whose row still has its token goes on. A process that wants a row waits until the
+ * clock has passed that moment. A row is written only on the server on which it was read, and before the next failover.
  * So one store serves one keeper, one call after the other.
  *
  * It connects at the first call and again after every failure. A call that was under way when the connection was lost
@@ -112,7 +112,7 @@ export class SqlWorkerStore implements WorkerStore {
 
   private async lookAtRow(id: number): ReturnType<WorkerStore['readRow']> {
     try {
-      return await this.server.look((dialect) => selectRow(dialect, this.table, id), rowOf);
+      return await this.server.readBelieved((dialect) => selectRow(dialect, this.table, id), rowOf);
     } catch (error) {
       if (!saysGone(this.dialect, error) || !(await this.server.isGone())) throw error;
       // A missing table tells no time. Without a row the time decides nothing.
@@ -144,24 +144,26 @@ export class SqlWorkerStore implements WorkerStore {
     });
   }
 
-  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved} */
   async readTable(): Promise<WorkerTable> {
     await this.prepareAfterLoss();
-    return this.server.withLayouts(await this.server.look((dialect) => selectTable(dialect, this.table), tableOf));
+    return this.server.withLayouts(
+      await this.server.readBelieved((dialect) => selectTable(dialect, this.table), tableOf),
+    );
   }
 
-  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look} */
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved} */
   async readSample(request: SampleRequest): Promise<WorkerSample> {
     await this.prepareAfterLoss();
     return this.server.withLayouts(
-      await this.server.look((dialect) => selectSample(dialect, this.table, request), sampleOf),
+      await this.server.readBelieved((dialect) => selectSample(dialect, this.table, request), sampleOf),
     );
   }
 
   /**
    * A table that is not there has no row: the holder loses its lease before another process makes the table anew, where
    * odometers begin at 0.
-   * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.look}
+   * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved}
    */
   async readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
     const found = await this.lookAtRow(id);
@@ -172,7 +174,7 @@ export class SqlWorkerStore implements WorkerStore {
 
   /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
   async write(write: WorkerWrite): Promise<boolean> {
-    const { term, epoch } = this.server.guard.believed ?? NO_SERVER_YET;
+    const { term, failoverNumber } = this.server.guard.believed ?? NO_SERVER_YET;
     for (let tries = 1; ; tries++) {
       if (await this.database.call((run) => this.update(run, write))) {
         this.written = { id: write.id, version: write.expected.version + 1 };
@@ -182,7 +184,7 @@ export class SqlWorkerStore implements WorkerStore {
       // On another server, or after a failover that was recorded meanwhile, the row that was read decides nothing any
       // more.
       const { believed = NO_SERVER_YET } = this.server.guard;
-      if (believed.term !== term || believed.epoch !== epoch) return false;
+      if (believed.term !== term || believed.failoverNumber !== failoverNumber) return false;
       // The session may have been too old. The look has replaced it.
       if (tries === WRITES) throw this.ignored(write.id);
     }

@@ -12,7 +12,7 @@ import { smallDisk, type SmallDisk } from '../../../../test/support/servers/smal
 import { SqlSegmentStore } from '../segment-table/sql-segment-store.js';
 
 overBothPorts(() => {
-  describe('a SQLite that somebody else is writing to', () => {
+  describe('a SQLite that another process is writing to', () => {
     let database: TestDatabase;
     let other: Sqlite.Database;
 

@@ -19,7 +19,7 @@ const RANGE = { min: 1, max: 3 };
 const LAYOUT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 
-/** A lease far longer than the test may take: nobody ends because it has run out. */
+/** A lease far longer than the test may take: no process ends because it has run out. */
 const LEASE = { heartbeatIntervalMs: 100, leaseMs: 3_600_000, opTimeoutMs: 5_000, serviceMaxWorkId: 8 };
 
 /** The Go original's columns, as it makes them itself: with the type that the database has for a time. */
@@ -169,7 +169,10 @@ overPortsOfTier(() => {
 
     it.each([
       { what: 'emptied', remake: (): Promise<void> => Promise.resolve() },
-      { what: 'made anew by somebody who then died', remake: (): Promise<void> => open().prepare({ min: 1, max: 0 }) },
+      {
+        what: 'made anew by a process that then died',
+        remake: (): Promise<void> => open().prepare({ min: 1, max: 0 }),
+      },
     ])('since it was $what is waited for', async ({ what, remake }) => {
       await used();
       await admin.query(what === 'emptied' ? `DELETE FROM ${WORKERS}` : `DROP TABLE ${WORKERS}`);
@@ -283,7 +286,7 @@ overPortsOfTier(() => {
     });
 
     describe('makes its holder wait like a start before it takes a row again', () => {
-      it('where nobody has made it anew: the holder does', async () => {
+      it('where no process has made it anew: the holder does', async () => {
         const service = await serve();
         const waiting = barred(service);
         await drop(...TABLES);

@@ -2,7 +2,7 @@ import type { KnownLayouts, SampleRequest, WorkerRow, WorkerSample, WorkerTable,
 import {
   type BelievedServer,
   FENCE_LEAP,
-  FENCED_EPOCHS_MS,
+  FENCE_FAILOVERS_MS,
   type KeptRow,
   PermanentError,
   readKeptRow,
@@ -14,7 +14,7 @@ import { safeInteger } from '../database/sql-values.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { isOnServer } from '../database/server-term.js';
 import type { TableName } from '../database/table-name.js';
-import { checkFormat, insertState, isInEpoch, ofState, stateTableOf } from '../tables/state-table.js';
+import { checkFormat, insertState, isAtFailover, ofState, stateTableOf } from '../tables/state-table.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 
 /** A row of the worker table holds a value that Raindrop cannot have written. Nothing is guessed. */
@@ -144,7 +144,7 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     nowMs,
     term,
     knownTerm: typeof knownTerm === 'string' ? knownTerm : undefined,
-    epoch: safeInteger(record['epoch']) ?? 0,
+    failoverNumber: safeInteger(record['epoch']) ?? 0,
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
@@ -154,32 +154,38 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
 /**
  * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
  * since.
- * @param note the epoch to record; whether the server may have lost grants, by the database's clock at this moment
+ * @param note the failover number to record; whether the server may have lost grants, by the database's clock at this
+ * moment
  */
 export function noteServer(
   dialect: Dialect,
   table: TableName,
   seen: StoreTerm,
-  note: { readonly epoch: number; readonly isNewFailover: boolean; readonly reachMs: number },
+  note: { readonly failoverNumber: number; readonly isNewFailover: boolean; readonly reachMs: number },
 ): Statement {
   const { term, knownTerm } = seen;
-  const { epoch, isNewFailover, reachMs } = note;
+  const { failoverNumber, isNewFailover, reachMs } = note;
   if (knownTerm === undefined) {
-    const first = { term, epoch: String(epoch), reachMs, ...(isNewFailover && { lostAtMs: dialect.nowMs }) };
+    const first = {
+      term,
+      failoverNumber: String(failoverNumber),
+      reachMs,
+      ...(isNewFailover && { lostAtMs: dialect.nowMs }),
+    };
     return insertState(dialect, table, first);
   }
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
   const changes = [
     `${column('term')} = ${value(term)}`,
-    `${column('epoch')} = ${value(epoch)}`,
+    `${column('epoch')} = ${value(failoverNumber)}`,
     ...(isNewFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
     `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
   ];
   const conditions = [
     `${column('id')} = 1`,
     `${column('term')} = ${value(knownTerm)}`,
-    `${column('epoch')} = ${value(seen.epoch)}`,
+    `${column('epoch')} = ${value(seen.failoverNumber)}`,
     `${column('reach_ms')} = ${value(seen.reachMs)}`,
     isOnServer(dialect, value, term),
   ];
@@ -191,9 +197,9 @@ export function noteServer(
 export function fenceState(dialect: Dialect, table: TableName, term: string): Statement {
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const [epoch, lostAtMs] = [column('epoch'), column('lost_at_ms')];
+  const [failoverNumber, lostAtMs] = [column('epoch'), column('lost_at_ms')];
   const changes = [
-    `${epoch} = CASE WHEN ${epoch} > ${dialect.nowMs} THEN ${epoch} ELSE ${dialect.nowMs} END + ${FENCED_EPOCHS_MS}`,
+    `${failoverNumber} = CASE WHEN ${failoverNumber} > ${dialect.nowMs} THEN ${failoverNumber} ELSE ${dialect.nowMs} END + ${FENCE_FAILOVERS_MS}`,
     `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
@@ -271,7 +277,7 @@ export function updateRow(
     ['del_flag', '2'],
   ];
   const equal = ([column, sql]: readonly [string, string]): string => `${dialect.quote(column)} = ${sql}`;
-  const isSame = [isOnServer(dialect, value, server.term), isInEpoch(dialect, table, value, server.epoch)];
+  const isSame = [isOnServer(dialect, value, server.term), isAtFailover(dialect, table, value, server.failoverNumber)];
   const where = [...conditions.map(equal), ...isSame].join(' AND ');
   const sql = `UPDATE ${quoteTable(dialect, table)} SET ${changes.map(equal).join(', ')} WHERE ${where}${and}`;
   return { sql, values };
@@ -379,24 +385,28 @@ function nulls(columns: readonly string[]): string {
 type Records = SqlResult['records'];
 
 /** The answer to selectTable. */
-export function tableOf(records: Records, floorMs: number): WorkerTable {
+export function tableOf(records: Records, lostUntilMs: number): WorkerTable {
   // Also a text that is no fingerprint: it stands for a layout that this release does not know, and blocks others.
   const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
-  // A floor tells that commits may have been lost, and layouts with them.
-  return { ...rowsOf(records, floorMs), layouts: layouts.map(String), ...(floorMs > 0 && { mayLackLayouts: true }) };
+  // It tells that commits may have been lost, and layouts with them.
+  return {
+    ...rowsOf(records, lostUntilMs),
+    layouts: layouts.map(String),
+    ...(lostUntilMs > 0 && { mayLackLayouts: true }),
+  };
 }
 
 /**
  * The answer to selectSample.
  * @throws CorruptWorkerRowError for any row of the table, in the sample or not
  */
-export function sampleOf(records: Records, floorMs: number): WorkerSample {
+export function sampleOf(records: Records, lostUntilMs: number): WorkerSample {
   for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
   const found = ofKind(records, KIND.row);
-  const { nowMs, rows } = rowsOf(found, floorMs);
+  const { nowMs, rows } = rowsOf(found, lostUntilMs);
   const count = (name: string): number => Number(found[0]?.[name]);
   return {
-    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
     ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
     ...layoutsOf(records),
   };
@@ -405,21 +415,24 @@ export function sampleOf(records: Records, floorMs: number): WorkerSample {
 /** The answer to selectRow. */
 export function rowOf(
   records: Records,
-  floorMs: number,
+  lostUntilMs: number,
 ): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
-  const { nowMs, rows } = rowsOf(records, floorMs);
+  const { nowMs, rows } = rowsOf(records, lostUntilMs);
   return { nowMs, row: rows[0] };
 }
 
 /** The clock and the rows of what was selected; records of other things have no id. */
-function rowsOf(records: Records, floorMs: number): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
+function rowsOf(
+  records: Records,
+  lostUntilMs: number,
+): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
   const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms'])!;
   const present = records.filter(({ id }) => id !== null);
   return {
     nowMs,
     rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
     deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
-    ...(floorMs > 0 && { barredUntilMs: floorMs }),
+    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
   };
 }
 

@@ -34,11 +34,11 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
 
 /** A server on which no table was ever seen. */
 const NO_SERVER: SeenState = {
-  ...{ nowMs: 0, term: 'none', knownTerm: 'none', epoch: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
+  ...{ nowMs: 0, term: 'none', knownTerm: 'none', failoverNumber: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
 };
 
 /**
- * The server behind a worker table: which server answers, what it may lack, and the floor below which no odometer
+ * The server behind a worker table: which server answers, what it may lack, and the moment before which no odometer
  * counts.
  */
 export class WorkerTableServer {
@@ -67,17 +67,17 @@ export class WorkerTableServer {
    * Reads what may be believed: a failover that no process has recorded yet is recorded first.
    * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; ClockSkewError; TableFormatError
    */
-  async look<T>(
+  async readBelieved<T>(
     select: (dialect: Dialect) => Statement,
-    read: (records: SqlResult['records'], floorMs: number) => T,
+    read: (records: SqlResult['records'], lostUntilMs: number) => T,
   ): Promise<T> {
-    const { answer, verdict } = await this.guard.look({
+    const { answer, verdict } = await this.guard.readBelieved({
       read: async () => (await askWithTerm(this.database, select)).records,
       judge: (found, isFirst) => this.judge(found, isFirst),
-      settle: (look, mustFit) => this.settle(look, mustFit),
-      unsettled: () => new DatabaseCallError('it is another server at every look', ''),
+      completeAndRecord: (look, mayLackRows) => this.completeAndRecord(look, mayLackRows),
+      anotherEachTime: () => new DatabaseCallError('it is another server at every look', ''),
     });
-    return read(answer, verdict.floorMs);
+    return read(answer, verdict.lostUntilMs);
   }
 
   private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
@@ -90,16 +90,16 @@ export class WorkerTableServer {
     return verdict && { answer, seen, verdict };
   }
 
-  private async settle({ seen, verdict }: Look<unknown>, mustFit: boolean): Promise<BelievedServer> {
+  private async completeAndRecord({ seen, verdict }: Look<unknown>, mayLackRows: boolean): Promise<BelievedServer> {
     if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);
-    const { epoch, isNewFailover } = verdict;
-    const server = { term: seen.term, epoch };
-    const fitted = mustFit ? await this.addWhatItLacks(server) : server;
+    const { failoverNumber, isNewFailover } = verdict;
+    const server = { term: seen.term, failoverNumber };
+    const completed = mayLackRows ? await this.addWhatItLacks(server) : server;
     if (verdict.mustRecord) {
-      const note = { epoch, isNewFailover, reachMs: this.guard.reachMs };
+      const note = { failoverNumber, isNewFailover, reachMs: this.guard.reachMs };
       await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
     }
-    return fitted;
+    return completed;
   }
 
   /** The term of the server that answers. @throws ReplicaError */
@@ -146,7 +146,7 @@ export class WorkerTableServer {
 
   /** @throws DatabaseRefusedError when the account may not write the state */
   async tryToNote(): Promise<void> {
-    const note = { epoch: 0, isNewFailover: true, reachMs: 0 };
+    const note = { failoverNumber: 0, isNewFailover: true, reachMs: 0 };
     await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, NO_SERVER, note)));
   }
 
@@ -175,12 +175,12 @@ export class WorkerTableServer {
     if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
   }
 
-  /** @returns the server with the epoch in which it has our rows and layouts */
+  /** @returns the server with the failover number in which it has our rows and layouts */
   private async addWhatItLacks(server: BelievedServer): Promise<BelievedServer> {
     this.noted = undefined;
     await this.addWhatIsMissing(this.range!);
     for (const layout of this.guard.layouts) await this.rememberLayout(layout);
-    // Rows that were gone were recorded as a loss meanwhile, which has raised the server's epoch.
+    // Rows that were gone were recorded as a loss meanwhile, which has raised the server's failover number.
     const noted = this.noted as BelievedServer | undefined;
     return noted?.term === server.term ? noted : server;
   }
@@ -205,12 +205,12 @@ export class WorkerTableServer {
       this.refuseSkew(seen.nowMs);
       const note = {
         ...{ isNewFailover: true, reachMs: this.guard.reachMs },
-        epoch: Math.max(verdict.epoch, seen.epoch + 1, seen.nowMs),
+        failoverNumber: Math.max(verdict.failoverNumber, seen.failoverNumber + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);
       // Nothing is written where another process was faster. It may have recorded another state.
       if ((await this.database.call((run) => execute(run, noting))).affected === 1) {
-        this.noted = { term: seen.term, epoch: note.epoch };
+        this.noted = { term: seen.term, failoverNumber: note.failoverNumber };
         return;
       }
     }

@@ -66,11 +66,11 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
   const statementTimeoutMs = resolved.lease.opTimeoutMs;
   const store = openReservingStore(use, { options: resolved, ports, database, warn: () => {}, statementTimeoutMs });
   try {
-    const { nowMs, rows, deleted, floorMs = 0 } = await store.readTable();
+    const { nowMs, rows, deleted, lostUntilMs = 0 } = await store.readTable();
     const { graceMs } = resolved.lease;
     const workers = [
-      ...rows.map((row) => describeWorker(raiseOdometersTo(floorMs, row), nowMs, graceMs)),
-      ...deleted.map((row) => describeWorker(raiseOdometersTo(floorMs, row), nowMs, graceMs, true)),
+      ...rows.map((row) => describeWorker(raiseOdometersTo(lostUntilMs, row), nowMs, graceMs)),
+      ...deleted.map((row) => describeWorker(raiseOdometersTo(lostUntilMs, row), nowMs, graceMs, true)),
     ];
     return { nowMs, workers: workers.sort((a, b) => a.workerId - b.workerId) };
   } finally {

@@ -20,7 +20,7 @@ export class InvalidNumberTemplateError extends RaindropError {
   }
 }
 
-/** There is no transaction that the number could belong to, or none any more. */
+/** The EntityManager is in no transaction, or the database has ended its transaction. */
 export class TransactionRequiredError extends RaindropError {
   readonly errorCode = 'TRANSACTION_REQUIRED';
 
@@ -84,8 +84,8 @@ export class NumberResetChangedError extends RaindropError {
 }
 
 /**
- * The database gave way to another transaction: a deadlock, a serialization failure, a busy SQLite, a lock that was not
- * to be had in time. No number was allocated; the whole transaction has to be run again.
+ * The database preferred another transaction: a deadlock, a serialization failure, a busy SQLite, a lock timeout. No number
+ * was allocated; the whole transaction has to be run again.
  */
 export class BusinessNumberConflictError extends RaindropError {
   readonly errorCode = 'BUSINESS_NUMBER_CONFLICT';
@@ -116,7 +116,7 @@ function shown(template: unknown): string {
   return typeof template === 'string' ? JSON.stringify(template.slice(0, 128)) : `(${typeof template})`;
 }
 
-/** The typed error when the database gave way to another transaction; undefined for every other error. */
+/** The typed error when the database preferred another transaction; undefined for every other error. */
 export function conflictOf(error: unknown): BusinessNumberConflictError | undefined {
   if (error instanceof BusinessNumberConflictError) return error;
   const code = driverCodeOf(error);

@@ -20,10 +20,11 @@ import { numberTable } from './prepare-business-numbers.js';
  * it, and given back by its rollback, also by the rollback of a nested one. The committed numbers of a key (series,
  * `per`, period) have no gap and no repetition.
  *
- * The price: from here to the end of the transaction nobody else gets a number of the key. Ask for it late, and for
- * several keys always in the same order. One round trip; two for the first number of a period, three for the first of all.
+ * The price: until the transaction ends, other transactions wait for a number of the key. Ask for the number late, and
+ * for several keys always in the same order. A call takes one round trip to the database; two for the first number of a
+ * period, three for the first number of the series.
  *
- * Until the commit a number is not to leave the process: after a rollback somebody else gets it.
+ * Do not send a number out of the process before the commit: after a rollback the next transaction gets the same number.
  *
  * @param template text with one `{seq}` or `{seq:6}`, and `{yyyy}`, `{yy}`, `{MM}`, `{dd}` of the date in `timeZone`
  * @throws InvalidNumberTemplateError, ConfigurationError, InvalidTableNameError

@@ -5,7 +5,7 @@ import { type HeldKeys, hold } from './transaction-turns.js';
 import type { NumberKey } from './business-number-options.js';
 import { TransactionRequiredError } from './business-number-errors.js';
 
-/** What of mysql2's answer to a write matters here. */
+/** The fields of mysql2's answer to a write that are read here. */
 interface MysqlAnswer {
   readonly affectedRows: number | string;
   /** The argument of LAST_INSERT_ID(...): a string where a number would be rounded. */
@@ -33,7 +33,7 @@ abstract class KeyedRow {
     return this.place.dialect.family === 'mysql';
   }
 
-  /** INSERT of this row, up to what becomes of one that is there; its placeholders are {@link keyValues}. */
+  /** The INSERT of this row without its conflict clause; its placeholders are {@link keyValues}. */
   protected insert(value: bigint | string, start: bigint): string {
     const { dialect } = this.place;
     const key = KEY_COLUMNS.map((_, index) => this.placeholder(index));
@@ -43,7 +43,7 @@ abstract class KeyedRow {
     return `INSERT INTO ${this.table}${alias} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
   }
 
-  /** What follows where the row is there already: for PostgreSQL and SQLite. */
+  /** The conflict clause of PostgreSQL and SQLite, for a row that exists already. */
   protected get onConflict(): string {
     return `ON CONFLICT (${KEY_COLUMNS.map((column) => this.quote(column)).join(', ')}) DO UPDATE SET`;
   }
@@ -66,7 +66,7 @@ abstract class KeyedRow {
   }
 }
 
-/** Bytes, so that a connection's character set cannot make two keys one. */
+/** Keys are sent as bytes: a connection's character set could turn two keys into the same text. */
 const MYSQL_TEXT = 'CONVERT(? USING utf8mb4)';
 
 interface Increment {
@@ -92,12 +92,12 @@ export class NumberRow extends KeyedRow {
     throw new TransactionRequiredError('ended');
   }
 
-  /** Undoes an increment that nobody was told of, unless somebody has counted on since. */
+  /** Undoes an increment whose number was not returned, unless another call has incremented the row since. */
   async takeBack({ value, isFirst }: Increment): Promise<void> {
     const { values, same } = this.keyCondition(KEY_COLUMNS);
     const counter = this.quote('value');
     const write = isFirst ? `DELETE FROM ${this.table}` : `UPDATE ${this.table} SET ${counter} = ${counter} - 1`;
-    // A number of ours, digits only.
+    // The value was counted here and has digits only.
     await this.runner.query(`${write} WHERE ${same} AND ${counter} = ${value}`, values);
   }
 
@@ -133,7 +133,7 @@ export class NumberRow extends KeyedRow {
     return { value: counted, isFirst: Number(affectedRows) === 1, isCommitted };
   }
 
-  /** @throws ConfigurationError when the row is that of another name, which the table takes for this one */
+  /** @throws ConfigurationError when the row belongs to another name that the table's collation takes for this one */
   private async refuseAlike(): Promise<undefined> {
     const { values, same } = this.keyCondition(KEY_COLUMNS);
     const sql = `SELECT 1 AS found FROM ${this.table} WHERE ${same} AND ${this.sameBytes} LOCK IN SHARE MODE`;
@@ -151,7 +151,7 @@ export class NumberRow extends KeyedRow {
     throw new ConfigurationError([{ option: 'tableName', given: `'${this.place.name.name}'`, message }]);
   }
 
-  /** Whether the row is this one, and not of a name that differs by case or accents; its values are bytes. */
+  /** Whether the row has exactly this name, not one that differs by case or accents; its values are bytes. */
   private get sameBytes(): string {
     return NAME_COLUMNS.map((column) => `CAST(${this.quote(column)} AS BINARY) = ?`).join(' AND ');
   }
@@ -172,13 +172,13 @@ interface Attempt extends Increment {
   readonly isCommitted: boolean;
 }
 
-/** No period looks like it. */
+/** Looks like no period, so it cannot be the key of one. */
 const RESET_PERIOD = 'resets';
 
 /**
- * The one row of a series and a tenant that says how long its periods are, and so when it starts anew: 0 characters for
- * never, 4, 7 or 10. Whoever begins a period locks it until the end of the transaction: of two who would begin with
- * different ones the second learns of the first.
+ * One row for each series and tenant holds the length of its period text, and so its `resetBy`: 0 for `never`, 4 for
+ * `2026`, 7 for `2026-03`, 10 for `2026-03-14`. A transaction that begins a period locks this row until it ends. Of two
+ * transactions that begin with a different `resetBy`, the second one waits and then reads what the first one wrote.
  */
 export class ResetRow extends KeyedRow {
   private readonly length: number;
@@ -192,7 +192,7 @@ export class ResetRow extends KeyedRow {
   async claim(): Promise<string | undefined> {
     const { length, isNew } = await (this.isMysql ? this.lockMysql() : this.lockReturning());
     if (!isNew && length === this.length) return undefined;
-    // The row may be younger than the numbers, or have outlived them.
+    // The numbers may have been written before this row existed, or may have been deleted since.
     const other = await this.otherPeriod();
     const agreed = other?.length ?? this.length;
     if (agreed !== length) await this.agree(agreed);
@@ -226,7 +226,7 @@ export class ResetRow extends KeyedRow {
     const sql =
       `SELECT ${period} AS period FROM ${this.table} ` +
       `WHERE ${same} AND ${period} <> '${RESET_PERIOD}' AND LENGTH(${period}) <> ${this.length} LIMIT 1` +
-      // Of what is committed now, not when the transaction began; PostgreSQL has failed by now where that is not the same.
+      // Reads what is committed now, not when the transaction began. Where the two differ, PostgreSQL has failed already.
       (this.isMysql ? ' LOCK IN SHARE MODE' : '');
     const { records } = await this.runner.query(sql, values, true);
     return (records as { period: string }[])[0]?.period;
@@ -250,7 +250,7 @@ interface PostgresClient {
   };
 }
 
-/** What the server has said last: `I` for idle, `T` in a transaction, `E` in one that has failed. */
+/** The server's latest transaction status: `I` for idle, `T` in a transaction, `E` in a failed transaction. */
 const statuses = new WeakMap<object, string | undefined>();
 
 /** Whether a client is in a transaction, as the server's last answer says; true as long as none is known. */

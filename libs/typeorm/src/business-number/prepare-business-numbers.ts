@@ -29,7 +29,7 @@ export async function prepareBusinessNumbers(
   if (!dataSource.isInitialized) refuse('not initialised', 'must be initialised: await dataSource.initialize() first');
   endSqliteTransactions(dataSource);
   const runner = dataSource.createQueryRunner('master');
-  // SQLite: its one connection is everybody's, and a rollback would take the table away.
+  // A SQLite DataSource has one connection: the rollback of a transaction that is open on it would undo the CREATE TABLE.
   if (runner.isTransactionActive) refuse('in a transaction', 'must be in none: call this before the first one');
   try {
     await prepareTable(runSqlOf(runner), place, { autoCreateTable: true });

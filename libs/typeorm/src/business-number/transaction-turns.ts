@@ -10,7 +10,7 @@ export interface Turn {
   readonly dataSource: DataSource;
   readonly isolationLevel: string | undefined;
   readonly manager: EntityManager;
-  /** The one in which it was begun, of whichever DataSource. */
+  /** The transaction around it, of the same DataSource or of another one. */
   readonly outer: Turn | undefined;
   /** The end of the last transaction inside it. */
   last: Promise<unknown>;
@@ -21,14 +21,14 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 
 const current = processWide('transaction turns', () => new AsyncLocalStorage<Turn>());
 
-/** The transaction that the caller is in, directly or through those of others: of this DataSource, or of any. */
+/** The innermost transaction around the caller that belongs to this DataSource, or to any DataSource. */
 export function enclosingTurn(dataSource?: DataSource): Turn | undefined {
   let turn = current.getStore();
   while (turn !== undefined && (turn.isOver || turn.dataSource !== (dataSource ?? turn.dataSource))) turn = turn.outer;
   return turn;
 }
 
-/** Runs the work of a transaction, which what is called in it can find. */
+/** Runs the work of a transaction; code that the work calls finds the transaction by `AsyncLocalStorage`. */
 export async function asTurn<T>(
   { dataSource, isolationLevel }: Pick<Turn, 'dataSource' | 'isolationLevel'>,
   manager: EntityManager,
@@ -43,7 +43,7 @@ export async function asTurn<T>(
   }
 }
 
-/** Runs a transaction inside another one of the same DataSource, as a savepoint of it, after those that are inside already. */
+/** Runs a transaction as a savepoint of another one of the same DataSource, after the savepoints that were begun before. */
 export function inside<T>(turn: Turn, work: Work<T>, onceOver: () => Promise<T>): Promise<T> {
   const result = turn.last.then(() =>
     turn.isOver ? onceOver() : turn.manager.transaction((manager) => asTurn(turn, manager, work)),
@@ -55,10 +55,10 @@ export function inside<T>(turn: Turn, work: Work<T>, onceOver: () => Promise<T>)
 /** The end of the last transaction of each SQLite DataSource: TypeORM would put two at once into one another. */
 const ends = processWide('ends of SQLite transactions', () => new WeakMap<DataSource, Promise<unknown>>());
 
-/** In place of a driver's code: the transaction around this one has to end first. */
+/** Stands in for a driver's error code: the transaction around this one has to end first. */
 export const TURN_TIMEOUT = 'TURN_TIMEOUT';
 
-/** Two transactions that want each other's turn give up at different moments. */
+/** The wait is random, so two transactions that wait for each other's turn give up at different moments. */
 const NESTED_WAIT_MS = 1_000;
 
 /**
@@ -83,7 +83,7 @@ function settled(call: Promise<unknown>): Promise<unknown> {
   return call.catch(() => undefined);
 }
 
-/** The rows that a transaction has locked, as code sees it that was called in it. */
+/** The rows that a transaction has locked, as seen by the code that runs in it. */
 export interface HeldKeys {
   readonly runner: QueryRunner;
   readonly dataSource: DataSource;
@@ -93,7 +93,7 @@ export interface HeldKeys {
 
 const heldNow = processWide('held numbers', () => new AsyncLocalStorage<HeldKeys>());
 
-/** In place of a driver's code. */
+/** Stands in for a driver's error code. */
 const HELD_BY_CALLER = 'HELD_BY_CALLER';
 
 /**

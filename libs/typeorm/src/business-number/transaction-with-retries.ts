@@ -32,16 +32,16 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Runs a transaction, and all of it again after a deadlock, a serialization failure, a busy SQLite or a lock that was not
- * to be had in time, whichever statement met it, COMMIT included, and after a node of Galera that has lost its cluster
- * refused one. Pauses grow, and are random. Other errors, a lost connection among them, are passed on at once: then nobody
- * knows whether the transaction was committed.
+ * Runs a transaction. Runs all of it again after a deadlock, a serialization failure, a busy SQLite or a lock timeout,
+ * whichever statement failed, COMMIT included, and when a Galera node that has lost its cluster refuses a statement. The
+ * pauses between attempts grow, and are random. All other errors are thrown at once. A lost connection is one of them: the
+ * server may have committed the transaction or not.
  *
  * `work` must do nothing outside the transaction that may not be done twice. On SQLite, where a DataSource has one
  * connection, such transactions wait for each other.
  *
- * A call inside such a transaction of the same DataSource joins it: its work is a savepoint of that one, waits for others
- * that are inside it, and leaves what was met to be tried again to the outermost one.
+ * A call inside such a transaction of the same DataSource joins it: its work becomes a savepoint of the outer transaction
+ * and waits for other savepoints of it. Only the outermost call tries again.
  *
  * @throws BusinessNumberConflictError after the last attempt; ConfigurationError
  */
@@ -67,7 +67,7 @@ export async function transactionWithRetries<T>(
       const conflict = conflictOf(error);
       const isRefused = thrown instanceof EndedSession && isRefusedByNode(error);
       if (conflict === undefined && (!isRefused || attempt === attempts)) throw error;
-      // Inside one of another DataSource, which has to end before this one can have its turn.
+      // This call stands inside a transaction of another DataSource, which may have to end first.
       const isBlocked = conflict?.driverCode === TURN_TIMEOUT && enclosingTurn() !== undefined;
       if (conflict !== undefined && (attempt === attempts || isBlocked)) throw conflict;
     }
@@ -85,7 +85,7 @@ function refuseOtherLevel({ isolationLevel }: Turn, wanted: RetryOptions['isolat
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
-/** What a transaction failed with whose session is ended: it is rolled back, unless the server had begun to commit it. */
+/** The error of a transaction whose session was ended: the server rolls it back, unless the COMMIT had begun. */
 class EndedSession {
   constructor(readonly error: unknown) {}
 }

@@ -22,8 +22,8 @@ import {
 } from '@raindrop/node/internal';
 
 /**
- * What TypeORM would ask PostgreSQL for at every new connection, a round trip each. It wants them for entities and
- * schemas, which we have none of.
+ * Queries that TypeORM sends to PostgreSQL at every new connection, one round trip each. It needs the answers for entities
+ * and schemas; this DataSource has neither.
  */
 const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not asked' };
 
@@ -127,7 +127,7 @@ function isMissingDriver(error: unknown): boolean {
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Everything about entities, schema, logging and pools, which is the application's and not the connection's. */
+/** Options of entities, schema, logging and pools: they belong to the application, not to the connection. */
 const NOT_OURS: Options = {
   name: undefined,
   entities: undefined,
@@ -142,7 +142,7 @@ const NOT_OURS: Options = {
   cache: undefined,
   namingStrategy: undefined,
   replication: undefined,
-  // What a driver writes about its statements holds tokens.
+  // A log of the statements would show the tokens in them.
   verbose: undefined,
   debug: false,
   trace: false,
@@ -150,10 +150,11 @@ const NOT_OURS: Options = {
 };
 
 /**
- * The options of a DataSource of our own: the same database as the application's, over one connection that nobody
- * else uses. On a pool that is shared and full, renewals failed more often than not.
+ * The options of a DataSource of our own: the same database as the application's, over one connection that the
+ * application does not use. On a shared pool without a free connection most renewals failed.
  *
- * With `replication` it is the master; better-sqlite3 keeps its journal mode and waits for nobody (`timeout: 0`).
+ * With `replication` it connects to the master. better-sqlite3 keeps its journal mode, and does not wait for locks
+ * (`timeout: 0`).
  */
 export function ownDataSourceOptions(
   options: DataSourceOptions,
@@ -170,10 +171,10 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
   if (type === 'postgres') {
     return {
       connectTimeoutMS: opTimeoutMs,
-      // These two would run statements of the application, or change a setting of the whole driver.
+      // The first runs statements of the application, the second changes a setting of the whole driver.
       installExtensions: false,
       parseInt8: undefined,
-      // pg-native, where installed, would bring a socket that nobody can drop.
+      // pg-native, where installed, would open a socket that cannot be closed from here.
       nativeDriver: false,
       logNotifications: false,
       // A lost connection shows in the next call.
@@ -205,7 +206,7 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
       connectTimeout: opTimeoutMs,
       supportBigNumbers: true,
       bigNumberStrings: true,
-      // Settings of the driver that give rows another shape.
+      // These settings of the driver change the shape of rows.
       rowsAsArray: false,
       nestTables: false,
       namedPlaceholders: false,
@@ -214,7 +215,7 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
   };
 }
 
-/** With replication, what the master's credentials leave out is not taken from the top level: TypeORM does not either. */
+/** With replication, credentials that the master leaves out are not taken from the top level, as in TypeORM. */
 function credentialsOf(options: DataSourceOptions): Options {
   const { replication, type, ssl } = options as unknown as Options;
   if (typeof replication !== 'object' || replication === null) return {};

@@ -4,7 +4,7 @@ import { RaindropError } from '@raindrop/core';
 /** What is used of TypeORM's driver for better-sqlite3. */
 interface SqliteDriver {
   readonly databaseConnection?: SqliteConnection;
-  /** The one runner, which everybody gets who asks for one. */
+  /** The only runner: TypeORM gives it to every caller that asks for one. */
   queryRunner?: GuardedRunner;
   createQueryRunner(mode: 'master' | 'slave'): GuardedRunner;
 }
@@ -14,11 +14,12 @@ const INSTALLED = Symbol.for('@raindrop/typeorm:sqlite-transactions');
 /**
  * Makes every transaction of a better-sqlite3 DataSource end for certain.
  *
- * SQLite ends a transaction by itself when the disk is full. TypeORM does not notice: its ROLLBACK fails, and its one
- * runner for all takes the transaction for open. Everything later is then a savepoint, acknowledged and committed by
- * nobody. Here the connection is asked: what it has ended is over, and everybody who asks for a runner gets a new one.
+ * SQLite ends a transaction by itself when the disk is full. TypeORM does not notice: its ROLLBACK fails, and its only
+ * runner takes the transaction for open. Every later transaction then becomes a savepoint of it: TypeORM reports success,
+ * and no COMMIT is ever sent. The guard asks the connection whether the transaction still exists. When it does not, the
+ * guard ends it in TypeORM's books too, and the next caller gets a new runner.
  *
- * Does nothing to other databases, and nothing more when it is called again.
+ * Other databases are left as they are. A second call does nothing.
  */
 export function endSqliteTransactions(dataSource: DataSource): void {
   if (dataSource.options.type !== 'better-sqlite3') return;
@@ -56,23 +57,23 @@ interface SqliteConnection {
   exec(sql: string): unknown;
 }
 
-/** TypeORM's runner for better-sqlite3, and its own idea of its transaction. */
+/** TypeORM's runner for better-sqlite3, with the fields in which it counts its transactions. */
 interface GuardedRunner extends QueryRunner {
   isTransactionActive: boolean;
   /** 1 inside a transaction, and one more in each that is nested in it. */
   transactionDepth: number;
 }
 
-/** Keeps a runner's idea of its transaction as the connection's. */
+/** Makes a runner's fields agree with the connection about whether a transaction is open. */
 class TransactionGuard {
-  /** The connection has ended the transaction, and callers are still in it. */
+  /** The connection has ended the transaction, and its callers do not know yet. */
   private isLost = false;
-  /** It is over already when its caller, as always after an error, rolls it back. */
+  /** The transaction is over already; the ROLLBACK that its caller sends after the error has nothing to do. */
   private isRolledBack = false;
-  /** COMMIT or ROLLBACK is under way: for a moment the connection knows more than the runner. */
+  /** COMMIT or ROLLBACK is under way: the connection may have ended the transaction before the runner notes it. */
   private isEnding = false;
 
-  /** @param drop makes others get another runner: whoever is still in this one's transaction must not end theirs */
+  /** @param drop gives later callers another runner: callers of the lost transaction must not end theirs */
   constructor(
     private readonly runner: GuardedRunner,
     private readonly connection: () => SqliteConnection | undefined,
@@ -117,14 +118,14 @@ class TransactionGuard {
   private async start(start: () => Promise<void>): Promise<void> {
     const { runner } = this;
     if (this.isLost) {
-      // TypeORM rolls back also what could not be started.
+      // TypeORM calls rollbackTransaction() for a transaction that could not be started, too.
       runner.transactionDepth++;
       throw new TransactionLostError();
     }
     this.isRolledBack = false;
     try {
       await start();
-      // The end of another one, in this same moment, has said that there is none.
+      // The end of another transaction may have set it to false while BEGIN was running.
       runner.isTransactionActive = true;
     } catch (error) {
       if (runner.transactionDepth === 0) this.end();
@@ -138,7 +139,7 @@ class TransactionGuard {
     try {
       await this.ending(isOutermost, commit);
     } catch (error) {
-      // Where it is still open (SQLite was busy), its caller may try again or roll it back.
+      // Where the transaction is still open (SQLite was busy), its caller may commit again or roll back.
       if (isOutermost && this.runner.isTransactionActive && this.hasEnded) this.end();
       throw error;
     }

@@ -140,12 +140,14 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
       },
     });
     const before = await dataSource.manager.count(Item);
-    expect(await failureOf(() => dataSource.manager.insert(Item, { row: 1 }))).toMatchObject({
+    expect(await failureOf(() => dataSource.manager.save(Item, { row: 1 }))).toMatchObject({
       message: 'a subscriber of the user',
     });
     dataSource.subscribers.pop();
     await new Promise((resolve) => setImmediate(resolve));
     expect(await failureOf(() => dataSource.manager.insert(Item, { row: 1 }))).toMatchObject({ message: 'broken' });
+    calls = 0;
+    expect(await failureOf(() => dataSource.manager.insert(Item, [{}, {}]))).toMatchObject({ message: 'gave up' });
     expect(await dataSource.manager.count(Item)).toBe(before);
     detach();
   });

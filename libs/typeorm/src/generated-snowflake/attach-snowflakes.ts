@@ -12,7 +12,8 @@ import {
 import { InsertGuard, isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { lintColumns } from './lint-columns.js';
 import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys } from './patches.js';
-import { rowClaimsOf, separateRows } from './row-claims.js';
+import { separateRows } from './insert-rows.js';
+import { rowClaimsOf } from './row-claims.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import { TypedParameters } from './typed-parameters.js';
@@ -91,7 +92,7 @@ export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
   return subscribers.filter(isSnowflakeSubscriber);
 }
 
-/** The connection is open already: what TypeORM prepared on it so far is prepared anew. */
+/** The connection is open already: the statements that TypeORM has prepared on it are thrown away. */
 function makeSqliteExact({ options, driver }: DataSource): void {
   if (options.type !== 'better-sqlite3') return;
   const { databaseConnection, queryRunner } = driver as unknown as {

@@ -9,7 +9,7 @@ import { UnknownEntityError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './generated-column.js';
 import type { SnowflakeSubscriber } from './snowflake-subscriber.js';
 
-/** Whose column it is, for a plain object: a class, an `EntitySchema`, or an entity's name. */
+/** The entity that a plain object is a row of: a class, an `EntitySchema`, or an entity's name. */
 export type SnowflakeTarget = EntityTarget<ObjectLiteral>;
 
 /** The DataSources whose columns one service fills. */
@@ -60,7 +60,7 @@ export class AttachedSnowflakes {
    */
   lintServices(): void {
     for (const dataSource of this.subscribers.keys()) {
-      // One service speaks for all of a DataSource.
+      // The first service of a DataSource reports for all of them.
       const isFirst = attachedTo(dataSource)[0] === this.subscribers.get(dataSource);
       if (isFirst) report(lintServices(dataSource), this.lint);
     }

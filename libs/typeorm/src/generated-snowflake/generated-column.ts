@@ -5,6 +5,8 @@ import { ATTACHED, attachedTransformer, type AttachedTransformer, type ColumnMet
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import { SnowflakeForm, type SnowflakeValue } from './snowflake-form.js';
 
+type EmbeddedMetadata = EntityMetadata['embeddeds'][number];
+
 /** A marked column of an initialised DataSource, and its transformer while a service is attached. */
 export class GeneratedColumn extends IdTransformer implements AttachedTransformer {
   readonly [ATTACHED] = true;
@@ -12,9 +14,9 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
   readonly code: string | undefined;
   /** The property that holds the ID. */
   readonly property: string;
-  /** The properties that lead to the embedded object that has it. */
-  readonly holders: readonly string[];
-  /** A single-table parent's rows have the columns of its children, always nullable, and leave them empty. */
+  /** The embedded objects that lead to the one that has it. */
+  readonly holders: readonly EmbeddedMetadata[];
+  /** Whether rows may lack the ID: a single-table parent's rows have its children's columns and leave them null. */
   private readonly isOptional: boolean;
 
   constructor(
@@ -25,7 +27,7 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
     super(new SnowflakeForm(mark.as, mark.prefix), layout, placeOf(column));
     this.code = mark.code;
     this.property = column.propertyName;
-    this.holders = column.embeddedMetadata?.embeddedMetadataTree.map(({ propertyName }) => propertyName) ?? [];
+    this.holders = column.embeddedMetadata?.embeddedMetadataTree ?? [];
     this.isOptional = !ownsColumn(column.entityMetadata, column);
   }
 
@@ -33,20 +35,22 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
     return !isUnset(this.column.getEntityValue(entity));
   }
 
-  /** Sets the next ID, made as the property holds it. @throws RaindropError */
-  fill(entity: object, source: SnowflakeSource): void {
-    if (this.form.isDecimalText && source.nextString !== undefined) {
-      this.put(entity, source.nextString(this.code));
-    } else this.set(entity, source.nextId(this.code));
+  /** The next ID, as the property holds it. @throws RaindropError */
+  next(source: SnowflakeSource): SnowflakeValue {
+    if (this.form.isDecimalText && source.nextString !== undefined) return source.nextString(this.code);
+    return this.form.of(source.nextId(this.code), this.place);
   }
 
-  /** Makes a missing embedded object, too. @throws SnowflakeNotAssignedError */
-  set(entity: object, id: bigint): void {
-    this.put(entity, this.form.of(id, this.place));
+  /** The same, waiting for it where waiting helps. @throws RaindropError */
+  async nextLater(source: SnowflakeSource): Promise<SnowflakeValue> {
+    return this.form.of(await source.nextIdAsync(this.code), this.place);
   }
 
-  /** @throws SnowflakeNotAssignedError for an object that takes no property (`Object.freeze`) */
-  private put(entity: object, value: SnowflakeValue): void {
+  /**
+   * Sets an ID, and makes a missing embedded object for it.
+   * @throws SnowflakeNotAssignedError for an object that takes no property (`Object.freeze`)
+   */
+  put(entity: object, value: SnowflakeValue | undefined): void {
     try {
       this.column.setEntityValue(entity, value);
     } catch (error) {
@@ -73,7 +77,7 @@ export function generatedColumnsOf(metadata: EntityMetadata): GeneratedColumn[] 
   for (const column of metadata.columns) {
     const attached = attachedTransformer(column);
     // By its shape: it may be of another copy of this package.
-    if (attached !== undefined && 'fill' in attached && ownsColumn(metadata, column)) {
+    if (attached !== undefined && 'next' in attached && ownsColumn(metadata, column)) {
       found.push(attached as unknown as GeneratedColumn);
     }
   }
@@ -108,7 +112,7 @@ function placeOf(column: ColumnMetadata): string {
   return `${column.entityMetadata.name}.${column.propertyPath}`;
 }
 
-/** The columns of a DataSource that one service has to do with. */
+/** The columns of a DataSource that hold IDs of one service. */
 export interface FoundColumns {
   readonly generated: readonly GeneratedColumn[];
   readonly references: readonly ReferenceColumn[];
@@ -133,7 +137,7 @@ export function findColumns(
   return { generated: [...generated.values()], references };
 }
 
-/** Of a column that is attached already. */
+/** The mark of a column whose service is attached already. */
 function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
   return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
 }
@@ -181,6 +185,6 @@ export interface SnowflakeSource {
   nextString?(code?: string): string;
   /** The next ID, waiting for it where waiting helps. */
   nextIdAsync(code?: string): Promise<bigint>;
-  /** Gives back what it holds, when the application does not start after all. */
+  /** Releases its worker id and connections when the application's start fails. */
   close?(): Promise<void>;
 }

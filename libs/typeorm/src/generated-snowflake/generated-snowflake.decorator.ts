@@ -13,11 +13,10 @@ import { SnowflakeTransformer } from './snowflake-transformer.js';
  *
  *     @Entity() class Order { @GeneratedSnowflake() id!: string; }
  *
- * The ID is set before other subscribers' `beforeInsert`, except when the service has to wait for it. Ways of inserting
- * that call no subscribers, and statements that list their columns without this one, fail with
- * `SnowflakeNotAssignedError`. After an `upsert` that met an existing row the object carries an
- * ID that is not in the database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the
- * row's key).
+ * The ID is set before other subscribers' `beforeInsert`, except in a `save` for which the service has to wait. Ways of
+ * inserting that call no subscribers, and statements that list their columns without this one, fail with
+ * `SnowflakeNotAssignedError`. After an `upsert` that met an existing row the object carries an ID that is not in the
+ * database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the row's key).
  *
  * @throws UnsupportedColumnError for options that cannot work, and where another column decorator stands below this one
  */
@@ -31,7 +30,7 @@ export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): Pro
   };
 }
 
-/** TypeORM takes the first of two, which is the lower one, and says nothing. */
+/** Of two column decorators TypeORM silently takes the first one that runs, which is the lower one. */
 function refuseSecondColumn(target: object, property: string | symbol, place: string): void {
   const { columns } = getMetadataArgsStorage();
   if (!columns.some((each) => each.target === target.constructor && each.propertyName === property)) return;
@@ -53,7 +52,7 @@ function declaredProperty(target: object, property: string | symbol, place: stri
   throw new UnsupportedColumnError(place, `the property is a ${name}; it must be a string, a number or a bigint`);
 }
 
-/** TypeORM's own column options that are left to choose; type, update and transformer are not. */
+/** TypeORM's column options that the application may set; type, update and transformer are set here. */
 const COLUMN_OPTIONS = [
   'name',
   'comment',
@@ -89,7 +88,7 @@ export const generatedSnowflakeOptions = {
   prefix: option<string, string | undefined, Form>(readPrefix),
 };
 
-/** The options say which IDs a column gets, and in which form; the rest is of TypeORM. */
+/** The options say which IDs a column gets, and in which form; all others are TypeORM's. */
 export interface GeneratedSnowflakeOptions extends FreeOptions, OptionsOf<typeof generatedSnowflakeOptions> {}
 
 interface Declared {
@@ -157,7 +156,7 @@ function finish(reader: OptionReader, place: string): void {
   }
 }
 
-/** What a typed ID's prefix has to be, when it is not. */
+/** Says what the prefix of a typed ID has to be; undefined for a legal one. */
 function legalPrefix(prefix: string): string | undefined {
   try {
     typedId(prefix);

@@ -8,10 +8,10 @@ import type { SnowflakeProperty } from './snowflake-form.js';
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** IDs of so many bits are exact numbers, all of them. */
+/** Every ID of up to 53 bits is an exact JavaScript number. */
 const EXACT_BITS = 53;
 
-/** What would fail or lose digits later, of the columns that a service is about to fill. */
+/** The problems of columns that a service is about to fill: what would fail or lose digits later. */
 export function lintColumns(
   dataSource: DataSource,
   generated: readonly GeneratedColumn[],
@@ -42,7 +42,7 @@ export function lintServices(dataSource: DataSource): EntityProblem[] {
   );
 }
 
-/** Marked columns of a DataSource that no service was given, for the services that `isMine` is asked about. */
+/** Marked columns of a DataSource that no service was attached to. `isMine` says which services' columns are reported. */
 export function lintUnnamed(dataSource: DataSource, isMine: (service: string) => boolean): EntityProblem[] {
   const name = (dataSource.options as { readonly name?: string }).name ?? 'default';
   return faultsOfMarked(dataSource, ({ service }) => {
@@ -90,7 +90,7 @@ function columnFaults({ column }: GeneratedColumn): Fault[] {
   return faults;
 }
 
-/** Said once for all: it is the compiler that does so. */
+/** Reported once for all columns: the cause is the compiler. */
 function lostType(generated: readonly GeneratedColumn[]): Fault {
   const others = generated.filter(({ mark }) => mark.isTypeLost).length - 1;
   return {
@@ -137,12 +137,12 @@ function problemOf(column: ColumnMetadata, { options }: DataSource, found: Fault
   };
 }
 
-/** A problem before it is known whose. */
+/** A problem without its column. */
 type Fault = Pick<EntityProblem, 'severity' | 'problem' | 'cure'>;
 
 const TESTED: readonly string[] = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'];
 
-/** Their drivers hand over every integer as a JavaScript number. */
+/** Drivers of these databases return every integer as a JavaScript number. */
 const ROUNDING: readonly string[] = ['sqlite', 'sqljs', 'expo', 'react-native', 'cordova', 'nativescript', 'capacitor'];
 
 /** A value that a driver or a type parser must not round. */

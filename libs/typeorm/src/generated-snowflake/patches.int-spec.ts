@@ -41,6 +41,13 @@ describe('The methods of TypeORM that are replaced here', () => {
     expect(builders.getWhereInIdsCondition).toHaveLength(1);
     expect(column!.getEntityValueMap).toHaveLength(1);
     expect(Object.hasOwn(InsertQueryBuilder.prototype, 'execute')).toBe(true);
+    // It asks for callListeners twice, before the insert and after it, and then tells its subscribers of each row in turn.
+    expect(
+      String(InsertQueryBuilder.prototype.execute).match(/this\.expressionMap\.callListeners === true/g),
+    ).toHaveLength(2);
+    expect(String(InsertQueryBuilder.prototype.execute)).toMatch(
+      /valueSets\.forEach\(\(valueSet\) => \{\s*queryRunner\.broadcaster\.broadcastBeforeInsertEvent\(/,
+    );
     // What it inserts is asked for again and again, and stands in one place.
     expect(String(InsertQueryBuilder.prototype.execute)).toMatch(/this\.getValueSets\(\)/);
     expect(String((InsertQueryBuilder.prototype as unknown as { getValueSets: unknown }).getValueSets)).toMatch(

@@ -1,12 +1,12 @@
 import { type DataSource, type EntityMetadata, In, QueryBuilder, type ValueTransformer } from 'typeorm';
 
-/** TypeORM exports the class under no name that both its versions share. */
+/** TypeORM 0.3 and 1 export the class under different names. */
 export type ColumnMetadata = EntityMetadata['columns'][number];
 
 /** Registered, so that a second copy of this package in one application knows it. */
 export const ATTACHED = Symbol.for('@raindrop/typeorm:attached-transformer');
 
-/** The transformer of a column while a service is attached. It is told what is written from what is compared. */
+/** The transformer of a column while a service is attached. `write` converts values to store, `to` values to compare. */
 export interface AttachedTransformer extends ValueTransformer {
   readonly [ATTACHED]: true;
   /** A value of an insert or an update, as the database is given it. */
@@ -45,7 +45,7 @@ interface Builder {
  * Replaces `getWhereInIdsCondition` of the query builders: rows are looked up by `id IN (...)`.
  *
  * Where the key has a transformer, TypeORM looks rows up by `(id = ?) OR (id = ?) ...`: slow, and beyond 1,000 rows an
- * error on SQLite. Of objects it then compares every property, relations as well, which it cannot find.
+ * error on SQLite. When it is given objects, it compares all their properties, relations included, and finds no row.
  */
 export function listKeys(): void {
   const builders = QueryBuilder.prototype as unknown as Builder;
@@ -67,24 +67,24 @@ export function listKeys(): void {
 }
 
 /**
- * Whether a property holds no ID yet. 0 is the default of many a class and never an ID of ours: it counts as missing, as
- * null does, and as both do for TypeORM's own generated columns on MySQL.
+ * Whether a property holds no ID yet. Many classes set 0 as a default, and no service issues it: 0 counts as missing, as
+ * null does. Both count as missing in TypeORM's own generated columns on MySQL, too.
  */
 export function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === 0 || value === '0' || value === 0n;
 }
 
 /**
- * Replaces a column's `getEntityValueMap`, by which TypeORM tells what an entity is: without its generated key it is
- * new. By a key of 0 it would look for the row 0; and several new children of one parent, all of 0 or of null, would be
- * one to it, and all but the first would be lost.
+ * Replaces a column's `getEntityValueMap`, from which TypeORM takes the identity of an entity: an entity without a
+ * generated key is new. With a key of 0 TypeORM would look for the row 0. Several new children of one parent whose keys
+ * are all 0, or all null, would be one entity to TypeORM, and it would save only the first.
  * @returns undoes it
  */
 export function identifyBySetKeys(column: ColumnMetadata): () => void {
   // TypeORM 0.3 gives options as well.
-  const valueMap = column.getEntityValueMap.bind(column) as (...given: readonly unknown[]) => undefined;
-  column.getEntityValueMap = (entity, ...options: readonly unknown[]) =>
-    isUnset(column.getEntityValue(entity)) ? undefined : valueMap(entity, ...options);
+  const valueMap = column.getEntityValueMap.bind(column) as (entity: object, options?: unknown) => undefined;
+  column.getEntityValueMap = (entity: object, options?: unknown) =>
+    isUnset(column.getEntityValue(entity)) ? undefined : valueMap(entity, options);
   return () => delete (column as Partial<ColumnMetadata>).getEntityValueMap;
 }
 
@@ -95,9 +95,9 @@ type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [CHECKS_V
 /**
  * Replaces `driver.preparePersistentValue`: what is written to an attached column passes its `write` first.
  *
- * A transformer cannot tell what is written from what is compared. Null must be refused in an insert that calls no
- * subscribers, for a lenient MariaDB would store 0, and may be looked for; a decimal text may be compared with a typed
- * ID, and must not become one.
+ * A transformer is not told whether a value is written or compared. Two values differ: null must be refused in an insert
+ * that calls no subscribers (a lenient MariaDB would store 0), and is legal in a condition; a decimal text must not be
+ * written to a column of typed IDs, and may be compared with it.
  */
 export function checkWrittenValues(driver: Driver): void {
   if (driver[CHECKS_VALUES] === true) return;
@@ -105,6 +105,9 @@ export function checkWrittenValues(driver: Driver): void {
   const prepare = driver.preparePersistentValue.bind(driver);
   driver.preparePersistentValue = (value: unknown, column: ColumnMetadata) => {
     const attached = attachedTransformer(column);
-    return prepare(attached === undefined ? value : attached.write(value), column) as unknown;
+    if (attached === undefined) return prepare(value, column) as unknown;
+    const written = attached.write(value);
+    // Decimal text is what the driver is given: the transformer would only check it again.
+    return typeof written === 'string' ? written : (prepare(written, column) as unknown);
   };
 }

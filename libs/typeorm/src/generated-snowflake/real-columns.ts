@@ -30,7 +30,7 @@ interface Look {
   placeOf(column: Columns): string;
   /** The statement of a migration that makes the column fit. */
   migrationOf(column: Columns): string;
-  /** What may change IDs on their way. */
+  /** Advice: the settings of the driver that may change IDs between database and application. */
   readonly suspect: string;
 }
 
@@ -97,7 +97,7 @@ function typeProblems(
     if (typeof type !== 'string' && !Buffer.isBuffer(type)) return [];
     const real = realType(String(type), dataSource.options.type, largestOf(layout));
     if (real === undefined) return [];
-    // Numbers of segments begin at 1: they may be small for ever.
+    // Numbers from segments begin at 1, and may never outgrow a small column.
     const severity = real.isCertain && (layout !== undefined || !real.holdsSmall) ? 'error' : 'warning';
     const problem = `its column ${column.entityMetadata.tablePath}.${column.databaseName} is ${String(type)} in the database, ${real.problem}`;
     const cure = `Migrate it to bigint: ${look.migrationOf(each)}; raindrop adopt writes such migrations, foreign keys included`;
@@ -155,7 +155,7 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
   return {
     sql:
       `SELECT CAST('${sample}' AS bigint) AS id, CAST(t.place AS text) AS place, CAST(a.attname AS text) AS "column", ` +
-      // Of a domain its base type.
+      // For a domain, its base type.
       `CASE WHEN y.typbasetype = 0 THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(y.typbasetype, y.typtypmod) END AS type ` +
       `FROM unnest(CAST($1 AS text[])) AS t(place) LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(t.place) ` +
       `AND a.attname = ANY (CAST($2 AS text[])) AND NOT a.attisdropped LEFT JOIN pg_catalog.pg_type y ON y.oid = a.atttypid`,
@@ -188,7 +188,7 @@ function quoted(driver: DataSource['driver'], path: string): string {
     .join('.');
 }
 
-/** Names of tables and columns mean the same in any case on MySQL and SQLite, and two of them are rarely meant. */
+/** In lower case: MySQL and SQLite ignore the case of such names, and two names that differ by case only are rare. */
 function keyOf(place: unknown, column: unknown): string {
   return `${String(place)}.${String(column)}`.toLowerCase();
 }
@@ -218,7 +218,7 @@ const INTEGER_BITS: Readonly<Record<string, number>> = { tiny: 7, small: 15, med
 
 /**
  * Judges a type as the database's catalogue spells it: `int(10) unsigned`, `character varying(12)`, `numeric(20,0)`.
- * Types that are not known here are taken for good.
+ * Unknown types are taken to be wide enough.
  * @param largest the largest ID that the column may have to hold
  */
 export function realType(spelled: string, database: string, largest: bigint): RealTypeFault | undefined {

@@ -1,5 +1,8 @@
-import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { setImmediate } from 'node:timers/promises';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { Column, DataSource, Entity, type InsertEvent, InsertQueryBuilder, PrimaryGeneratedColumn } from 'typeorm';
+import { snowflakeSource, waitingSource } from '../../../../test/support/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { AttachedSnowflakes } from './attached-snowflakes.js';
@@ -30,6 +33,15 @@ class Bill {
   amount!: number;
 }
 
+@Entity()
+class Ticket {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @GeneratedSnowflake({ primary: false, service: 'waiting' })
+  number!: string;
+}
+
 class Stamp {
   @GeneratedSnowflake({ primary: false })
   serial!: string;
@@ -52,13 +64,41 @@ class Letter {
   cover!: Cover;
 }
 
+/** Its number stands in a property of another name. */
+@Entity()
+class Tag {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  private kept?: string;
+
+  @GeneratedSnowflake({ primary: false })
+  get number(): string | undefined {
+    return this.kept;
+  }
+
+  set number(value: string | undefined) {
+    this.kept = value;
+  }
+}
+
+/** Its columns are not those of the entities whose objects are written to it. */
+@Entity()
+class Trace {
+  @PrimaryGeneratedColumn()
+  key!: number;
+
+  @GeneratedSnowflake({ primary: false })
+  trace!: string;
+}
+
 describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
   beforeAll(async () => {
     database = await testDatabase(kind);
-    const entities = [Order, Bill, Letter];
+    const entities = [Order, Bill, Letter, Tag, Trace];
     dataSource = await new DataSource({ ...database.options, entities, synchronize: true }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
     attachSnowflakes(dataSource, snowflakeSource('other'));
@@ -70,7 +110,8 @@ describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
   });
 
   beforeEach(async () => {
-    for (const each of [Order, Bill, Letter]) await dataSource.createQueryBuilder().delete().from(each).execute();
+    for (const each of [Order, Bill, Letter, Tag, Trace])
+      await dataSource.createQueryBuilder().delete().from(each).execute();
   });
 
   /** So many rows, and none of their numbers twice. */
@@ -171,6 +212,277 @@ describe.each(databaseKinds)('One object and several rows on %s', (kind) => {
     const written = saves.filter(({ status }) => status === 'fulfilled').length;
     expect(written).toBeGreaterThan(0);
     await expectBills(3 + (await dataSource.manager.countBy(Bill, { amount: 2 })));
+  });
+
+  it('gives no ID twice when one query builder is executed twice at once', async () => {
+    const insert = dataSource
+      .createQueryBuilder()
+      .insert()
+      .into(Bill)
+      .values([{ amount: 1 }, { amount: 2 }])
+      .updateEntity(false);
+    await Promise.all([insert.execute(), insert.execute(), insert.execute()]);
+    await expectBills(6);
+    await insert.execute();
+    await expectBills(8);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['what has its IDs', { amount: 1, invoice: '5', receipt: '6' }],
+  ])('gives no ID twice when %s is inserted meanwhile', async (_what, values) => {
+    const bill: Partial<Bill> = { amount: 1 };
+    const { manager } = dataSource;
+    await Promise.all([manager.insert(Bill, bill), manager.insert(Bill, values), manager.insert(Bill, bill)]);
+    await expectBills(Array.isArray(values) ? 2 : 3);
+  });
+
+  it('gives no ID twice when a clone of a query builder is executed while it is itself', async () => {
+    const insert = dataSource
+      .createQueryBuilder()
+      .insert()
+      .into(Bill)
+      .values([{ amount: 1 }, { amount: 2 }]);
+    const executed = [insert.execute(), insert.clone().execute(), new InsertQueryBuilder(insert).execute()];
+    const clone = insert.clone();
+    await Promise.all(executed);
+    await expectBills(6);
+    await clone.values({ amount: 3 }).execute();
+    await expectBills(7);
+  });
+
+  it('gives no ID twice when a subscriber of queries executes a clone', async () => {
+    const insert = dataSource.createQueryBuilder().insert().into(Bill).values({ amount: 1 }).updateEntity(false);
+    let cloned: Promise<unknown> | undefined;
+    const subscriber = {
+      beforeQuery: ({ query }: { query: string }) => {
+        if (query.startsWith('INSERT')) cloned ??= insert.clone().execute();
+      },
+    };
+    dataSource.subscribers.push(subscriber);
+    await insert.execute();
+    await cloned;
+    dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1);
+    await expectBills(2);
+  });
+
+  it.each(['insert', 'save'] as const)(
+    'gives no ID twice when a subscriber copies what has its ID: %s',
+    async (way) => {
+      const subscriber = {
+        listenTo: () => Order,
+        beforeInsert: ({ entity, manager }: InsertEvent<Order>) =>
+          Promise.all([{ ...entity }, entity, entity].map((each) => manager.insert('Trace', each))),
+      };
+      dataSource.subscribers.push(subscriber);
+      const { manager } = dataSource;
+      await (way === 'save' ? manager.save(Order, { id: '5' }) : manager.insert(Order, { id: '5' }));
+      dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1);
+      expect(new Set((await dataSource.manager.find(Trace)).map(({ trace }) => trace)).size).toBe(3);
+    },
+  );
+
+  it('gives no ID twice where the value of a column stands in another property', async () => {
+    const tag = new Tag();
+    await dataSource.manager.insert(Tag, [tag, tag]);
+    const other = new Tag();
+    await Promise.all([1, 2].map(() => dataSource.manager.insert(Tag, other)));
+    const tags = await dataSource.manager.find(Tag);
+    expect(new Set(tags.map(({ number }) => number)).size).toBe(4);
+    expect(tags.map(({ number }) => number)).toEqual(expect.arrayContaining([tag.number, other.number]));
+  });
+
+  it.each([{}, { cover: {} as Cover }])('gives each row an embedded object of its own, of %p', async (given) => {
+    const letter = { cover: given.cover as Cover };
+    const insert = dataSource.createQueryBuilder().insert().into(Letter).values([letter, letter]).updateEntity(false);
+    await insert.execute();
+    await Promise.all([insert.execute(), insert.execute()]);
+    const found = await dataSource.manager.find(Letter);
+    expect(new Set(found.map(({ cover }) => cover.stamp.serial)).size).toBe(6);
+    expect(new Set(found.map(({ cover }) => cover.stamp.second)).size).toBe(6);
+  });
+
+  describe('while a service has no ID', () => {
+    let own: TestDatabase;
+    let other: DataSource;
+
+    beforeEach(async () => {
+      own = await testDatabase(kind);
+      const entities = [Bill, Letter, Order, Ticket];
+      other = await new DataSource({ ...own.options, entities, synchronize: true }).initialize();
+    });
+
+    afterEach(async () => {
+      await other.destroy();
+      await own.drop();
+    });
+
+    it.each([true, false])('refuses to save an object that is being inserted, told: %p', async (isTold) => {
+      const { source, open } = waitingSource('waiting');
+      attachSnowflakes(other, source);
+      if (isTold) other.subscribers.push({ beforeInsert: () => undefined });
+      const ticket = new Ticket();
+      const inserted = other.manager.insert(Ticket, ticket);
+      await expect(other.manager.save(ticket, { transaction: false })).rejects.toMatchObject(twice);
+      open();
+      await inserted;
+      const [found] = await other.manager.find(Ticket);
+      expect(found).toMatchObject({ number: ticket.number });
+    });
+
+    it.each([
+      ['Bill', false],
+      ['Bill', true],
+      ['Letter', false],
+    ])('sets no ID in an object whose insert has failed: %s, told: %p', async (name, isTold) => {
+      const { source, open } = waitingSource();
+      let isBroken = true;
+      const failing = snowflakeSource('other');
+      const nextId = (): bigint => {
+        if (isBroken) throw new Error('broken');
+        return failing.nextId();
+      };
+      attachSnowflakes(other, snowflakeSource('other', { nextId }));
+      const attached = attachSnowflakes(other, source);
+      if (isTold) other.subscribers.push({ beforeInsert: () => undefined });
+      const values = name === 'Bill' ? { amount: 1 } : { cover: { stamp: {} } };
+      const insert = other.createQueryBuilder().insert().into(name).values(values).updateEntity(false);
+      const executed = insert.execute();
+      if (isTold || name === 'Letter') await expect(executed).rejects.toThrow('broken');
+      open();
+      await executed.catch(() => undefined);
+      await setImmediate();
+      attached.detach();
+      attachSnowflakes(other, snowflakeSource());
+      isBroken = false;
+      for (let run = 0; run < 2; run++) await insert.execute();
+      const rows = await other.manager.find<Bill | Letter>(name);
+      expect(rows).toHaveLength(2);
+      const ids = rows.map((row) => ('cover' in row ? row.cover.stamp.serial : row.invoice));
+      expect(new Set(ids).size).toBe(2);
+    });
+
+    it('saves what waits for its ID while another statement of its transaction fails', async () => {
+      const { source, open } = waitingSource();
+      attachSnowflakes(other, source);
+      const order = new Order();
+      await other.transaction(async (manager) => {
+        const saved = manager.save(order);
+        const failed = manager.transaction((nested) => nested.query('SELECT * FROM no_such_table'));
+        await expect(failed).rejects.toHaveProperty('name', 'QueryFailedError');
+        open();
+        await saved;
+      });
+      expect(await other.manager.find(Order)).toEqual([order]);
+    });
+
+    it('gives no ID twice, and fills every row, in any order of calls', async () => {
+      for (let seed = 1; seed <= 40; seed++) await expectAnyOrder(seed);
+    });
+
+    /** Calls at once that insert a few objects, by services that have no ID now and then, told to a subscriber or not. */
+    const expectAnyOrder = async (seed: number): Promise<void> => {
+      let state = seed * 7919;
+      const below = (count: number): number => {
+        state = (state * 1103515245 + 12345) % 2147483648;
+        return Math.floor((state / 2147483648) * count);
+      };
+      const attached = ['default', 'other'].map((name) => {
+        const source = snowflakeSource(name);
+        const nextId = (): bigint => {
+          if (below(4) === 0) throw Object.assign(new Error('none right now'), { retryable: true });
+          if (below(40) === 0) throw new Error('broken');
+          return source.nextId();
+        };
+        const nextIdAsync = async (): Promise<bigint> => {
+          for (let turns = below(3); turns > 0; turns--) await setImmediate();
+          if (below(30) === 0) throw new Error('lost');
+          return source.nextIdAsync();
+        };
+        return attachSnowflakes(other, snowflakeSource(name, { nextId, nextIdAsync }));
+      });
+      const witness = { beforeInsert: () => (below(2) === 0 ? setImmediate() : undefined) };
+      if (below(2) === 0) other.subscribers.push(witness);
+      const bills = Array.from({ length: 3 }, (): Partial<Bill> => ({ amount: 1 }));
+      const covers = [{}, { stamp: {} }] as Cover[];
+      const letters = Array.from({ length: 3 }, () => ({ cover: covers[below(2)]! }));
+      const frozen = Object.freeze({ amount: 1, cover: Object.freeze({}) as Cover });
+      const some = <Given extends object>(from: readonly Given[]): (Given | typeof frozen)[] =>
+        Array.from({ length: below(4) }, () => (below(8) > 0 ? from[below(from.length)]! : frozen));
+      // Rows of their own: what a call has inserted counts as set by the caller to the calls that follow.
+      const repeated = { amount: 2 };
+      const cover = { stamp: {} } as Cover;
+      const builders = [
+        other
+          .createQueryBuilder()
+          .insert()
+          .into(Bill)
+          .values([repeated, repeated, { amount: 3 }])
+          .updateEntity(false),
+        other.createQueryBuilder().insert().into(Letter).values([{ cover }, { cover }, {}]).updateEntity(false),
+      ];
+      const hasClones = below(2) === 0;
+      const calls = Array.from({ length: 2 + below(5) }, () => {
+        const way = below(4);
+        if (way === 0) return other.manager.insert(Bill, some(bills));
+        if (way === 1) return other.manager.insert(Letter, some(letters));
+        if (!hasClones || below(2) === 0) return builders[way - 2]!.execute();
+        return builders[way - 2]!.clone().execute();
+      });
+      await Promise.allSettled(calls);
+      // The IDs that a clone has set count as the caller's once it is through.
+      for (const each of hasClones ? [] : builders) await Promise.allSettled([each.execute(), each.execute()]);
+      const rows = [...(await other.manager.find(Bill)), ...(await other.manager.find(Letter))];
+      const first = rows.map((row) => ('cover' in row ? row.cover.stamp.serial : row.invoice));
+      const second = rows.map((row) => ('cover' in row ? row.cover.stamp.second : row.receipt));
+      for (const ids of [first, second]) {
+        expect([seed, ids.filter((id) => !/^\d+$/.test(id))]).toEqual([seed, []]);
+        expect([seed, new Set(ids).size]).toEqual([seed, ids.length]);
+      }
+      other.subscribers.splice(other.subscribers.indexOf(witness), other.subscribers.includes(witness) ? 1 : 0);
+      for (const each of attached) each.detach();
+      for (const each of [Bill, Letter]) await other.createQueryBuilder().delete().from(each).execute();
+    };
+  });
+
+  it('keeps neither the other rows of an insert nor its query builder, as long as one object is kept', async () => {
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc') as () => void;
+    const insertSome = async (): Promise<[object, WeakRef<object>[]]> => {
+      const rows: Partial<Bill>[] = [{ amount: 1 }, { amount: 2 }];
+      const insert = dataSource.createQueryBuilder().insert().into(Bill).values(rows);
+      // A second call at the same time enters the objects of the first.
+      await Promise.all([insert.execute(), dataSource.manager.insert(Bill, { amount: 3 })]);
+      return [rows[0]!, [new WeakRef(rows[1]!), new WeakRef(insert)]];
+    };
+    const [kept, others] = await insertSome();
+    for (let turn = 0; turn < 10; turn++) {
+      await setImmediate();
+      collect();
+    }
+    expect(kept).toMatchObject({ amount: 1 });
+    expect(others.map((each) => each.deref())).toEqual([undefined, undefined]);
+  });
+
+  it('gives no ID twice when an object is inserted again while its service has none', async () => {
+    const { source, open } = waitingSource('waiting');
+    const own = await testDatabase(kind);
+    const options = { ...own.options, entities: [Ticket], synchronize: true };
+    const other = await new DataSource(options).initialize();
+    const attached = new AttachedSnowflakes(source);
+    attached.attach(other);
+    const ticket: Partial<Ticket> = {};
+    const inserts = [1, 2, 3].map(() => other.manager.insert(Ticket, [ticket, ticket]));
+    // The object is to become a row of the first insert.
+    expect(() => attached.assign(ticket, Ticket)).toThrow(expect.objectContaining(twice) as Error);
+    open();
+    await Promise.all(inserts);
+    const numbers = (await other.manager.find(Ticket)).map(({ number }) => number);
+    expect(numbers).toHaveLength(6);
+    expect(new Set(numbers).size).toBe(6);
+    expect(numbers).toContain(ticket.number);
+    await other.destroy();
+    await own.drop();
   });
 
   it('keeps the ID of an object whose save failed, or was rolled back', async () => {

@@ -18,7 +18,7 @@ export class SnowflakeForm {
 
   constructor(
     private readonly as: SnowflakeProperty,
-    /** Of a typed text: what the database cannot compare. */
+    /** Of typed IDs, which the database cannot compare as they are. */
     readonly prefix?: string,
   ) {
     this.typed = prefix === undefined ? undefined : typedId(prefix);
@@ -35,8 +35,8 @@ export class SnowflakeForm {
   }
 
   /**
-   * A database value as the property holds it. Whatever a driver makes of a `bigint` column is taken: text, number,
-   * bigint; what is no ID (null) passes.
+   * A database value as the property holds it. Drivers return a `bigint` column as text, number or bigint: all three are
+   * read. Other values, such as null, are returned as they are.
    * @throws UnsafeSnowflakeError for a number that has lost digits, or what does not fit the property
    */
   read(value: unknown, column?: string): unknown {
@@ -54,8 +54,8 @@ export class SnowflakeForm {
   }
 
   /**
-   * A property's value as it is bound: decimal text, which is exact on every driver and can be logged as JSON. What is
-   * neither text nor number (SQL expressions, null) passes.
+   * A property's value as it is bound: decimal text, which is exact on every driver and can be logged as JSON. Values
+   * that are neither text, number nor bigint (SQL expressions, null) are returned as they are.
    * @throws UnsafeSnowflakeError for a number that is negative, broken, or has lost digits
    * @throws InvalidIdError for every other text: MariaDB would take `12abc` for 12, SQLite keep it as it is
    */
@@ -103,8 +103,8 @@ function decoded(codec: Pick<TypedIdCodec, 'decode'>, value: string, column: str
 }
 
 /**
- * Whether a text is an ID at first sight: digits below 10^18. Every inserted row comes by here: to make a bigint of the
- * text and a text of that again takes 250 ns, a regular expression 100, this loop 50.
+ * Whether a text is certainly an ID: 1 to 18 digits without a leading zero. It is called for every inserted row: this
+ * loop takes 50 ns, a regular expression 100, and to convert the text to a bigint and back 250.
  */
 function isSmallDecimal(text: string): boolean {
   const { length } = text;
@@ -141,7 +141,7 @@ export function SnowflakeBetween<Property = string>(from: Date | number, to: Dat
   return new SnowflakeRange(momentOf('from', from), momentOf('to', to)) as unknown as FindOperator<Property>;
 }
 
-/** Two moments, until a column's layout turns them into IDs. */
+/** Two moments, which a column's layout turns into IDs when the query is built. */
 class SnowflakeRange extends FindOperator<unknown> {
   readonly [RANGE] = true;
   private resolved: readonly [string, string] | undefined;
@@ -170,7 +170,7 @@ class SnowflakeRange extends FindOperator<unknown> {
   }
 }
 
-/** Also one that another copy of this package has made. */
+/** Whether a value is such a range, made by this copy of the package or by another one. */
 export function isSnowflakeRange(value: unknown): value is SnowflakeRange {
   return typeof value === 'object' && value !== null && RANGE in value;
 }

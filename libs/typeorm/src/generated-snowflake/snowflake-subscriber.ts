@@ -1,11 +1,12 @@
 import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
-import { type GeneratedColumn, generatedColumnsOf, type SnowflakeSource } from './generated-column.js';
-import { type InsertRun, type RowClaims, RunnerRuns } from './row-claims.js';
+import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
+import { type InsertRun, type Row, type RowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
+import type { SnowflakeValue } from './snowflake-form.js';
 import type { TypedParameters } from './typed-parameters.js';
 import { listedColumns } from './sql-tokens.js';
 
-/** In every copy of this package. */
+/** Registered, so that every copy of this package knows the subscribers of the others. */
 const MARK = Symbol.for('@raindrop/typeorm:subscriber');
 
 type BeforeInsert = Pick<InsertEvent<unknown>, 'entity' | 'metadata' | 'queryRunner'>;
@@ -34,20 +35,35 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     Object.defineProperty(this.prototype, MARK, { value: true });
   }
 
+  /**
+   * So many IDs for a column, as its property holds them: a promise only when the service has none right now.
+   * @throws RaindropError
+   */
+  take(column: GeneratedColumn, count: number): SnowflakeValue[] | Promise<SnowflakeValue[]> {
+    const values: SnowflakeValue[] = [];
+    try {
+      // While another insert waits, the source has no ID: each further call would run into its full, slow refusal.
+      while (values.length < count && this.waiting === 0) values.push(column.next(this.source));
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+    }
+    return values.length === count ? values : this.takeLater(column, count, values);
+  }
+
   /** Synchronous; a promise, for which TypeORM waits, only when the service has no ID right now. */
   beforeInsert({ entity, metadata, queryRunner }: BeforeInsert): void | Promise<void> {
     const columns = this.columns.get(metadata);
     // Rows of junction tables come without an entity.
     if (columns === undefined || typeof entity !== 'object' || entity === null) return;
-    this.begin(entity, metadata, columns, this.runs.of(queryRunner));
+    const row = this.begin(entity, metadata, columns, this.runs.of(queryRunner));
     for (const column of columns) {
       if (column.isSet(entity)) continue;
-      // While others wait, the source has nothing at once: asking it again for each row of a bulk costs its full effort.
-      if (this.waiting > 0) return this.fillLater(columns, entity);
+      // While another row waits, the source has no ID: each further call would run into its full, slow refusal.
+      if (this.waiting > 0) return this.fillLater(columns, entity, row);
       try {
-        column.fill(entity, this.source);
+        column.put(entity, column.next(this.source));
       } catch (error) {
-        if (isRetryable(error)) return this.fillLater(columns, entity);
+        if (isRetryable(error)) return this.fillLater(columns, entity, row);
         this.claims.endSaved(entity);
         throw error;
       }
@@ -84,29 +100,44 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     if (columns === undefined) return false;
     this.begin(entity, metadata, columns, run);
     for (const column of columns) {
-      if (!column.isSet(entity)) column.fill(entity, this.source);
+      if (!column.isSet(entity)) column.put(entity, column.next(this.source));
     }
     return true;
   }
 
   /** @throws SnowflakeNotAssignedError */
-  private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): void {
-    if (this.claims.beginSaved(entity, generatedColumnsOf(metadata), run, this)) return;
+  private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): Row {
+    const row = this.claims.beginSaved(entity, metadata, run, this);
+    if (row !== undefined) return row;
     throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
   }
 
-  private fillLater(columns: readonly GeneratedColumn[], entity: object): Promise<void> {
-    const filled = this.fill(columns, entity);
-    // When a later row or subscriber throws in the same loop, TypeORM forgets this promise; it must not end the process.
+  private async takeLater(column: GeneratedColumn, count: number, taken: SnowflakeValue[]): Promise<SnowflakeValue[]> {
+    this.waiting++;
+    try {
+      const missing = Array.from({ length: count - taken.length }, () => column.nextLater(this.source));
+      return taken.concat(await Promise.all(missing));
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  private fillLater(columns: readonly GeneratedColumn[], entity: object, row: Row): Promise<void> {
+    const filled = this.fill(columns, entity, row);
+    // When a later row or subscriber throws in the same loop, TypeORM drops this promise. Its rejection must not end the process.
     filled.catch(() => undefined);
     return filled;
   }
 
-  private async fill(columns: readonly GeneratedColumn[], entity: object): Promise<void> {
+  private async fill(columns: readonly GeneratedColumn[], entity: object, row: Row): Promise<void> {
     this.waiting++;
     try {
       for (const column of columns) {
-        if (!column.isSet(entity)) column.set(entity, await this.source.nextIdAsync(column.code));
+        if (!column.isSet(entity)) {
+          const id = await column.nextLater(this.source);
+          if (hasFailed(row, column, entity)) return;
+          column.put(entity, id);
+        }
       }
     } catch (error) {
       this.claims.endSaved(entity);
@@ -117,20 +148,28 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   }
 }
 
+/**
+ * Whether an insert has failed while it waited: an ID that is set after it would count as the caller's. A save may go on
+ * when its run is over, as another statement of its QueryRunner may have failed.
+ */
+function hasFailed({ run, isWritten }: Row, column: GeneratedColumn, entity: object): boolean {
+  return isWritten || (run.isOver() && (run.builder !== undefined || column.isSet(entity)));
+}
+
 /** By its shape: the error may come from another copy of the core. */
 function isRetryable(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === true;
 }
 
-/** Knows those of another copy of this package, too. */
+/** Whether a subscriber is a SnowflakeSubscriber, of this copy of the package or of another one. */
 export function isSnowflakeSubscriber(subscriber: object): subscriber is SnowflakeSubscriber {
   return MARK in subscriber;
 }
 
 /**
  * Refuses an insert whose list of columns leaves a generated one out: `into(Order, ['title'])`, `valuesFromSelect`, SQL
- * written by hand. Subscribers are told of some of these and cannot add a column; MariaDB in a lenient mode would
- * store 0, a database with a default whatever that is.
+ * written by hand. TypeORM tells subscribers of some of these inserts, but a subscriber cannot add a column. MariaDB in a
+ * lenient mode would store 0, and a database with a default for the column would store the default.
  */
 export class InsertGuard {
   /** By the table's path, in lower case. */

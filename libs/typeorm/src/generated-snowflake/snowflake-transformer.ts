@@ -7,7 +7,7 @@ import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 export class IdTransformer implements ValueTransformer {
   constructor(
     readonly form: SnowflakeForm,
-    /** Undefined for numbers from segments, which say no time, and while no service is attached. */
+    /** Undefined for numbers from segments, which hold no time, and while no service is attached. */
     readonly layout?: Layout,
     /** `Entity.property`. */
     readonly place?: string,
@@ -42,7 +42,7 @@ export interface SnowflakeMark {
   readonly as: SnowflakeProperty;
   /** Of a typed text, `order_...`. */
   readonly prefix: string | undefined;
-  /** Whether nobody knows what the property is declared as. */
+  /** Whether the compiler has kept no type of the property. */
   readonly isTypeLost?: boolean;
 }
 

@@ -17,7 +17,7 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** The one reader of SQL. It reads as far as it is asked to. */
+/** Reads SQL token by token, only as far as the caller iterates. */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let asked = 0;
   for (let at = 0, found; (found = tokenFrom(sql, at)) !== null; at = found.index + found[0].length) {
@@ -46,10 +46,10 @@ export function pathOf({ text }: SqlToken): string[] {
   return (text.match(PART) ?? []).map((name) => name.replace(/["`]/g, '').toLowerCase());
 }
 
-/** They stand before the table; what follows OR is SQLite's. */
+/** Keywords that may stand between INSERT and the table. Those after OR are SQLite's. */
 const BEFORE_TABLE = 'INTO IGNORE LOW_PRIORITY HIGH_PRIORITY DELAYED OR ROLLBACK ABORT FAIL REPLACE'.split(' ');
 
-/** What an insert lists, in lower case and without quotes. */
+/** The columns that an insert lists, in lower case and without quotes. */
 interface ListedColumns {
   /** With its schema, where that is said: `shop.orders`. */
   readonly table: string;
@@ -69,7 +69,7 @@ export function listedColumns(sql: string): ListedColumns | undefined {
   return { table: pathOf(table).join('.'), columns: new Set(list.flatMap(pathOf)) };
 }
 
-/** An insert up to the end of its first brackets; of other statements nothing. */
+/** The tokens of an insert up to its first closing bracket; none for other statements. */
 function headOf(sql: string): SqlToken[] {
   const head: SqlToken[] = [];
   for (const token of sqlTokens(sql)) {

@@ -63,7 +63,7 @@ export class TypedParameters {
     }
   }
 
-  /** Once no statement uses them any more: the array may be the caller's own, and is wanted as it was. */
+  /** Puts the replaced values back when the last statement that uses the array has ended: it may be the caller's array. */
   restore(parameters: unknown): void {
     if (this.looksTyped === undefined || !Array.isArray(parameters)) return;
     const replaced = this.replaced.get(parameters);
@@ -72,7 +72,7 @@ export class TypedParameters {
     for (const [index, value] of replaced.given) parameters[index] = value;
   }
 
-  /** What takes a parameter's place, by index. */
+  /** The replacements of parameters, by index. */
   private plainOf(sql: string, parameters: readonly unknown[]): Map<number, unknown> {
     const plain = new Map<number, unknown>();
     for (const column of comparedColumns(sql)) {
@@ -83,7 +83,7 @@ export class TypedParameters {
     return plain;
   }
 
-  /** Of the columns that may be meant; none where one of them holds texts. */
+  /** The forms of all columns that may be meant; none when one of them holds texts. */
   private formsOf({ column, tables }: ComparedColumn): readonly SnowflakeForm[] {
     const holds = tables.flatMap((table) => this.tables.get(table)?.get(column) ?? []);
     return holds.includes('text') ? [] : (holds as SnowflakeForm[]);
@@ -112,7 +112,7 @@ interface ComparedColumn {
   /** The parameter's place in the list of parameters. */
   readonly index: number;
   readonly column: string;
-  /** The table that the statement names, or all that may be meant. */
+  /** The table that the column is qualified with, else all tables of the statement. */
   readonly tables: readonly string[];
 }
 

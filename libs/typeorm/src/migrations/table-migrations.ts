@@ -19,8 +19,8 @@ import { dataSourceOf, runSqlOf } from '../connection/data-source-of.js';
  * A TypeORM migration that creates the worker table and those beside it, or adds Raindrop's columns to a table of the
  * Go original. Rows are added by the service itself.
  *
- * Its `down` drops them, and with them the memory of what was issued: only when no process runs, and not to be
- * undone within the next minutes, or IDs could repeat.
+ * Its `down` drops these tables, and with them the record of what was issued. Run it only when no process issues IDs, and
+ * do not run `up` again within the next minutes: IDs could repeat.
  *
  * @example migrations: [workerTableMigration(), ...]
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
@@ -33,7 +33,7 @@ export function workerTableMigration(options: TableMigrationOptions = {}): Table
 /**
  * A TypeORM migration that creates the table of codes and their segments where it is missing.
  *
- * Its `down` drops it, and with it the memory of what was issued: numbers of codes that are used again would repeat.
+ * Its `down` drops the table, and with it the record of what was issued: codes that are used again repeat their numbers.
  *
  * @example migrations: [segmentTableMigration(), ...]
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
@@ -56,7 +56,7 @@ export function appSegmentTableMigration(options: TableMigrationOptions = {}): T
 /**
  * A TypeORM migration that creates the table of starts, for `workerIdAssigner: 'disposable'`.
  *
- * Its `down` drops it, and with it the memory of which worker ids were used: IDs could repeat.
+ * Its `down` drops the table, and with it the record of which worker ids were used: IDs could repeat.
  *
  * @example migrations: [workerNodeTableMigration(), ...]
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
@@ -69,7 +69,7 @@ export function workerNodeTableMigration(options: TableMigrationOptions = {}): T
 /**
  * A TypeORM migration that creates the table of business numbers.
  *
- * Its `down` drops the table, and with it the memory of what was given out: afterwards every series starts anew.
+ * Its `down` drops the table, and with it the record of what was given out: afterwards every series starts anew.
  *
  * @example migrations: [businessNumberTableMigration(), ...]
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for

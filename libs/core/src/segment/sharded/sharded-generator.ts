@@ -116,7 +116,7 @@ export class ShardedGenerator {
     checkApp(appId);
     if (this.closing !== undefined) throw new ClosedError();
     await this.store.registerApp(appId, name, description);
-    await this.directory.look();
+    await this.directory.reload();
   }
 
   /** Call it when this process may be a copy of another, which has the same numbers at hand: drops these. */
@@ -192,17 +192,17 @@ export class ShardedGenerator {
 /** How often the apps are read again, ms: another process's registration, or a removal, is seen within this time. */
 const RELOAD_MS = 120_000;
 
-/** Reads which apps there are, again every two minutes. When a look fails, the apps of the look before stay. */
+/** Reads which apps there are, again every two minutes. When a reading fails, the apps of the one before stay. */
 class AppDirectory {
-  /** Why the last look failed; undefined since one succeeded. */
+  /** Why the last reading failed; undefined since one succeeded. */
   lastError: RaindropError | undefined;
   private known: ReadonlyMap<number, App> | undefined;
   private timer: Timer | undefined;
   private isStopped = false;
-  private looks = 0;
+  private readings = 0;
   private latest = 0;
 
-  /** @param removed is told which apps were there at the look before, and are no more */
+  /** @param removed is told which apps were there at the reading before, and are no more */
   constructor(
     private readonly store: AppSegmentStore,
     private readonly timers: Timers,
@@ -219,33 +219,33 @@ class AppDirectory {
     return [...(this.known?.values() ?? [])];
   }
 
-  /** @throws ShardedIdsNotReadyError before the first look; UnknownAppError */
+  /** @throws ShardedIdsNotReadyError before the first reading; UnknownAppError */
   require(app: number): void {
     if (this.known === undefined) throw new ShardedIdsNotReadyError(this.lastError);
     if (!this.known.has(app)) throw new UnknownAppError(app);
   }
 
-  /** Looks, and again every two minutes, whether this look succeeds or not. @throws SegmentStoreUnavailableError */
+  /** Reads them, and again every two minutes, whether this reading succeeds or not. @throws SegmentStoreUnavailableError */
   async start(): Promise<void> {
     try {
-      await this.look();
+      await this.reload();
     } finally {
-      this.lookLater();
+      this.reloadLater();
     }
   }
 
   /** @throws SegmentStoreUnavailableError */
-  async look(): Promise<void> {
-    const look = ++this.looks;
+  async reload(): Promise<void> {
+    const reading = ++this.readings;
     let apps: App[];
     try {
       apps = await withDeadline(() => this.store.apps(), this.opTimeoutMs, this.timers);
     } catch (error) {
       throw (this.lastError = storeError('reading apps', error));
     }
-    // A later look was answered first: this one is older.
-    if (look < this.latest) return;
-    this.latest = look;
+    // A later reading was answered first: this one is older.
+    if (reading < this.latest) return;
+    this.latest = reading;
     this.lastError = undefined;
     const before = this.known;
     this.known = new Map(apps.map((app) => [app.id, app]));
@@ -257,14 +257,14 @@ class AppDirectory {
     this.timer?.cancel();
   }
 
-  private lookLater(): void {
+  private reloadLater(): void {
     if (this.isStopped) return;
     this.timer?.cancel();
-    this.timer = this.timers.setTimer(() => void this.lookAgain(), RELOAD_MS, 'background');
+    this.timer = this.timers.setTimer(() => void this.reloadAgain(), RELOAD_MS, 'background');
   }
 
-  private async lookAgain(): Promise<void> {
-    await this.look().catch(() => undefined);
-    this.lookLater();
+  private async reloadAgain(): Promise<void> {
+    await this.reload().catch(() => undefined);
+    this.reloadLater();
   }
 }

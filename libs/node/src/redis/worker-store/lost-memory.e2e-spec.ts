@@ -61,7 +61,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
   /** Waits until a process has issued 500 IDs after the wait that follows a loss, or an ID was repeated. */
   async function goneOn(lostAt: number): Promise<void> {
     const over = lostAt + REACH_MS + TICK_MS;
-    await until('somebody to go on', () => bench.ids.repeated > 0 || bench.ids.countAfter(over) > 500, PATIENTLY);
+    await until('a process to go on', () => bench.ids.repeated > 0 || bench.ids.countAfter(over) > 500, PATIENTLY);
   }
 
   /** Who has the row again first is a matter of luck: where it is the holder, nothing comes twice. */
@@ -136,7 +136,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
     expect(bench.ids.repeated).toBe(0);
   });
 
-  it.each(ways)('%s would repeat IDs if nobody noticed', async (_, lose) => {
+  it.each(ways)('%s would repeat IDs if no process noticed', async (_, lose) => {
     await untilRepeated(IS_NEW, 'local isNew = false', lose);
   });
 
@@ -177,7 +177,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
     expect(next.saw('lease-acquired')).toBe(true);
   });
 
-  it('stay with their holders where the rows survive: nobody else gets one for a while', async () => {
+  it('stay with their holders where the rows survive: no other process gets one for a while', async () => {
     const holder = await bench.started(server, { workers: 2 }, PATIENT_LEASE);
     await holder.renewals(2);
     await bench.admin(server).save();

@@ -65,9 +65,9 @@ describe('Worker ids of a Redis that loses its memory', () => {
 
     const aheadMs = now() + 86_400_000;
     await bench.admin(server).hset(KEY, { lostAt: aheadMs, floor: aheadMs + REACH_MS });
-    expect((await store.readTable()).floorMs).toBe(aheadMs + REACH_MS);
+    expect((await store.readTable()).lostUntilMs).toBe(aheadMs + REACH_MS);
     await store.fence(1_000);
-    expect((await store.readTable()).floorMs).toBeLessThanOrEqual(now() + REACH_MS);
+    expect((await store.readTable()).lostUntilMs).toBeLessThanOrEqual(now() + REACH_MS);
     await store.close();
   });
 
@@ -107,13 +107,13 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await store.close();
   });
 
-  it('are lost with the key, whoever deletes or evicts it: never a row without the marker', async () => {
+  it('are lost with the key, be it deleted or evicted: never a row without the marker', async () => {
     const store = bench.store(server);
     await store.prepare({ min: 1, max: 1 });
     await bench.admin(server).del(KEY);
-    const { nowMs, floorMs } = await store.readTable();
-    expect(floorMs).toBeGreaterThan(nowMs + REACH_MS - 100);
-    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(floorMs);
+    const { nowMs, lostUntilMs } = await store.readTable();
+    expect(lostUntilMs).toBeGreaterThan(nowMs + REACH_MS - 100);
+    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(lostUntilMs);
     await store.close();
   });
 
@@ -165,15 +165,15 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await write(ours.fingerprint, longAgo);
     expect(await clearsAtMs()).toBeUndefined();
     await bench.admin(server).hset(KEY, { generation: 'of another server' });
-    const { rows, floorMs = 0, barredUntilMs } = await store.readTable();
+    const { rows, lostUntilMs = 0, barredUntilMs } = await store.readTable();
     // What makes the starts wait are the odometers of the rows.
     expect([rows[0]!.odometers[0].ms, barredUntilMs]).toEqual([longAgo, undefined]);
-    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(floorMs);
-    const ends = (Math.floor((floorMs + 600_000) / 1_000) + 1) * 1_000;
+    expect((await store.readRow(1)).row!.odometers[0].ms).toBe(lostUntilMs);
+    const ends = (Math.floor((lostUntilMs + 600_000) / 1_000) + 1) * 1_000;
     expect(await clearsAtMs()).toBe(ends);
     await write(other.fingerprint, longAgo);
     expect(await clearsAtMs()).toBe(ends);
-    await write(ours.fingerprint, floorMs + 1);
+    await write(ours.fingerprint, lostUntilMs + 1);
     expect(await clearsAtMs()).toBeUndefined();
     await store.close();
   });

@@ -20,7 +20,7 @@ import { RedisWorkerStore } from './redis-worker-store.js';
 
 const { timers } = systemPorts('exact');
 
-/** A key that is nobody else's, on the Redis of this run. */
+/** A key of this test alone, on the Redis of this run. */
 async function makeBench(): Promise<{
   readonly redis: Redis;
   readonly key: string;

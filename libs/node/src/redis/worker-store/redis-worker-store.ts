@@ -9,7 +9,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { ClockSkewError, FENCE_LEAP, FENCED_EPOCHS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
+import { ClockSkewError, FENCE_LEAP, FENCE_FAILOVERS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
@@ -17,7 +17,7 @@ import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
 /** One look adds what was lost. A Redis that has lost it again at each of so many looks is of no use. */
 const MOST_LOOKS = 3;
 
-type Look = 'table' | 'sample' | 'one';
+type ReadScript = 'table' | 'sample' | 'one';
 
 /** A start reads all rows: 4,095 in 13 to 19 ms, in which Redis serves no other client. */
 const MOST_WORKERS = 4_095;
@@ -26,8 +26,8 @@ const NO_RANGE: WorkerRange = { min: 1, max: 0 };
 
 /**
  * Worker rows in one hash of a Redis, which may lose its memory. After a flush, a restart or a failover no odometer is
- * believed below the floor, which lies past all that can have been granted before. A process whose row still has its
- * token goes on. A process that wants a row waits until the clock has passed the floor.
+ * believed before `lostUntilMs`, which lies past all that can have been granted before. A process whose row still has
+ * its token goes on. A process that wants a row waits until the clock has passed that moment.
  *
  * The scripts judge the server themselves, by its own clock and at the moment of the command: a FailoverGuard here
  * would judge later, and need a second round trip. A write is made only in the generation in which its row was read. So
@@ -39,7 +39,7 @@ export class RedisWorkerStore implements WorkerStore {
   /** Every layout that was seen to have issued IDs. A Redis that has forgotten one is told. */
   private readonly layouts = new Set<string>();
   /** The generation of Redis' memory that has our rows and layouts. */
-  private fitted: string | undefined;
+  private completed: string | undefined;
   /** The generation in which rows were read last. */
   private generation = '';
 
@@ -51,15 +51,15 @@ export class RedisWorkerStore implements WorkerStore {
   async prepare(workers: WorkerRange): Promise<void> {
     refuseWideRange(workers);
     this.range = workers;
-    await this.fit();
+    await this.complete();
   }
 
-  /** Reads all rows as they are stored, and the floor. Before {@link prepare} it writes no marker. */
+  /** Reads all rows as they are stored, and `lostUntilMs`. Before {@link prepare} it writes no marker. */
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
-    const isPrepared = this.fitted !== undefined;
-    const { nowMs, floorMs, rest } = isPrepared
-      ? await this.look(what, 'table', [])
+    const isPrepared = this.completed !== undefined;
+    const { nowMs, lostUntilMs, rest } = isPrepared
+      ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
     const all = new Map<string, string>();
@@ -73,30 +73,30 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
-    // There is a floor when the memory was lost once, or nothing tells how it began.
+    // It is set when the memory was lost once, or nothing tells how it began.
     return {
       nowMs,
       rows,
       deleted,
       layouts: this.noted(layouts),
-      ...(floorMs > 0 && { floorMs, mayLackLayouts: true }),
+      ...(lostUntilMs > 0 && { lostUntilMs, mayLackLayouts: true }),
     };
   }
 
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
     const args = [workers.min, workers.max, from, atMost, graceMs];
-    const { nowMs, floorMs, rest } = await this.look('reading free workers', 'sample', args);
+    const { nowMs, lostUntilMs, rest } = await this.readBelieved('reading free workers', 'sample', args);
     const [, sample, layouts, layoutsOfRows, ...counts] = rest as [string, string[], string[], string[], ...string[]];
     const [total, live, foreign] = counts.map(Number) as [number, number, number];
     const rows: WorkerRow[] = [];
-    for (let i = 0; i < sample.length; i += 2) rows.push(this.rowOf(sample[i]!, sample[i + 1]!, floorMs));
+    for (let i = 0; i < sample.length; i += 2) rows.push(this.rowOf(sample[i]!, sample[i + 1]!, lostUntilMs));
     return { nowMs, rows, total, live, foreign, layouts: this.noted(layouts), layoutsOfRows };
   }
 
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    const { nowMs, floorMs, rest } = await this.look('reading a worker', 'one', [id]);
+    const { nowMs, lostUntilMs, rest } = await this.readBelieved('reading a worker', 'one', [id]);
     const [text] = rest;
-    return { nowMs, row: typeof text === 'string' ? this.rowOf(String(id), text, floorMs) : undefined };
+    return { nowMs, row: typeof text === 'string' ? this.rowOf(String(id), text, lostUntilMs) : undefined };
   }
 
   async write(write: WorkerWrite): Promise<boolean> {
@@ -109,11 +109,11 @@ export class RedisWorkerStore implements WorkerStore {
 
   async rememberLayout(fingerprint: string): Promise<void> {
     this.layouts.add(fingerprint);
-    await this.fit();
+    await this.complete();
   }
 
   async fence(aheadMs: number): Promise<number> {
-    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCED_EPOCHS_MS]);
+    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCE_FAILOVERS_MS]);
     return Number(rest[1]);
   }
 
@@ -132,22 +132,27 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   /** Reads, once Redis has our rows and layouts: a Redis that has forgotten them is told first. */
-  private async look(what: string, name: Look, args: readonly number[]): Promise<WorkerAnswer> {
+  private async readBelieved(what: string, name: ReadScript, args: readonly number[]): Promise<WorkerAnswer> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await this.calls.run(what, name, args);
-      if (answer.generation === this.fitted) {
+      if (answer.generation === this.completed) {
         this.generation = answer.generation;
         return answer;
       }
-      await this.fit();
+      await this.complete();
     }
     throw new RedisUnavailableError(what, 'it loses its memory at every command');
   }
 
-  private async fit(): Promise<void> {
+  private async complete(): Promise<void> {
     const { min, max } = this.range;
-    const { generation } = await this.calls.run('preparing the workers', 'fit', [min, max, BLANK_ROW, ...this.layouts]);
-    this.fitted = generation;
+    const { generation } = await this.calls.run('preparing the workers', 'complete', [
+      min,
+      max,
+      BLANK_ROW,
+      ...this.layouts,
+    ]);
+    this.completed = generation;
   }
 
   private noted(layouts: string[]): string[] {
@@ -155,8 +160,8 @@ export class RedisWorkerStore implements WorkerStore {
     return layouts;
   }
 
-  private rowOf(id: string, text: string, floorMs: number): WorkerRow {
-    return readWorkerText(this.options.key, id, text, floorMs);
+  private rowOf(id: string, text: string, lostUntilMs: number): WorkerRow {
+    return readWorkerText(this.options.key, id, text, lostUntilMs);
   }
 
   /** None for a row that cannot be read: an operator who marks such a row deleted gets rid of it. */
@@ -206,7 +211,7 @@ interface WorkerAnswer {
   /** Changes with every loss of Redis' memory. */
   readonly generation: string;
   /** No odometer is believed below the end of that moment's tick; 0 for none. */
-  readonly floorMs: number;
+  readonly lostUntilMs: number;
   readonly nowMs: number;
   readonly rest: readonly unknown[];
 }
@@ -235,12 +240,12 @@ class RedisWorkerCalls {
     name: Exclude<WorkerScriptName, 'init' | 'durability'>,
     args: readonly (string | number)[],
   ): Promise<WorkerAnswer> {
-    const [generation, floor, now, reach, ...rest] = await this.call(what, name, args);
+    const [generation, lostUntil, now, reach, ...rest] = await this.call(what, name, args);
     if (rest[0] === 'former' || rest[0] === 'skew') throw this.refusalOf(rest[0], Number(now));
     if (name !== 'peek') this.generation = String(generation);
     this.reachMs = Math.max(this.reachMs, Number(reach));
     if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
-    const answer = { generation: String(generation), floorMs: Number(floor), nowMs: Number(now), rest };
+    const answer = { generation: String(generation), lostUntilMs: Number(lostUntil), nowMs: Number(now), rest };
     this.warnOf(answer);
     return answer;
   }
@@ -291,12 +296,12 @@ class RedisWorkerCalls {
     return new ClockSkewError(wallClock.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
   }
 
-  private warnOf({ generation, floorMs, nowMs }: WorkerAnswer): void {
-    if (floorMs <= nowMs || generation === this.warnedOf) return;
+  private warnOf({ generation, lostUntilMs, nowMs }: WorkerAnswer): void {
+    if (lostUntilMs <= nowMs || generation === this.warnedOf) return;
     this.warnedOf = generation;
     this.options.warn?.(
       `Redis has lost its memory of the worker ids in ${this.options.key}, or part of it, or never had one: none is ` +
-        `given before ${new Date(floorMs).toISOString()}. Processes go on with theirs where Redis still shows them. Do ` +
+        `given before ${new Date(lostUntilMs).toISOString()}. Processes go on with theirs where Redis still shows them. Do ` +
         `not change the layout meanwhile: which ones have issued here may be forgotten, too`,
     );
   }

@@ -4,9 +4,9 @@ import { script } from '../redis-scripts.js';
  * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
  * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
  * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
- * has acknowledged. No row is believed below the `floor` from then on, which is past everything that can have been
- * granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes later, and the
- * least, since the longest may be lost as well.
+ * has acknowledged. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can
+ * have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
+ * later, and the least, since the longest may be lost as well.
  *
  * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
  * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
@@ -32,11 +32,11 @@ local function momentOf(marker)
 end
 local function markerOf(moment) return term .. digits(math.floor(moment / 1000000)) .. '.' .. digits(moment % 1000000) end
 local meta = redis.call('HMGET', key, 'generation', 'floor', 'lostAt', 'reach')
-local generation, floor, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
+local generation, lostUntil, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
 local isNew = string.sub(generation, 1, #term) ~= term
 local knownReach = tonumber(meta[4] or 0)
 local reach = math.max(tonumber(ownReach), knownReach, isNew and tonumber(leastReach) or 0)
-local function answer(...) return {generation, digits(floor), digits(now), digits(reach), ...} end
+local function answer(...) return {generation, digits(lostUntil), digits(now), digits(reach), ...} end
 local isSame = string.sub(own, 1, #term) == term
 if not isNew and not isSame and momentOf(generation) < momentOf(own) then return answer('former') end
 if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answer('skew') end
@@ -45,14 +45,14 @@ if isNew or reach > knownReach then
     local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
     generation, lostAt = markerOf(math.max(moment, momentOf(generation) + 1, momentOf(own) + 1)), now
   end
-  if lostAt > 0 then floor = math.max(floor, lostAt + reach) end
+  if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
 `;
 
 /** Writes what JUDGE has found, so that every process goes by it. */
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
-  redis.call('HSET', key, 'generation', generation, 'floor', digits(floor), 'lostAt', digits(lostAt), 'reach', digits(reach))
+  redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
 end
 `;
 
@@ -63,14 +63,14 @@ local function setAll(fields)
 end`;
 
 /**
- * Patterns of a row's text, see LINES in worker-text.ts: this one finds the holder's part, WHOLE_ROW all that a fence
- * keeps.
+ * Patterns of a row's text, see LINES in worker-text.ts: HOLDER_PARTS finds the holder's part, FENCED_PARTS all
+ * that a fence keeps.
  */
-const ROW = String.raw`
-local ROW = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
+const HOLDER_PARTS = String.raw`
+local HOLDER_PARTS = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
 `;
-const WHOLE_ROW = String.raw`
-local ROW = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
+const FENCED_PARTS = String.raw`
+local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
 `;
 
 /** Reads all fields of the key, by kind. */
@@ -87,7 +87,7 @@ end
 /**
  * Adds the rows from ARGV[2] to ARGV[3] that are missing, each with the text ARGV[4], and notes the layouts after that.
  */
-const FIT = String.raw`${MARK}${SET_ALL}
+const COMPLETE = String.raw`${MARK}${SET_ALL}
 local missing, ids = {}, {}
 for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = digits(id) end
 for from = 1, #ids, 1000 do
@@ -120,7 +120,7 @@ return answer(not found[2] and found[1])
 `;
 
 /** Up to ARGV[5] free rows from ARGV[2] to ARGV[3], beginning with ARGV[4] among equals; ARGV[6] is the grace. */
-const SAMPLE = String.raw`${MARK}${ROW}${ALL}
+const SAMPLE = String.raw`${MARK}${HOLDER_PARTS}${ALL}
 local used, seen = {}, {['']= true}
 local function use(layout)
   if not seen[layout] then
@@ -131,7 +131,7 @@ end
 local min, max, from, atMost, grace = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local free, total, live, foreign = {}, 0, 0, 0
 for name, row in pairs(rows) do
-  local version, own, token, layout, leaseUntil, code = string.match(row, ROW)
+  local version, own, token, layout, leaseUntil, code = string.match(row, HOLDER_PARTS)
   if version then use(layout) elseif not deleted[name] then return answer('corrupt', name) end
   local id = tonumber(name)
   local isOfOthers = code ~= '' and own ~= version
@@ -175,20 +175,20 @@ return answer(1)
 `;
 
 /**
- * Frees every row, its odometers and the floor at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
+ * Frees every row, its odometers and lostUntil at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
  * than that of any other server, by ARGV[4] ms. A loss whose time lies in the future, because a clock was wrong when it
  * was recorded, counts as one of now.
  */
-const FENCE = String.raw`${MARK}${SET_ALL}${WHOLE_ROW}${ALL}
+const FENCE = String.raw`${MARK}${SET_ALL}${FENCED_PARTS}${ALL}
 lostAt = math.min(lostAt, now)
-floor = math.max(math.min(floor, now + reach), now + tonumber(ARGV[2]))
+lostUntil = math.max(math.min(lostUntil, now + reach), now + tonumber(ARGV[2]))
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
-local fenced = {'floor', digits(floor), 'lostAt', digits(lostAt), 'generation', marker}
-local function raised(ms) return digits(math.max(tonumber(ms), floor)) .. '\n9007199254740991' end
+local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker}
+local function raised(ms) return digits(math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
 for id, row in pairs(rows) do
   count = count + 1
-  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, ROW)
+  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
     local parts = {version, own, '', layout, digits(now), heartbeatAndLane, raised(ms0), raised(ms1), unitAndCode, ''}
@@ -201,7 +201,7 @@ generation = marker
 return answer('fenced', count)
 `;
 
-/** For a Redis that was never used: a marker without a floor. 0 when the key exists. */
+/** For a Redis that was never used: a marker without a loss. 0 when the key exists. */
 const INIT = String.raw`
 if redis.call('EXISTS', KEYS[1]) == 1 then return {redis.call('HLEN', KEYS[1])} end
 ${MARK}
@@ -217,10 +217,10 @@ return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), re
 /**
  * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker.
  * ARGV[1] is the longest reach that the caller knows, the least, the caller's clock, how far that may be from this
- * one's, and the last marker that it has seen. The answer begins with generation, floor, time, longest reach.
+ * one's, and the last marker that it has seen. The answer begins with generation, lostUntil, time, longest reach.
  */
 export const workerScripts = {
-  fit: script(FIT),
+  complete: script(COMPLETE),
   table: script(TABLE),
   peek: script(PEEK),
   one: script(ONE),

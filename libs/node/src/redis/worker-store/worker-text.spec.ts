@@ -57,9 +57,9 @@ describe('The text of a worker row', () => {
     [1_000, { ms: 1_000, sequence: 2 ** 53 - 1 }],
     [1_001, { ms: 1_001, sequence: 2 ** 53 - 1 }],
     [0, { ms: 1_000, sequence: 5 }],
-  ])('has no odometer below the end of the floor, %i', (floorMs, odometer) => {
+  ])('has no odometer below the end of the lost tick, %i', (lostUntilMs, odometer) => {
     const row = blankWith({ 7: '1000', 8: '5', 9: '1000', 10: '5' });
-    expect(readWorkerText('key', '1', row, floorMs).odometers).toEqual([odometer, odometer]);
+    expect(readWorkerText('key', '1', row, lostUntilMs).odometers).toEqual([odometer, odometer]);
   });
 
   it.each([

@@ -29,17 +29,17 @@ export const BLANK_ROW = [0, 0, '', '', 0, 0, 0, 0, -1, 0, -1, 0, '', ''].join('
 /**
  * Reads a row as Redis keeps it.
  * @param id the field of the hash that has the row
- * @param floorMs no odometer is believed below the end of that moment's tick; 0 for none
+ * @param lostUntilMs no odometer is believed below the end of that moment's tick; 0 for none
  * @throws CorruptRedisWorkerError
  */
-export function readWorkerText(key: string, id: string, text: string, floorMs: number): WorkerRow {
+export function readWorkerText(key: string, id: string, text: string, lostUntilMs: number): WorkerRow {
   const lines = text.split('\n');
   const lineOf = (field: RowField | 'timeUnit'): string | undefined =>
     field === 'id' ? id : lines[LINES.indexOf(field)];
   const corrupt = (): CorruptRedisWorkerError => new CorruptRedisWorkerError(key, id);
   if (lines.length !== LINES.length || safeInteger(lineOf('timeUnit')) === undefined) throw corrupt();
   const kept: KeptRow = { integer: (field) => safeInteger(lineOf(field)), text: lineOf };
-  return raiseOdometersTo(floorMs, readKeptRow(kept, corrupt));
+  return raiseOdometersTo(lostUntilMs, readKeptRow(kept, corrupt));
 }
 
 /** The lines after the times. The script writes those before them. */

@@ -4,7 +4,7 @@ import type { Batch, IdBuffer } from '../prefetch/prefetcher.js';
 import type { Segment } from './segment-store.js';
 
 /** The numbers at hand: the rest of the segment in use, and the segments after it. They are handed out upwards only. */
-export class SegmentBuffer implements IdBuffer {
+export class NumberBuffer implements IdBuffer {
   readonly cursor = new NumberCursor();
   private readonly following: Segment[] = [];
   private followingNumbers = 0;

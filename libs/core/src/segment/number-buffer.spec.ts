@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { MAX_ID } from '../codec/id-codec.js';
 import { bigintWriter } from '../generator/outputs.js';
-import { SegmentBuffer } from './segment-buffer.js';
+import { NumberBuffer } from './number-buffer.js';
 import type { Segment } from './segment-store.js';
 import { range } from '../../../../test/support/engine/segment-bench.js';
 
-function take(buffer: SegmentBuffer, count: number): bigint[] {
+function take(buffer: NumberBuffer, count: number): bigint[] {
   const batch: bigint[] = [];
   buffer.take(count).write({ batch, count, writer: bigintWriter }, 0, count);
   return batch;
@@ -20,7 +20,7 @@ describe('The buffer of segments', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const buffer = new SegmentBuffer();
+        const buffer = new NumberBuffer();
         const model: bigint[] = [];
         let highest = 0n;
         let issued = 0;
@@ -51,7 +51,7 @@ describe('The buffer of segments', () => {
     ['only what follows a gap', [[1n, 10n], [12n, 20n], [21n, 30n]], 4, { first: 12n, last: 30n }],
     ['nothing of a segment that is used up', [[1n, 10n]], 10, undefined],
   ] as [string, [bigint, bigint][], number, Segment | undefined][])('has as its tail %s', (_, segments, taken, tail) => {
-    const buffer = new SegmentBuffer();
+    const buffer = new NumberBuffer();
     for (const [first, last] of segments) buffer.add({ first, last });
     if (taken > 0) buffer.take(taken);
     expect(buffer.takeTail()).toEqual(tail);
@@ -60,7 +60,7 @@ describe('The buffer of segments', () => {
   }); // prettier-ignore
 
   it('goes to the last number of all', () => {
-    const buffer = new SegmentBuffer();
+    const buffer = new NumberBuffer();
     buffer.add({ first: MAX_ID - 1n, last: MAX_ID });
     expect([buffer.cursor.next(), buffer.cursor.next()]).toEqual([MAX_ID - 1n, MAX_ID]);
     expect(buffer.left).toBe(0);
@@ -68,7 +68,7 @@ describe('The buffer of segments', () => {
 
   it('says when another segment comes into use', () => {
     const began = jest.fn();
-    const buffer = new SegmentBuffer(began);
+    const buffer = new NumberBuffer(began);
     buffer.add({ first: 1n, last: 2n });
     buffer.add({ first: 3n, last: 4n });
     expect(began).toHaveBeenCalledTimes(1);

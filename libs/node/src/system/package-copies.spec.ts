@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registerCopy, otherCopies, describeCopies } from './copies.js';
+import { registerCopy, otherCopies, describeCopies } from './package-copies.js';
 
 const NAME = '@raindrop/of-a-test';
 const folders: string[] = [];
