@@ -18,7 +18,7 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { refuseForeignPages } from './http/refuse-foreign-pages.js';
 import { securityHeaders, sendSecurityHeaders } from './http/security-headers.js';
 import { demandStrictRequests } from './http/strict-requests.js';
-import { issueAtOnce } from './ids/issue-at-once.js';
+import { idRoutes } from './ids/id-routes.js';
 import { measureRequests } from './metrics/measure-requests.js';
 import { servePage } from './page/serve-page.js';
 
@@ -73,7 +73,7 @@ export async function createService(config: ServiceConfig): Promise<NestFastifyA
   demandApiKeys(app);
   demandStrictRequests(app);
   nameRemoteAnswers(app);
-  issueAtOnce(app);
+  await app.register(idRoutes(app, adapter, problems));
   serveOpenApi(app);
   await servePage(adapter);
   return app;

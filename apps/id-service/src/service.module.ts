@@ -14,14 +14,13 @@ import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
 import { StrangersNames } from './http/strangers-names.js';
+import { DecodeIdsController } from './ids/decode-ids.controller.js';
 import { IdStreams } from './ids/id-streams.js';
-import { IdsController } from './ids/ids.controller.js';
 import { IdsUnderWay } from './ids/ids-under-way.js';
 import { snowflakeOptions } from './workers/snowflake-options.js';
 import { LayoutsController } from './layouts/layouts.controller.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { ServiceMetrics } from './metrics/service-metrics.js';
-import { BusinessNumbersService } from './numbers/business-numbers.service.js';
 import { NUMBER_CODES, NUMBERS } from './numbers/number-codes.js';
 import { NumbersController } from './numbers/numbers.controller.js';
 import { Order } from './database/order.entity.js';
@@ -55,7 +54,7 @@ export class ServiceModule {
         TerminusModule.forRoot({ logger: false }),
       ],
       controllers: [
-        ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],
+        ...[DecodeIdsController, LayoutsController, StatusController, WorkersController, NumbersController],
         ...[OrdersController, HealthController, MetricsController],
       ],
       providers: [
@@ -72,7 +71,6 @@ export class ServiceModule {
           WorkersService,
           ServiceMetrics,
           OrdersService,
-          BusinessNumbersService,
         ],
         ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
       ],

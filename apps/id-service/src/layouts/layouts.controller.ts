@@ -11,12 +11,16 @@ import {
 } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
 import { ProblemException } from '../problems/problem.exception.js';
-import { AdviceRequest, AdviceView, exampleAdvice, exampleNeeds } from './advice-view.js';
-import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
-import { LayoutRequest } from './layout-request.js';
-import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';
-import { planOfLayout } from './plan-of-layout.js';
-import { NamedPlan, PlanView } from './plan-view.js';
+import { AdviceRequest, AdviceView, LayoutRequest, NamedPlan, PlanView } from './layout-views.js';
+import { exampleOptions, examplePlan, namedPresets, planOfLayout, PRESET_NAMES, type PresetName } from './layouts.js';
+
+/** What the description says of every plan, beside the example. */
+const PLAN_DESCRIPTION =
+  'Fields from the most significant bits down, lifetime, capacity, the day from which JavaScript would round the IDs, and warnings. Moments are null beyond the year 275760.';
+
+const NEEDS = { processes: 50, idsPerSecond: 2_000, years: 30, numbers: false };
+
+const ADVICE = adviseLayout(NEEDS, Date.parse('2026-11-21'));
 
 const WRONG = { option: 'workIdLength', given: '2', message: 'is out of range: must be an integer from 3 to 10' };
 
@@ -51,14 +55,14 @@ export class LayoutsController {
     operationId: 'adviseLayout',
     summary: 'Which layouts bear so much, the best one first. Nothing is issued or changed',
   })
-  @ApiBody({ type: AdviceRequest, examples: { needs: { value: exampleNeeds } } })
+  @ApiBody({ type: AdviceRequest, examples: { needs: { value: NEEDS } } })
   @ApiResponse({
     status: 200,
     description: 'Two or three; one that misses a need says so.',
     content: {
       'application/json': {
         schema: { type: 'array', items: { $ref: getSchemaPath(AdviceView) } },
-        example: exampleAdvice,
+        example: ADVICE,
       },
     },
   })

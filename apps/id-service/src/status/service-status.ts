@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { SnowflakeServiceStatus, WorkerGuarantee } from '@raindrop/nestjs';
-import { examplePlan } from '../layouts/layout-examples.js';
-import { PlanView } from '../layouts/plan-view.js';
+import { examplePlan } from '../layouts/layouts.js';
+import { PlanView } from '../layouts/layout-views.js';
 import { TYPES, type TimelineEvent } from './lease-timeline.js';
 
 /** Describes `TimelineEvent`. */

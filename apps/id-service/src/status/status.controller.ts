@@ -6,7 +6,7 @@ import type { ServiceConfig } from '../service-config.js';
 import { SERVICE_CONFIG } from '../service-config.token.js';
 import { ApiKeys } from '../http/api-keys.js';
 import { ApiCommonProblems } from '../http/api-problem.js';
-import { planOfLayout } from '../layouts/plan-of-layout.js';
+import { planOfLayout } from '../layouts/layouts.js';
 import { LeaseTimeline } from './lease-timeline.js';
 import { ServiceStatus } from './service-status.js';
 

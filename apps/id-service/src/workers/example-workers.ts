@@ -1,4 +1,4 @@
-import { examplePlan } from '../layouts/layout-examples.js';
+import { examplePlan } from '../layouts/layouts.js';
 
 /** What the API's description shows. */
 export const exampleWorkers = {

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { WorkerState } from '@raindrop/nestjs';
-import { examplePlan } from '../layouts/layout-examples.js';
+import { examplePlan } from '../layouts/layouts.js';
 
 const STATES: readonly WorkerState[] = ['held', 'free', 'expired', 'foreign', 'used-up', 'deleted'];
 

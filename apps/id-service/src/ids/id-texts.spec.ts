@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
+import { codecs, type CodecName } from '@raindrop/nestjs';
 import fc from 'fast-check';
-import { idsJson, idsJsonSize } from './ids-json.js';
+import { AnswerBuffers, idLines, idsJson, idsJsonSize } from './id-texts.js';
 
 const plainJson = (ids: readonly bigint[]): string => JSON.stringify({ ids: ids.map(String) });
 const written = (ids: BigInt64Array): string => idsJson(ids, Buffer.alloc(idsJsonSize(ids.length))).toString();
@@ -64,5 +66,39 @@ describe('idsJson', () => {
   it('reads a part of a larger array', () => {
     const ids = BigInt64Array.from({ length: 10 }, (_, index) => BigInt(index) + 123_456_789n);
     expect(written(ids.subarray(3, 6))).toBe(plainJson([...ids.subarray(3, 6)]));
+  });
+});
+
+describe('idLines', () => {
+  it.each(Object.keys(codecs) as CodecName[])('writes each ID as a line of JSON, in %s', (format) => {
+    const ids = Array.from({ length: 1_234 }, (_, index) => 30_094_321_512_251_392n + BigInt(index) * 2n);
+    const lines = idLines(BigInt64Array.from(ids), format).toString().split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.map((line) => codecs[format].decode(JSON.parse(line) as string))).toEqual(ids);
+  });
+});
+
+describe('AnswerBuffers', () => {
+  it('lends a buffer again when its response was sent, not before', () => {
+    const buffers = new AnswerBuffers(8, 2);
+    const response = new EventEmitter();
+    const first = buffers.for(response);
+    expect(first).toHaveLength(8);
+    expect(buffers.for(new EventEmitter())).not.toBe(first);
+    response.emit('close');
+    expect(buffers.for(new EventEmitter())).not.toBe(first);
+    response.emit('finish');
+    response.emit('finish');
+    expect(buffers.for(new EventEmitter())).toBe(first);
+    expect(buffers.for(new EventEmitter())).not.toBe(first);
+  });
+
+  it('keeps no more than it may', () => {
+    const buffers = new AnswerBuffers(8, 2);
+    const responses = Array.from({ length: 5 }, () => new EventEmitter());
+    const lent = new Set(responses.map((response) => buffers.for(response)));
+    for (const response of responses) response.emit('finish');
+    const again = responses.map(() => buffers.for(new EventEmitter()));
+    expect(again.filter((buffer) => lent.has(buffer))).toHaveLength(2);
   });
 });

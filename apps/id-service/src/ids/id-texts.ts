@@ -1,16 +1,73 @@
+import type { EventEmitter } from 'node:events';
 import { endianness } from 'node:os';
+import { codecs, type CodecName } from '@raindrop/nestjs';
 
 /** Where a 64-bit cell, seen as two 32-bit words, has its lower one. */
 const LOW = endianness() === 'LE' ? 0 : 1;
 const HIGH = 1 - LOW;
 
 /** The most bytes that one ID takes. */
-export const LONGEST_ENTRY = '"9223372036854775807",'.length;
+const LONGEST_ENTRY = '"9223372036854775807",'.length;
 
 /** The texts `0000` to `9999`, each as one 32-bit word. */
 const TAILS = Int32Array.from({ length: 10_000 }, (_, tail) =>
   Buffer.from(String(tail).padStart(4, '0')).readInt32LE(),
 );
+
+const START = '{"ids":[';
+
+/**
+ * `{"ids":["…","…"]}` with the IDs (of which there is one at least) in decimal.
+ *
+ * @param json what to write into, {@link idsJsonSize} long at least
+ * @returns the part that was written
+ */
+export function idsJson(ids: BigInt64Array, json: Buffer): Buffer {
+  const end = writeIdEntries(ids, json, json.write(START, 'latin1'), ',');
+  // Over the last entry's comma.
+  return json.subarray(0, end - 1 + json.write(']}', end - 1, 'latin1'));
+}
+
+/** The most bytes that the JSON of so many IDs takes. */
+export function idsJsonSize(count: number): number {
+  return START.length + count * LONGEST_ENTRY + 1;
+}
+
+/** Each ID as a line of JSON: `"…"\n`. No format writes a character that JSON would escape. */
+export function idLines(ids: BigInt64Array, format: CodecName): Buffer {
+  if (format === 'decimal') {
+    const lines = Buffer.allocUnsafe(ids.length * LONGEST_ENTRY);
+    return lines.subarray(0, writeIdEntries(ids, lines, 0, '\n'));
+  }
+  let lines = '';
+  for (const id of ids) lines += `"${codecs[format].encode(id)}"\n`;
+  return Buffer.from(lines, 'latin1');
+}
+
+/**
+ * Memory for answers of one size, used again and again: with new memory for each, 1,000 IDs take a third longer. At most
+ * `most` buffers are kept.
+ */
+export class AnswerBuffers {
+  private readonly free: Buffer[] = [];
+
+  constructor(
+    readonly size: number,
+    private readonly most: number,
+  ) {}
+
+  /**
+   * A buffer that serves no other answer until the system has taken over all of this response. After a response that
+   * broke off it serves none.
+   */
+  for(response: EventEmitter): Buffer {
+    const buffer = this.free.pop() ?? Buffer.allocUnsafeSlow(this.size);
+    response.once('finish', () => {
+      if (this.free.length < this.most) this.free.push(buffer);
+    });
+    return buffer;
+  }
+}
 
 /**
  * Writes `"…"` for each ID, in decimal, with the end (one character) after each, without making a text of each: those
@@ -20,7 +77,7 @@ const TAILS = Int32Array.from({ length: 10_000 }, (_, tail) =>
  * @param target with room for {@link LONGEST_ENTRY} bytes an ID from `at` on
  * @returns where it stopped
  */
-export function writeIdEntries(ids: BigInt64Array, target: Buffer, at: number, end: ',' | '\n'): number {
+function writeIdEntries(ids: BigInt64Array, target: Buffer, at: number, end: ',' | '\n'): number {
   const words = new Int32Array(ids.buffer, ids.byteOffset, ids.length * 2);
   const view = new DataView(target.buffer, target.byteOffset, target.length);
   let to = at;

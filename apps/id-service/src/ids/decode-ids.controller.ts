@@ -1,15 +1,29 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { CodecName, FieldRole, Layout, ParsedId } from '@raindrop/nestjs';
-import { IsIn, IsOptional } from 'class-validator';
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  codecs,
+  IdService,
+  parseId,
+  type CodecName,
+  type FieldRole,
+  type Layout,
+  type ParsedId,
+} from '@raindrop/nestjs';
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
-import { examplePlan } from '../layouts/layout-examples.js';
-import { PRESET_NAMES, type PresetName } from '../layouts/named-presets.js';
-import { EXAMPLE } from './example-ids.js';
-import { IdFormat } from './id-format.js';
+import { IsIn, IsOptional } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { ApiCommonProblems, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
+import { ApiKeys } from '../http/api-keys.js';
+import { examplePlan, namedPresets, PRESET_NAMES, type PresetName } from '../layouts/layouts.js';
+import { WorkersService } from '../workers/workers.service.js';
+import { EXAMPLE, EXAMPLE_IDS } from './example-ids.js';
+
+const FORMATS = Object.keys(codecs) as CodecName[];
 
 /** The query of GET /v1/ids/:id. */
 export class DecodeIdQuery {
-  @IdFormat()
+  @ApiPropertyOptional({ enum: FORMATS, default: 'decimal', description: 'How IDs are written.' })
+  @IsIn(FORMATS, { message: `format must be one of ${FORMATS.join(', ')}` })
   readonly format: CodecName = 'decimal';
 
   @ApiPropertyOptional({ enum: PRESET_NAMES, description: "Whose layout it is; without it, this service's." })
@@ -74,7 +88,44 @@ export class DecodedId {
   readonly holder?: string | null;
 }
 
-export function viewParsedId(parsed: ParsedId, layout: Layout): DecodedId {
+@ApiTags('ids')
+@ApiCommonProblems()
+@Controller('v1/ids')
+export class DecodeIdsController {
+  constructor(
+    private readonly ids: IdService,
+    private readonly keys: ApiKeys,
+    private readonly workers: WorkersService,
+  ) {}
+
+  @Get(':id')
+  @ApiOperation({ operationId: 'decodeId', summary: 'Take an ID apart' })
+  @ApiOptionalKey()
+  @ApiParam({ name: 'id', type: String, example: EXAMPLE_IDS[1] })
+  @ApiResponse({ status: 200, type: DecodedId })
+  @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, none of them a leading 0.')
+  @ApiProblem(401, 'API_KEY_REQUIRED', 'An API key is required: Authorization: Bearer <key>, or X-API-Key.', {
+    description: 'For a wrong key; none is needed.',
+  })
+  async decode(
+    @Param('id') id: string,
+    @Query() { format, preset }: DecodeIdQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<DecodedId> {
+    const maySeeHolder = this.keys.areShownBy(request.headers);
+    const layout = preset === undefined ? this.ids.layout : namedPresets[preset];
+    const decoded = viewParsedId(parsed(layout, id, format), layout);
+    if (!maySeeHolder || preset !== undefined) return decoded;
+    return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
+  }
+}
+
+/** An unsigned ID of 64 bits has no other form than decimal. */
+function parsed(layout: Layout, id: string, format: CodecName): ParsedId {
+  return parseId(layout, format === 'decimal' ? id : codecs[format].decode(id));
+}
+
+function viewParsedId(parsed: ParsedId, layout: Layout): DecodedId {
   const { id, time, tick, workerId, clockBack, sequence, endBits } = parsed;
   return {
     ...{ id: id.toString(), time: time.toISOString(), tick, workerId, clockBack, sequence, endBits },
