@@ -84,8 +84,9 @@ export function idRoutes(
       const answer = atOnce(asked, reply) ?? (await underWay.during(asked.count, () => inTurns(asked, reply)));
       return reply.code(201).header('content-type', JSON_TYPE).send(answer);
     });
-    server.post('/v1/ids/stream', async (request, reply) => {
-      const stream = await streams.open(read(request, STREAM), clientAddress(request), request.raw.socket);
+    // Fastify sends the head with the first lines: a stream that fails before them is answered as any other error.
+    server.post('/v1/ids/stream', (request, reply) => {
+      const stream = streams.open(read(request, STREAM), clientAddress(request), request.raw.socket);
       return reply.code(201).header('content-type', NDJSON).send(stream);
     });
     done();

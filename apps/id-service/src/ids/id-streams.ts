@@ -66,26 +66,23 @@ export class IdStreams {
     this.pace = new StreamPace((planOfLayout(ids.layout).idsPerSecond * SHARE) / 1_000);
   }
 
-  /**
-   * {@link lines} as a stream. The first ones are made before there is one, so that a failure at the start can still
-   * become an answer of its own; a later failure becomes the last line.
-   * @throws what {@link lines} throws at first
-   */
-  async open(request: IdsRequest, address: string, socket: Socket): Promise<Readable> {
+  /** {@link lines} as a stream. It fails when the first ones cannot be made; a later failure becomes its last line. */
+  open(request: IdsRequest, address: string, socket: Socket): Readable {
     const lines = this.lines(request, address, socket);
-    const first = await lines.next();
     const lastLine = (error: unknown): string => this.lastLine(error);
     async function* all(): AsyncGenerator<Buffer | string> {
+      let hasBegun = false;
       try {
-        if (first.done !== true) yield first.value;
-        yield* lines;
+        for await (const slice of lines) {
+          hasBegun = true;
+          yield slice;
+        }
       } catch (error) {
+        if (!hasBegun) throw error;
         yield lastLine(error);
       }
     }
-    const stream = Readable.from(all(), { objectMode: false, highWaterMark: AT_HAND_BYTES });
-    // A stream that nobody began to read does not end what it is made of.
-    return stream.once('close', () => void lines.return(undefined).catch(() => undefined));
+    return Readable.from(all(), { objectMode: false, highWaterMark: AT_HAND_BYTES });
   }
 
   /**

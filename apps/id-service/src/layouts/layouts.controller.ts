@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   adviseLayout,
   ConfigurationError,
@@ -28,7 +28,6 @@ const NO_NEED = { option: 'processes', given: '0', message: 'is out of range: mu
 
 @ApiTags('layouts')
 @ApiCommonProblems()
-@ApiExtraModels(PlanView, NamedPlan, AdviceView)
 @Controller('v1')
 export class LayoutsController {
   @Post('layouts/plan')
@@ -38,11 +37,7 @@ export class LayoutsController {
     summary: 'What a layout comes to: lifetime, capacity, warnings. Nothing is issued or changed',
   })
   @ApiBody({ type: LayoutRequest, examples: { service: { value: exampleOptions } } })
-  @ApiResponse({
-    status: 200,
-    description: PLAN_DESCRIPTION,
-    content: { 'application/json': { schema: { $ref: getSchemaPath(PlanView) }, example: examplePlan } },
-  })
+  @ApiResponse({ status: 200, description: PLAN_DESCRIPTION, type: PlanView, example: examplePlan })
   @ApiProblem(400, 'CONFIGURATION', `workIdLength ${WRONG.message}`, { fields: { problems: [WRONG] } })
   @ApiBodyProblems()
   plan(@Body() options: object): LayoutPlan {
@@ -57,14 +52,8 @@ export class LayoutsController {
   })
   @ApiBody({ type: AdviceRequest, examples: { needs: { value: NEEDS } } })
   @ApiResponse({
-    status: 200,
-    description: 'Two or three; one that misses a need says so.',
-    content: {
-      'application/json': {
-        schema: { type: 'array', items: { $ref: getSchemaPath(AdviceView) } },
-        example: ADVICE,
-      },
-    },
+    ...{ status: 200, description: 'Two or three; one that misses a need says so.' },
+    ...{ type: [AdviceView], example: ADVICE },
   })
   @ApiProblem(400, 'CONFIGURATION', `processes ${NO_NEED.message}`, { fields: { problems: [NO_NEED] } })
   @ApiBodyProblems()
@@ -75,14 +64,8 @@ export class LayoutsController {
   @Get('presets')
   @ApiOperation({ operationId: 'listPresets', summary: 'The layouts of other systems, as plans' })
   @ApiResponse({
-    status: 200,
-    description: PLAN_DESCRIPTION,
-    content: {
-      'application/json': {
-        schema: { type: 'array', items: { $ref: getSchemaPath(NamedPlan) } },
-        example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
-      },
-    },
+    ...{ status: 200, description: PLAN_DESCRIPTION },
+    ...{ type: [NamedPlan], example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }] },
   })
   presets(): { name: PresetName; plan: LayoutPlan }[] {
     return PRESET_NAMES.map((name) => ({ name, plan: planOfLayout(namedPresets[name]) }));
