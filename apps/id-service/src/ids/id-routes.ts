@@ -79,15 +79,19 @@ export function idRoutes(
 
   return (server, _options, done) => {
     server.setErrorHandler((error, request, reply) => problems.answer(adapter.mapException(error), request, reply));
-    server.post('/v1/ids', async (request, reply) => {
+    server.post('/v1/ids', (request, reply) => {
       const asked = read(request, BATCH);
-      const answer = atOnce(asked, reply) ?? (await underWay.during(asked.count, () => inTurns(asked, reply)));
-      return reply.code(201).header('content-type', JSON_TYPE).send(answer);
+      void reply.code(201).header('content-type', JSON_TYPE);
+      const answer = atOnce(asked, reply);
+      if (answer === undefined) return underWay.during(asked.count, () => inTurns(asked, reply));
+      // No promise for the usual answer.
+      void reply.send(answer);
+      return undefined;
     });
     // Fastify sends the head with the first lines: a stream that fails before them is answered as any other error.
     server.post('/v1/ids/stream', (request, reply) => {
       const stream = streams.open(read(request, STREAM), clientAddress(request), request.raw.socket);
-      return reply.code(201).header('content-type', NDJSON).send(stream);
+      void reply.code(201).header('content-type', NDJSON).send(stream);
     });
     done();
   };
@@ -102,9 +106,10 @@ type Query = Readonly<Record<string, string | undefined>>;
 /** @throws ProblemException 400 that says what is legal for each parameter that is wrong, and names the first ten unknown ones */
 function readQuery(query: Query, range: typeof BATCH): IdsRequest {
   const { count = String(range.usual), code, format = 'decimal', ...others } = query;
-  const wrong = Object.keys(others)
-    .slice(0, 10)
-    .map((name) => `${JSON.stringify(name.slice(0, 48))} is not known here; legal: count, code, format`);
+  const unknown = Object.keys(others).slice(0, 10);
+  const wrong = unknown.map(
+    (name) => `${JSON.stringify(name.slice(0, 48))} is not known here; legal: count, code, format`,
+  );
   // Not Number() alone: it would take '', ' 5 ', '1e3' and '0x10'.
   const isInRange = /^\d{1,9}$/.test(count) && Number(count) >= 1 && Number(count) <= range.most;
   if (!isInRange) wrong.push(LEGAL.count(range));
