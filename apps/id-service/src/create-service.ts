@@ -10,7 +10,7 @@ import { clientErrors, demandOneHost, refuseExpectations } from './http/client-e
 import { demandApiKeys } from './http/demand-api-keys.js';
 import { InputPipe } from './http/input-pipe.js';
 import { closeWhenEnding } from './http/close-when-ending.js';
-import { readJsonBodies, USUAL_BODY_BYTES } from './http/json-bodies.js';
+import { readJsonBodies } from './http/json-bodies.js';
 import { knownMethods } from './http/known-methods.js';
 import { limitRates } from './http/limit-rates.js';
 import { nameRemoteAnswers } from './http/name-remote-answers.js';
@@ -24,6 +24,9 @@ import { servePage } from './page/serve-page.js';
 
 /** Long rubbish in place of an ID shall be answered with a 400 like short rubbish, not with a 404. */
 const MAX_PARAMETER_LENGTH = 16_384;
+
+/** Every body fits easily. */
+const LONGEST_BODY_BYTES = 4_096;
 
 /** A connection on which nothing has moved for so long is cut off, unless it only waits for a request. */
 const STANDSTILL_MS = 30_000;
@@ -39,7 +42,7 @@ export async function createService(config: ServiceConfig): Promise<NestFastifyA
   const { docsUrl, trustProxy } = config;
   const headers = await securityHeaders();
   const adapter: FastifyAdapter = new FastifyAdapter({
-    bodyLimit: Math.min(USUAL_BODY_BYTES, config.bodyLimitBytes),
+    bodyLimit: LONGEST_BODY_BYTES,
     trustProxy: trustProxy > 0 ? (_address, hop) => hop < trustProxy : false,
     // The worker id is given back after the last answer: who is still connected is served as well as ever.
     return503OnClosing: false,
@@ -59,7 +62,7 @@ export async function createService(config: ServiceConfig): Promise<NestFastifyA
     bodyParser: false,
     logger: new ServiceLogger(config.logFormat),
   });
-  readJsonBodies(adapter, config.bodyLimitBytes);
+  readJsonBodies(adapter);
   app.useGlobalPipes(new InputPipe());
   app.useGlobalFilters(problems);
   boundReaders(app, trustProxy > 0);

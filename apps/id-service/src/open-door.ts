@@ -4,7 +4,7 @@ import type { ServiceConfig } from './service-config.js';
 export function openDoorWarning({ host, apiKeysFor }: Pick<ServiceConfig, 'host' | 'apiKeysFor'>): string | undefined {
   if (apiKeysFor === 'all' || (host !== '0.0.0.0' && !/^[0:]+$/.test(host))) return undefined;
   return (
-    `HOST=${host}: the service listens on every network of this host, and everybody there may issue IDs and read ` +
-    'orders. API_KEYS with API_KEYS_FOR=all asks for a key; a NetworkPolicy or a firewall keeps others out.'
+    `HOST=${host}: the service listens on every network of this host, and everybody there may issue IDs. ` +
+    'API_KEYS with API_KEYS_FOR=all asks for a key; a NetworkPolicy or a firewall keeps others out.'
   );
 }

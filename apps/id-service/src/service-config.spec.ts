@@ -8,7 +8,6 @@ const DEFAULTS = {
     workersApiKeys: [],
     apiKeysFor: 'workers',
     rateLimit: 0,
-    bodyLimitBytes: 32_768,
   },
   ...{ trustProxy: 0, drainMs: 1_500, allowedHosts: [], knownCodes: [], logFormat: 'text', docsUrl: undefined },
 };
@@ -37,7 +36,6 @@ describe('readServiceConfig', () => {
         WORKERS_API_KEYS: 'workers-key-0123456789',
         API_KEYS_FOR: 'all',
         RATE_LIMIT: '600',
-        BODY_LIMIT_KB: '16',
         TRUST_PROXY: '1',
         DRAIN_MS: '5000',
         ALLOWED_HOSTS: 'ids.example, ids',
@@ -53,7 +51,7 @@ describe('readServiceConfig', () => {
       leaseMs: 30_000,
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
       workersApiKeys: ['workers-key-0123456789'],
-      ...{ apiKeysFor: 'all', rateLimit: 600, bodyLimitBytes: 16_384, trustProxy: 1 },
+      ...{ apiKeysFor: 'all', rateLimit: 600, trustProxy: 1 },
       ...{ allowedHosts: ['ids.example', 'ids'], knownCodes: ['order', 'invoice 2'] },
       ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
     });
@@ -79,8 +77,6 @@ describe('readServiceConfig', () => {
     [{ API_KEYS_FOR: 'all' }, 'API_KEYS', 'because API_KEYS_FOR is all'],
     [{ API_KEYS_FOR: 'none' }, 'API_KEYS_FOR', 'workers, all'],
     [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT', '0 to 10000000'],
-    [{ BODY_LIMIT_KB: '0' }, 'BODY_LIMIT_KB', '1 to 32'],
-    [{ BODY_LIMIT_KB: '33' }, 'BODY_LIMIT_KB', '1 to 32'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY', '0 to 10'],
     [{ DRAIN_MS: '600001' }, 'DRAIN_MS', '0 to 600000'],
     [{ ALLOWED_HOSTS: 'ids.example:3000' }, 'ALLOWED_HOSTS', 'without port'],

@@ -18,8 +18,6 @@ export interface ServiceConfig {
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
   readonly rateLimit: number;
-  /** Of an order; other bodies are never longer than 4 KiB. */
-  readonly bodyLimitBytes: number;
   /** How many proxies in front are believed when they say whose request it is. */
   readonly trustProxy: number;
   /** Under which names the service is reached; without any, under any name unless it listens on a loopback address. */
@@ -71,7 +69,6 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     workersApiKeys: reader.secrets('WORKERS_API_KEYS'),
     apiKeysFor: reader.oneOf('API_KEYS_FOR', ['workers', 'all'], 'workers'),
     rateLimit: reader.integer('RATE_LIMIT', 0, [0, 10_000_000], 'requests a minute and address; 0 for any number'),
-    bodyLimitBytes: reader.integer('BODY_LIMIT_KB', 32, [1, 32], 'the largest order, in units of 1,024 bytes') * 1_024,
     trustProxy: reader.integer('TRUST_PROXY', 0, [0, 10], 'how many proxies are in front'),
     allowedHosts: reader.list('ALLOWED_HOSTS', HOST_NAME),
     knownCodes: reader.list('KNOWN_CODES', CODE),

@@ -24,9 +24,6 @@ import { ServiceMetrics } from './metrics/service-metrics.js';
 import { BusinessNumbersService } from './numbers/business-numbers.service.js';
 import { NUMBER_CODES, NUMBERS } from './numbers/number-codes.js';
 import { NumbersController } from './numbers/numbers.controller.js';
-import { Order } from './database/order.entity.js';
-import { OrdersController } from './orders/orders.controller.js';
-import { OrdersService } from './orders/orders.service.js';
 import { LeaseTimeline } from './status/lease-timeline.js';
 import { StatusController } from './status/status.controller.js';
 import { WorkersController } from './workers/workers.controller.js';
@@ -43,7 +40,6 @@ export class ServiceModule {
           useFactory: () => ({ ...dataSourceOptions(config.database), retryAttempts: 0, toRetry: () => false }),
           dataSourceFactory: (options) => openDatabase(options!),
         }),
-        TypeOrmModule.forFeature([Order]),
         RaindropModule.forRoot(snowflakeOptions(config)),
         RaindropModule.forRoot({
           name: NUMBERS,
@@ -56,7 +52,7 @@ export class ServiceModule {
       ],
       controllers: [
         ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],
-        ...[OrdersController, HealthController, MetricsController],
+        ...[HealthController, MetricsController],
       ],
       providers: [
         { provide: SERVICE_CONFIG, useValue: config },
@@ -71,7 +67,6 @@ export class ServiceModule {
           LeaseTimeline,
           WorkersService,
           ServiceMetrics,
-          OrdersService,
           BusinessNumbersService,
         ],
         ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],

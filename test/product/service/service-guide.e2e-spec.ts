@@ -20,6 +20,7 @@ function outline(value: unknown): unknown {
     );
   }
   if (/^urn:uuid:/.test(String(value))) return expect.stringMatching(/^urn:uuid:[\da-f-]{36}$/);
+  if (/^INV-\d{4}-\d{6}$/.test(String(value))) return expect.stringMatching(/^INV-\d{4}-000001$/);
   return /^3007\d{13}$/.test(String(value)) ? expect.stringMatching(/^\d{17,19}$/) : value;
 }
 
@@ -48,12 +49,11 @@ describe('docs/service.md', () => {
     const read = [...source.matchAll(/reader\s*\.(?:integer|oneOf|text|list|secrets|webAddress)\(\s*'([A-Z_]+)'/g)];
     const listed = [...GUIDE.matchAll(/^\| `([A-Z_]+)` \|/gm)];
     expect(listed.map(([, name]) => name).sort()).toEqual(read.map(([, name]) => name).sort());
-    expect(listed).toHaveLength(17);
+    expect(listed).toHaveLength(16);
   });
 
   it('has every endpoint of the API', async () => {
     const { paths } = (await (await fetch(`${service.url}/docs-json`)).json()) as { paths: Record<string, object> };
-    for (const path of Object.keys(paths))
-      expect(GUIDE).toContain(path.replace(/\{(\w+)\}/, ':$1').replace(/^(\/v1\/orders)\/:id$/, '$1'));
+    for (const path of Object.keys(paths)) expect(GUIDE).toContain(path.replace(/\{(\w+)\}/, ':$1'));
   });
 });

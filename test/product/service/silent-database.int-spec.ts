@@ -23,9 +23,8 @@ interface Route {
 
 const AWAY = ['DATABASE_UNAVAILABLE'];
 const ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/v1/orders', body: { customer: 'Ada', items: [{ sku: 'tea', quantity: 1 }] }, says: AWAY },
-  { method: 'GET', path: '/v1/orders', says: AWAY },
   { method: 'POST', path: '/v1/business-numbers', body: { series: 'invoice' }, says: AWAY },
+  { method: 'POST', path: '/v1/business-numbers', body: { series: 'credit-note', tenant: 'acme' }, says: AWAY },
   { method: 'POST', path: '/v1/numbers/order?count=10000', says: ['WAIT_TIMEOUT'], hasMemory: true },
   { method: 'GET', path: '/v1/workers', says: ['DATABASE_CALL_FAILED'], hasMemory: true },
 ];

@@ -4,11 +4,8 @@ import { ApiKeys } from './api-keys.js';
 /** POST, but it only calculates. */
 const CHANGES_NOTHING = new Set(['/v1/layouts/plan', '/v1/layouts/advice']);
 
-/** What is read there belongs to customers. */
-const PRIVATE = /^\/v1\/orders(\/|$)/;
-
 /**
- * With `API_KEYS_FOR=all` asks every call that changes something, or shows orders, for its key. A hook and no guard, because some answers
+ * With `API_KEYS_FOR=all` asks every call that changes something for its key. A hook and no guard, because some answers
  * never reach Nest's routes; and none at all otherwise, because it would cost every request a little.
  */
 export function demandApiKeys(app: NestFastifyApplication): void {
@@ -18,7 +15,7 @@ export function demandApiKeys(app: NestFastifyApplication): void {
   server.addHook('onRequest', (request, _reply, done) => {
     const route = request.routeOptions.url ?? '';
     const changes = request.method === 'POST' && route.startsWith('/v1/') && !CHANGES_NOTHING.has(route);
-    if (!changes && !PRIVATE.test(route)) return done();
+    if (!changes) return done();
     try {
       keys.demand(request.headers);
       done();

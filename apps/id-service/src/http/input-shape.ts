@@ -1,11 +1,9 @@
 import { ProblemException } from '../problems/problem.exception.js';
 
-/** No further than this is anything looked at that a client sends. The largest of ours, an order, is 3 deep. */
+/** No further than this is anything looked at that a client sends. The deepest of ours is 2 deep. */
 const DEEPEST = 32;
 const MOST_MEMBERS = 64;
-/** More than an order may have, so that its own rule can say how many that are. */
 const MOST_ELEMENTS = 128;
-/** An order of 100 items has 303. */
 const MOST_VALUES = 512;
 
 /**

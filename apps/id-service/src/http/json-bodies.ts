@@ -2,14 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ProblemException } from '../problems/problem.exception.js';
 
-/** Everything but an order fits easily. */
-export const USUAL_BODY_BYTES = 4_096;
-
-/**
- * Lets bodies be JSON in UTF-8 and nothing else, which no form of another site can send, and orders, which may have a
- * hundred items, be longer than others. Routes are meant that are added later.
- */
-export function readJsonBodies(adapter: FastifyAdapter, orderBytes: number): void {
+/** Lets bodies be JSON in UTF-8 and nothing else, which no form of another site can send. */
+export function readJsonBodies(adapter: FastifyAdapter): void {
   const server = adapter.getInstance();
   const parse = server.getDefaultJsonParser('error', 'error');
   server.removeAllContentTypeParsers();
@@ -17,8 +11,5 @@ export function readJsonBodies(adapter: FastifyAdapter, orderBytes: number): voi
     if (isUtf8(body)) return void parse(request, body.toString(), done);
     const detail = 'The body is no UTF-8.';
     done(new ProblemException(400, { errorCode: 'BAD_REQUEST', detail }));
-  });
-  server.addHook('onRoute', (route) => {
-    if (route.url === '/v1/orders') route.bodyLimit = orderBytes;
   });
 }

@@ -76,7 +76,7 @@ describe('problemOf', () => {
     const told = { errorCode: 'CLOSED', detail: 'retold' };
     expect(typeOf(new ProblemException(400, told, new ClosedError()))).toBe('https://docs.example/errors.md#closed');
     // Not described there: nothing but the status.
-    expect(typeOf(new ProblemException(404, { errorCode: 'ORDER_NOT_FOUND', detail: 'none' }))).toBe('about:blank');
+    expect(typeOf(new ProblemException(404, { errorCode: 'WORKERS_NOT_SHOWN', detail: 'none' }))).toBe('about:blank');
     expect(typeOf(new NotFoundException())).toBe('about:blank');
   });
 });
