@@ -1,8 +1,7 @@
 import { nameDatabase, readDatabaseUrl, type ServiceDatabase } from './database-url.js';
 
 describe('readDatabaseUrl', () => {
-  it.each<[string | undefined, ServiceDatabase]>([
-    [undefined, { type: 'better-sqlite3', database: 'data/raindrop.sqlite' }],
+  it.each<[string, ServiceDatabase]>([
     ['sqlite:a/b.sqlite', { type: 'better-sqlite3', database: 'a/b.sqlite' }],
     ['sqlite:///var/a.sqlite', { type: 'better-sqlite3', database: '/var/a.sqlite' }],
     ['mysql://u:p@h:3307/d', { type: 'mysql', url: 'mysql://u:p@h:3307/d' }],
@@ -16,7 +15,7 @@ describe('readDatabaseUrl', () => {
   it.each(['', 'localhost', 'redis://h/1', 'mysql://h', 'mysql://h/', 'mysql:///d', 'postgres://h/a/b', 'sqlite:'])(
     'says what is legal in place of %j',
     (given) => {
-      expect(readDatabaseUrl(given)).toMatch(/must be mysql:\/\/, mariadb:\/\/ or postgres:\/\//);
+      expect(() => readDatabaseUrl(given)).toThrow(/must be mysql:\/\/, mariadb:\/\/ or postgres:\/\//);
     },
   );
 });

@@ -9,14 +9,19 @@ const LEGAL =
   'must be mysql://, mariadb:// or postgres:// followed by user:password@host:port/database, or sqlite:path/to/file; ' +
   'when it is not set, the service keeps its data in the file data/raindrop.sqlite';
 
-/** Reads DATABASE_URL; the answer to a wrong one is a text that says what is legal. */
-export function readDatabaseUrl(given: string | undefined): ServiceDatabase | string {
-  if (given === undefined) return { type: 'better-sqlite3', database: 'data/raindrop.sqlite' };
+/** Where the service keeps its data when DATABASE_URL is not set. */
+export const DEFAULT_DATABASE: ServiceDatabase = { type: 'better-sqlite3', database: 'data/raindrop.sqlite' };
+
+/**
+ * Reads DATABASE_URL.
+ * @throws Error that says what is legal, without what was given
+ */
+export function readDatabaseUrl(given: string): ServiceDatabase {
   const database = databaseSettingsOf(given) as ServiceDatabase | undefined;
-  if (database === undefined) return LEGAL;
-  if (database.type === 'better-sqlite3') return database;
-  const { hostname, pathname } = new URL(database.url);
-  return hostname !== '' && /^\/[^/]+$/.test(pathname) ? database : LEGAL;
+  if (database?.type === 'better-sqlite3') return database;
+  const { hostname = '', pathname = '' } = database === undefined ? {} : new URL(database.url);
+  if (database === undefined || hostname === '' || !/^\/[^/]+$/.test(pathname)) throw new Error(LEGAL);
+  return database;
 }
 
 /** Which database it is, without user and password. */

@@ -1,17 +1,17 @@
 import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import type { ServiceConfig } from '../service-config.js';
-import { serviceLayout } from '../service-layout.js';
 
 /** As in the defaults: 10 s of 60. */
 const HEARTBEATS_IN_A_LEASE = 6;
 
 /** What the ID service is made with. Lease and heartbeat keep the proportion of the library's own. */
 export function snowflakeOptions({
+  layout,
   workers,
   leaseMs,
-}: Pick<ServiceConfig, 'workers' | 'leaseMs'>): SnowflakeModuleOptions {
+}: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>): SnowflakeModuleOptions {
   return {
-    ...serviceLayout,
+    ...layout,
     serviceMinWorkId: workers.min,
     serviceMaxWorkId: workers.max,
     leaseMs,

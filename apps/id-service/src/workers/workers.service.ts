@@ -15,7 +15,7 @@ export class WorkersService {
   private last: { readonly at: number; readonly view: Promise<WorkersView> } | undefined;
 
   constructor(
-    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'workers' | 'leaseMs'>,
+    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>,
     private readonly dataSource: DataSource,
   ) {}
 
