@@ -7,15 +7,15 @@ describe('startLine', () => {
 
   it('says worker, layout, expiry and where to click', () => {
     expect(startLine(ids, { workers }, { address: '127.0.0.1', port: 3_000 })).toBe(
-      'Raindrop: worker 17 of 1..64, layout some-layout; IDs until 2298-03-16; click http://127.0.0.1:3000/docs',
+      'Raindrop: worker 17 of 1..64, layout some-layout; IDs until 2298-03-16; click http://127.0.0.1:3000/',
     );
   });
 
   it.each([
-    ['0.0.0.0', 'http://127.0.0.1:80/docs'],
-    ['::', 'http://127.0.0.1:80/docs'],
-    ['::1', 'http://[::1]:80/docs'],
-    ['192.168.1.2', 'http://192.168.1.2:80/docs'],
+    ['0.0.0.0', 'http://127.0.0.1:80/'],
+    ['::', 'http://127.0.0.1:80/'],
+    ['::1', 'http://[::1]:80/'],
+    ['192.168.1.2', 'http://192.168.1.2:80/'],
   ])('makes an address of %s that can be clicked', (address, url) => {
     expect(startLine(ids, { workers }, { address, port: 80 })).toContain(`click ${url}`);
   });

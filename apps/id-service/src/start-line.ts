@@ -14,7 +14,7 @@ export function startLine(
   const until = layout.expiresAt?.toISOString().slice(0, 10) ?? 'beyond the calendar';
   return (
     `Raindrop: worker ${workerId} of ${workers.min}..${workers.max}, layout ${layout.fingerprint}; ` +
-    `IDs until ${until}; click ${urlOf(address)}/docs`
+    `IDs until ${until}; click ${urlOf(address)}/`
   );
 }
 

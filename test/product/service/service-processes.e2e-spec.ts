@@ -82,7 +82,7 @@ describe.each(databaseKinds)('Processes of the ID service on %s', (kind) => {
 
 /** All that is printed: worker, layout, expiry and where to click. */
 const LINE =
-  /^Raindrop: worker \d+ of 1\.\.64, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/docs\n$/;
+  /^Raindrop: worker \d+ of 1\.\.64, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/\n$/;
 
 describe('An ID service process that cannot start', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { Logger, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InvalidCodeError, NotReadyError, type RaindropError } from '@raindrop/nestjs';
 import { ProblemFilter } from './problem.filter.js';
@@ -40,5 +40,21 @@ describe('ProblemFilter', () => {
     await adapter.inject('/code');
     await adapter.close();
     expect(logged).toEqual([expect.stringContaining(`NOT_READY at GET /ids, ${first.instance}: `)]);
+  });
+
+  it('answers 404 where a file of the page is gone, and 405 for a method that its address does not know', async () => {
+    const adapter = new FastifyAdapter();
+    const server = adapter.getInstance();
+    const filter = new ProblemFilter(undefined, () => ['GET', 'HEAD']);
+    server.get('/style.css', (_request, reply) => reply.callNotFound());
+    server.setNotFoundHandler((request, reply) => filter.answer(new NotFoundException('gone'), request, reply));
+    const [gone, wrong] = [
+      await adapter.inject('/style.css'),
+      await adapter.inject({ method: 'PUT', url: '/style.css' }),
+    ];
+    await adapter.close();
+    expect(gone.json()).toMatchObject({ status: 404, errorCode: 'NOT_FOUND', detail: 'gone' });
+    expect(wrong.json()).toMatchObject({ status: 405, errorCode: 'METHOD_NOT_ALLOWED' });
+    expect([gone.headers['allow'], wrong.headers['allow']]).toEqual([undefined, 'GET, HEAD']);
   });
 });

@@ -30,7 +30,9 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
   answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = isEndOfConnection(thrown, request, reply) ? connectionClosed() : thrown;
     const legal = error instanceof NotFoundException && request.is404 ? this.methodsAt(request.url) : [];
-    const problem = occurrenceOf(legal.length > 0 ? methodNotAllowed(request.method, legal) : error, this.docsUrl);
+    // A file of the page that is gone is not found, although GET is right there.
+    const isWrongMethod = legal.length > 0 && !legal.includes(request.method);
+    const problem = occurrenceOf(isWrongMethod ? methodNotAllowed(request.method, legal) : error, this.docsUrl);
     if (problem.status >= 500) this.log(error, problem, request);
     // The head of a stream is gone: what can be said has been said in it.
     if (reply.sent) return;
