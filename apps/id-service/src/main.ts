@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { ConfigurationError, IdService, RaindropError } from '@raindrop/nestjs';
 import { createService } from './create-service.js';
-import { nameDatabase } from './database/database-url.js';
+import { nameDatabase } from './database/open-database.js';
 import { readServiceConfig, type ServiceConfig } from './service-config.js';
-import { openDoorWarning } from './open-door.js';
-import { startLine } from './start-line.js';
+import { openDoorWarning, startLine } from './service-log.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

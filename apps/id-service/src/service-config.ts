@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError, showValue, type ConfigurationProblem } from '@raindrop/nestjs';
 import { customCleanEnv, makeExactValidator, str, type CleanedEnv, type ExactValidator } from 'envalid';
-import { DEFAULT_DATABASE, readDatabaseUrl, type ServiceDatabase } from './database/database-url.js';
+import { DEFAULT_DATABASE, readDatabaseUrl, type ServiceDatabase } from './database/open-database.js';
 import { readLayout, type ServiceLayout } from './service-layout.js';
+
+/** The {@link ServiceConfig}, for those that are injected. */
+export const SERVICE_CONFIG = Symbol('SERVICE_CONFIG');
 
 /** Everything that can be configured, from environment variables only. `docs/service.md` has the table. */
 export interface ServiceConfig {

@@ -1,6 +1,6 @@
 import { IdService } from '@raindrop/nestjs';
 import { createService } from '../../../apps/id-service/src/create-service.js';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/database-url.js';
+import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
 import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 

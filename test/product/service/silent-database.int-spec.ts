@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createService } from '../../../apps/id-service/src/create-service.js';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/database-url.js';
-import { ANSWER_MS, CONNECTION_MS } from '../../../apps/id-service/src/database/pool-limits.js';
+import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
+import { ANSWER_MS, CONNECTION_MS } from '../../../apps/id-service/src/database/open-database.js';
 import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
 import { FlakyProxy } from '../../support/proxies/flaky-proxy.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { IdService } from '@raindrop/nestjs';
-import { networkOf } from '../connections/network-of.js';
+import { networkOf } from '../connections/client-address.js';
 import { Drain } from '../drain.js';
-import { LogRepeats } from '../problems/log-repeats.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { LogRepeats } from '../service-log.js';
+import { ProblemException } from '../problems/problem.js';
 import { planOfLayout } from '../layouts/plan-of-layout.js';
 import { connectionClosed } from './gone-signal.js';
 import { idLines, type IdLinesRequest } from './id-lines.js';

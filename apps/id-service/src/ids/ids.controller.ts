@@ -10,15 +10,15 @@ import {
   IdService,
 } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SERVICE_CONFIG } from '../service-config.token.js';
+import { SERVICE_CONFIG } from '../service-config.js';
 import type { ServiceConfig } from '../service-config.js';
 import { Drain } from '../drain.js';
 import { ApiCommonProblems, ApiKeyProblem, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
 import { ApiKeys, keyIn } from '../http/api-keys.js';
-import { clientAddress } from '../http/client-address.js';
-import { StrangersNames } from '../http/strangers-names.js';
-import { occurrenceOf } from '../problems/problem-of.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { clientAddress } from '../connections/client-address.js';
+import { StrangersNames } from '../http/new-names.js';
+import { occurrenceOf } from '../problems/problem.js';
+import { ProblemException } from '../problems/problem.js';
 import { namedPresets } from '../layouts/named-presets.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { DecodedId, DecodeIdQuery, viewParsedId } from './decoded-id.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RaindropError, IdService } from '@raindrop/nestjs';
-import { StrangersNames } from '../http/strangers-names.js';
+import { StrangersNames } from '../http/new-names.js';
 import { AnswerBuffers } from './answer-buffers.js';
 import { idsJson, idsJsonSize } from './ids-json.js';
 

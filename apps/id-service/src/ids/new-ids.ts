@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { CodecName } from '@raindrop/nestjs';
 import { IsOptional, IsString, Length } from 'class-validator';
-import { QueryInteger } from '../http/query-integer.js';
+import { QueryInteger } from '../http/inputs.js';
 import { EXAMPLE_IDS } from './example-ids.js';
 import { IdFormat } from './id-format.js';
 

@@ -10,7 +10,7 @@ import {
   type LayoutPlan,
 } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { ProblemException } from '../problems/problem.js';
 import { AdviceRequest, AdviceView, exampleAdvice, exampleNeeds } from './advice-view.js';
 import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
 import { LayoutRequest } from './layout-request.js';

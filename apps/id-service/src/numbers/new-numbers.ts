@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { QueryInteger } from '../http/query-integer.js';
+import { QueryInteger } from '../http/inputs.js';
 import { NUMBER_CODES, type NumberCode } from './number-codes.js';
 
 const COUNT = { min: 1, max: 10_000, default: 1 };

@@ -1,4 +1,4 @@
-import { nameDatabase, readDatabaseUrl, type ServiceDatabase } from './database-url.js';
+import { nameDatabase, readDatabaseUrl, type ServiceDatabase } from './open-database.js';
 
 describe('readDatabaseUrl', () => {
   it.each<[string, ServiceDatabase]>([

@@ -12,8 +12,8 @@ import {
   WaitTimeoutError,
 } from '@raindrop/nestjs';
 import { QueryFailedError } from 'typeorm';
-import { ProblemException } from './problem.exception.js';
-import { problemOf } from './problem-of.js';
+import { ProblemException } from './problem.js';
+import { problemOf } from './problem.js';
 
 const driver = new StoreUnavailableError('renew', new Error('Access denied for user root'));
 const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:3306'), { code: 'ECONNREFUSED' });

@@ -1,15 +1,17 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { RaindropError } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { connectionClosed } from '../ids/gone-signal.js';
-import { LogRepeats } from '../problems/log-repeats.js';
-import { ProblemException } from '../problems/problem.exception.js';
-import { PROBLEM_JSON, type Problem } from '../problems/problem.js';
-import { occurrenceOf } from '../problems/problem-of.js';
+import { LogRepeats } from '../service-log.js';
+import { occurrenceOf, PROBLEM_JSON, ProblemException, type Problem } from './problem.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers every error with problem details. What is not the client's fault goes to the log, with the driver's words. */
+/**
+ * Answers every error with problem details. What is not the client's fault goes to the log, with the driver's words.
+ * RaindropExceptionFilter knows Raindrop's errors only, and names no `instance`; both tell the same (`raindropProblem`).
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
   private readonly logger = new Logger('IdService');
@@ -72,4 +74,24 @@ function isEndOfConnection(error: unknown, { raw }: FastifyRequest, reply: Fasti
 function methodNotAllowed(method: string, legal: readonly string[]): ProblemException {
   const detail = `${method} is not possible here; legal: ${legal.join(', ')}`;
   return new ProblemException(405, { errorCode: 'METHOD_NOT_ALLOWED', detail });
+}
+
+/** Remembers the routes from now on. @returns which methods those of an address know, for a 405 and its `Allow` */
+export function knownMethods(adapter: FastifyAdapter): (url: string) => readonly string[] {
+  const routes: { readonly path: RegExp; readonly methods: readonly string[] }[] = [];
+  adapter.getInstance().addHook('onRoute', ({ url, method }) => {
+    routes.push({ path: pathsOf(url), methods: [method].flat() });
+  });
+  return (url) => {
+    const path = url.replace(/[?#].*$/s, '');
+    const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
+    return [...new Set(methods)].sort();
+  };
+}
+
+/** Of a route such as `/v1/ids/:id` the addresses that it takes. */
+function pathsOf(route: string): RegExp {
+  const segments = route.replace(/\/$/, '').split('/');
+  const taken = segments.map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[^\w-]/g, '\\$&')));
+  return new RegExp(`^${taken.join('/')}/?$`);
 }

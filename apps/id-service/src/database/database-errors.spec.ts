@@ -1,5 +1,5 @@
 import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
-import { isDatabaseAway } from './is-database-away.js';
+import { isDatabaseAway } from './database-errors.js';
 
 const coded = (code: string): Error => Object.assign(new Error('x'), { code });
 

@@ -1,6 +1,6 @@
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { Registry } from 'prom-client';
-import { prometheusForm } from './prometheus-form.js';
+import { prometheusForm } from './metrics.controller.js';
 
 class Reader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}

@@ -2,7 +2,7 @@ import { Logger, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InvalidCodeError, NotReadyError, type RaindropError } from '@raindrop/nestjs';
 import { ProblemFilter } from './problem.filter.js';
-import { problemOf } from '../problems/problem-of.js';
+import { problemOf } from './problem.js';
 
 describe('ProblemFilter', () => {
   beforeAll(() => void Logger.overrideLogger(false));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { clientErrors } from './client-errors.js';
+import { clientErrors } from './requests.js';
 
 /** What a server answers to these bytes, after which nothing comes; it waits for so long. */
 async function answerTo(

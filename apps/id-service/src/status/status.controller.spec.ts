@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IdService } from '@raindrop/nestjs';
-import { LeaseTimeline } from './lease-timeline.js';
+import { LeaseTimeline } from './status.controller.js';
 
 describe('The timeline of a lease', () => {
   let events: EventEmitter;
