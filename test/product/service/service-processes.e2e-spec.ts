@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { databaseUrl, startServiceProcess, type ServiceProcess } from './service-process.js';
@@ -97,6 +100,22 @@ describe('An ID service process that cannot start', () => {
     expect(failure).toBeInstanceOf(Error);
     expect((failure as Error).message).toMatch(message);
     expect((failure as Error).message).not.toMatch(/secret|\n {4}at /);
+  });
+
+  it('names its own variable where the layout that the table remembers has fewer workers', async () => {
+    const database = await testDatabase('sqlite');
+    const folder = mkdtempSync(join(tmpdir(), 'raindrop-secret-'));
+    const file = join(folder, 'database-url');
+    writeFileSync(file, `${databaseUrl(database.options)}\n`);
+    const more = { DATABASE_URL_FILE: file };
+    const first = await startServiceProcess({ environment: { ...more, LAYOUT: 'number' } });
+    await first.stop();
+    expect(first.output()).toContain('layout 1000@1767225600:t30.w8.b1.s13.e1=0;');
+    await expect(startServiceProcess({ environment: { ...more, RAINDROP_MAX_WORKER_ID: '300' } })).rejects.toThrow(
+      /ended with 1; it printed:\nRaindrop is configured wrongly:\n {2}- RAINDROP_MAX_WORKER_ID = 300: is out of range/,
+    );
+    rmSync(folder, { recursive: true });
+    await database.drop();
   });
 
   it('gives its worker back when the port is taken; one that can says one line', async () => {

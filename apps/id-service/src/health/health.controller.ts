@@ -1,5 +1,4 @@
 import {
-  applyDecorators,
   Catch,
   Controller,
   Get,
@@ -8,7 +7,7 @@ import {
   type ArgumentsHost,
   type ExceptionFilter,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiProperty, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   HealthCheck,
   HealthCheckService,
@@ -23,53 +22,6 @@ import { DataSource } from 'typeorm';
 import { Drain } from '../drain.js';
 import { NUMBERS } from '../numbers/number-codes.js';
 
-/** A part and what it says of itself; its further members depend on the part. */
-const PART = {
-  type: 'object' as const,
-  required: ['status'],
-  properties: { status: { type: 'string', enum: ['up', 'down', 'degraded'] } },
-  additionalProperties: true,
-};
-
-const PARTS = { type: 'object' as const, additionalProperties: PART };
-
-/** Terminus's report. */
-class HealthReport {
-  @ApiProperty({ enum: ['ok', 'error', 'shutting_down'], example: 'ok' })
-  readonly status!: string;
-
-  @ApiProperty({ ...PARTS, description: 'The parts that are well.', example: {} })
-  readonly info!: object;
-
-  @ApiProperty({ ...PARTS, description: 'The parts that are not.', example: {} })
-  readonly error!: object;
-
-  @ApiProperty({ ...PARTS, description: 'All of them.', example: {} })
-  readonly details!: object;
-}
-
-/** Documents terminus's report on these parts. */
-function ApiHealthReport(...parts: readonly string[]): MethodDecorator {
-  const states = (status: string, names = parts): object => Object.fromEntries(names.map((name) => [name, { status }]));
-  const [first, ...rest] = parts;
-  const good = { status: 'ok', info: states('up'), error: {}, details: states('up') };
-  const documented = [reported(200, 'All is well.', good)];
-  if (first !== undefined) {
-    const [info, error] = [states('up', rest), states('down', [first])];
-    const bad = { status: 'error', info, error, details: { ...error, ...info } };
-    documented.push(reported(503, 'Something is not; `error` says what.', bad));
-  }
-  return applyDecorators(...documented);
-}
-
-function reported(status: number, description: string, example: object): MethodDecorator {
-  const schema = { $ref: getSchemaPath(HealthReport) };
-  return applyDecorators(
-    ApiExtraModels(HealthReport),
-    ApiResponse({ status, description, content: { 'application/json': { schema, example } } }),
-  );
-}
-
 /** A bad report is an answer like a good one, and no problem: it says of each part how it is. */
 @Catch(ServiceUnavailableException)
 class HealthReportFilter implements ExceptionFilter<ServiceUnavailableException> {
@@ -79,9 +31,6 @@ class HealthReportFilter implements ExceptionFilter<ServiceUnavailableException>
 }
 
 const DATABASE_TIMEOUT_MS = 1_000;
-
-/** Described here; that no cache keeps a report is what is left of terminus's decorator. */
-const UNCACHED = { noCache: true, swaggerDocumentation: false };
 
 @ApiTags('health')
 @Controller('health')
@@ -97,12 +46,11 @@ export class HealthController {
   ) {}
 
   @Get()
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readHealth',
     summary: 'Whether everything is well: the database, the IDs, the numbers',
   })
-  @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.database(),
@@ -112,24 +60,22 @@ export class HealthController {
   }
 
   @Get('live')
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readLiveness',
     summary: 'Whether the process answers: a restart would help against nothing else',
   })
-  @ApiHealthReport()
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
   }
 
   /** Not the database: IDs go on without it for most of a lease, and all replicas would leave together. */
   @Get('ready')
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readReadiness',
     summary: 'Whether IDs can be issued, and the service is not shutting down',
   })
-  @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {
     return this.health.check([() => this.ids(), () => this.shutdown()]);
   }

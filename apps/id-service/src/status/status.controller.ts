@@ -9,17 +9,20 @@ import { planOfLayout } from '../layouts/plan-of-layout.js';
 import { PlanView } from '../layouts/plan-view.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 
-/** What happened to the worker id, without anything that need not be public. */
-export interface TimelineEvent {
-  readonly at: string;
-  readonly type: (typeof TYPES)[number];
-}
-
 /** What is worth telling; a renewal every few seconds is not. */
-export const TYPES = [
+const TYPES = [
   ...(['lease-acquired', 'lease-lost', 'lease-regained', 'lease-suspect', 'lease-released'] as const),
   ...(['clock-back', 'database-regression', 'lease-trouble', 'warning'] as const),
 ] as const;
+
+/** What happened to the worker id, without anything that need not be public. */
+export class TimelineEventView {
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:15:30.000Z' })
+  readonly at!: string;
+
+  @ApiProperty({ enum: TYPES, example: 'lease-acquired' })
+  readonly type!: (typeof TYPES)[number];
+}
 
 /** So many are kept: an outage of an hour is a few hundred attempts, and nobody reads more. */
 const MOST_EVENTS = 20;
@@ -27,7 +30,7 @@ const MOST_EVENTS = 20;
 /** The last events of the lease, and how long the last renewal took: what the page shows of the past. */
 @Injectable()
 export class LeaseTimeline {
-  private readonly kept: TimelineEvent[] = [];
+  private readonly kept: TimelineEventView[] = [];
   private renewalMs: number | null = null;
 
   constructor(ids: IdService) {
@@ -41,7 +44,7 @@ export class LeaseTimeline {
   }
 
   /** The newest first. */
-  get events(): readonly TimelineEvent[] {
+  get events(): readonly TimelineEventView[] {
     return this.kept;
   }
 
@@ -50,22 +53,13 @@ export class LeaseTimeline {
     return this.renewalMs;
   }
 
-  private add(type: TimelineEvent['type']): void {
+  private add(type: TimelineEventView['type']): void {
     const [last] = this.kept;
     // What is tried again and again is one event, which goes on.
     if (last?.type === type && type === 'lease-trouble') this.kept.shift();
     this.kept.unshift({ at: new Date().toISOString(), type });
     if (this.kept.length > MOST_EVENTS) this.kept.pop();
   }
-}
-
-/** Describes `TimelineEvent`. */
-export class TimelineEventView implements TimelineEvent {
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:15:30.000Z' })
-  readonly at!: string;
-
-  @ApiProperty({ enum: TYPES, example: 'lease-acquired' })
-  readonly type!: TimelineEvent['type'];
 }
 
 /** How the worker id is held. */

@@ -1,14 +1,5 @@
 import { Controller, Get, Header, Req } from '@nestjs/common';
-import {
-  ApiBearerAuth,
-  ApiExtraModels,
-  ApiOperation,
-  ApiProperty,
-  ApiResponse,
-  ApiSecurity,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiProperty, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { WorkersView, WorkerState } from '@raindrop/nestjs';
 import type { FastifyRequest } from 'fastify';
 import { ApiKeys } from '../http/api-keys.js';
@@ -48,7 +39,16 @@ export class WorkerAnswer {
   @ApiProperty({ enum: [0, 1], example: 0 })
   readonly lane!: number;
 
-  @ApiProperty({ type: [OdometerAnswer], minItems: 2, maxItems: 2, description: 'Of both lanes.' })
+  @ApiProperty({
+    type: [OdometerAnswer],
+    minItems: 2,
+    maxItems: 2,
+    description: 'Of both lanes.',
+    example: [
+      { time: '2026-11-21T08:16:35.000Z', sequence: 262_143 },
+      { time: null, sequence: 0 },
+    ],
+  })
   readonly odometers!: OdometerAnswer[];
 
   @ApiProperty({ example: examplePlan.fingerprint, description: "Of its last holder; '' when it was never used." })
@@ -67,33 +67,11 @@ export class WorkersAnswer {
   readonly workers!: WorkerAnswer[];
 }
 
-/** What the API's description shows. */
-export const exampleWorkers = {
-  nowMs: 1_795_248_930_123,
-  workers: [
-    {
-      workerId: 17,
-      state: 'held',
-      holder: 'orders-5d9c7:1:a3f81b',
-      leaseLeftMs: 52_110,
-      graceLeftMs: 112_110,
-      lane: 0,
-      odometers: [
-        { time: '2026-11-21T08:16:35.000Z', sequence: 262_143 },
-        { time: null, sequence: 0 },
-      ],
-      layout: examplePlan.fingerprint,
-      heartbeat: '2026-11-21T08:15:22.000Z',
-    },
-  ],
-};
-
 const OFF =
   'The workers are not shown: the service was started without API_KEYS or WORKERS_API_KEYS, and not for this host alone.';
 
 @ApiTags('ids')
 @ApiCommonProblems()
-@ApiExtraModels(WorkersAnswer)
 @Controller('v1/workers')
 export class WorkersController {
   constructor(
@@ -112,7 +90,7 @@ export class WorkersController {
   @ApiResponse({
     status: 200,
     description: 'Every row of the worker table, by id.',
-    content: { 'application/json': { schema: { $ref: getSchemaPath(WorkersAnswer) }, example: exampleWorkers } },
+    type: WorkersAnswer,
   })
   @ApiProblem(401, 'API_KEY_REQUIRED', KEY_REQUIRED)
   @ApiProblem(403, 'API_KEY_NOT_ALLOWED', KEY_NOT_ALLOWED, {
