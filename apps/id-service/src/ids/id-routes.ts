@@ -5,10 +5,10 @@ import { codecs, IdService, RaindropError, type CodecName } from '@raindrop/nest
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { COMMON_PROBLEMS, KEY_PROBLEMS, OPTIONAL_KEY, problemResponse } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
-import { clientAddress } from '../http/client-address.js';
-import type { ProblemFilter } from '../http/problem.filter.js';
-import { StrangersNames } from '../http/strangers-names.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { clientAddress } from '../connections/client-address.js';
+import type { ProblemFilter } from '../problems/problem.filter.js';
+import { StrangersNames } from '../http/new-names.js';
+import { ProblemException } from '../problems/problem.js';
 import { EXAMPLE_IDS } from './example-ids.js';
 import { goneSignal } from './gone-signal.js';
 import { IdStreams, type IdsRequest } from './id-streams.js';

@@ -10,7 +10,7 @@ import {
   type LayoutPlan,
 } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { ProblemException } from '../problems/problem.js';
 import { AdviceRequest, AdviceView, LayoutRequest, NamedPlan, PlanView } from './layout-views.js';
 import { exampleOptions, examplePlan, namedPresets, planOfLayout, PRESET_NAMES, type PresetName } from './layouts.js';
 
