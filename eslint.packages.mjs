@@ -103,7 +103,7 @@ export const packages = [
     },
   },
   {
-    // The service and the examples use what applications use.
+    // They use what applications use.
     files: ['apps/**/*.ts', 'examples/**/*.ts'],
     rules: {
       'no-restricted-imports': [

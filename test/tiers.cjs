@@ -4,7 +4,8 @@
  * database under the load of many.
  */
 const slow = [
-  '.*\\.e2e-spec',
+  // All but the shop's, which runs in its own process.
+  '.*(?<!apps/demo/.*)\\.e2e-spec',
   'libs/node/src/(etcd|nats)/.*\\.int-spec',
   'libs/node/src/database/(addresses|retired-sessions)',
   'libs/node/src/segment-table/segment-connection',

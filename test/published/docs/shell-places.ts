@@ -66,11 +66,16 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /./,
     place: guide('test/published/docs/getting-started-guide.int-spec.ts'),
   },
-  ...['minimal', 'multi-tenant', 'own-store', 'two-data-centres'].map((name) => ({
+  ...['multi-tenant', 'own-store', 'two-data-centres'].map((name) => ({
     documents: new RegExp(`^examples/${name}/`),
     commands: /^(\w+=\S+ )*npm start$|^curl /,
     place: guide(`test/product/examples/${name}.e2e-spec.ts`),
   })),
+  {
+    documents: /^apps\/demo\//,
+    commands: /^npm ci && npm run demo$|^curl /,
+    place: guide('test/product/examples/shop.e2e-spec.ts'),
+  },
   { documents: /^docs\//, commands: /^curl /, place: { by: 'service' } },
   { documents: /^(docs|libs)\//, commands: /^(raindrop|export|unset) /, place: { by: 'raindrop' } },
 ];

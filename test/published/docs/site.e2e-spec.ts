@@ -56,7 +56,7 @@ describe('npm run site', () => {
   it('leads to the repository for what is no page', () => {
     const repository = 'https://github.com/raindrop-ids/raindrop';
     expect(built('index.html')).toContain(`href="${repository}/blob/main/CONTRIBUTING.md"`);
-    expect(built('index.html')).toContain(`href="${repository}/tree/main/examples"`);
+    expect(built('index.html')).toContain(`href="${repository}/tree/main/apps/demo"`);
   });
 
   it('lists the documents in llms.txt, and has them all in llms-full.txt', () => {

@@ -17,12 +17,12 @@ function filesIn(folder: string, pattern: RegExp): string[] {
   });
 }
 
-/** The documents that people write, the examples, and the service. */
+/** The documents that people write, the examples, and the applications. */
 const READ = [
   'README.md',
   ...filesIn('docs', /\.md$/),
   ...filesIn('examples', /\.(md|ts|mjs)$/),
-  ...filesIn('apps/id-service/src', /\.ts$/),
+  ...filesIn('apps', /\.(md|ts)$/),
   ...PACKAGES.map((name) => `libs/${name}/README.md`),
 ].map((path) => readFileSync(join(ROOT, path), 'utf8'));
 
@@ -66,7 +66,7 @@ describe.each(PACKAGES)('The main entry of %s', (name) => {
   const handedOn = name === 'nestjs' ? new Set([...valuesOf('core').keys(), ...valuesOf('node').keys()]) : new Set();
   const own = [...values.keys()].filter((value) => !handedOn.has(value));
 
-  it('has no value that no document, example or the service uses', () => {
+  it('has no value that no document, example or application uses', () => {
     expect(own.length).toBeGreaterThan(0);
     const unused = own.filter((value) => !READ.some((text) => new RegExp(`\\b${value}\\b`).test(text)));
     expect(unused.filter((value) => !UNNAMED.includes(value))).toEqual([]);

@@ -1,0 +1,25 @@
+import { ApiSnowflake } from '@raindrop/nestjs/swagger';
+import { CreateOrderItemDto } from './create-order.dto.js';
+
+export class OrderItemDto extends CreateOrderItemDto {
+  @ApiSnowflake() id!: string;
+}
+
+export class OrderDto {
+  @ApiSnowflake() id!: string;
+
+  createdAt!: Date;
+
+  /** @example 'Ada' */
+  customer!: string;
+
+  /** Of a single order; a page leaves them out. */
+  items?: OrderItemDto[];
+}
+
+export class OrdersPageDto {
+  orders!: OrderDto[];
+
+  @ApiSnowflake({ nullable: true, description: 'The `after` of the next page; null at the end.' })
+  next!: string | null;
+}
