@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import {
   Inject,
@@ -7,21 +8,21 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { Server } from 'node:http';
-import { SERVICE_CONFIG } from './service-config.token.js';
-import type { ServiceConfig } from './service-config.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SERVICE_CONFIG, type ServiceConfig } from './service-config.js';
 
-/** How long answers under way may take once the server closes; who reads nothing would keep it open for ever. */
+/** How long answers under way may take once the server closes; a client that reads nothing would keep it open for ever. */
 const LAST_ANSWERS_MS = 5_000;
 
-/** So long nobody must have connected before the server closes: the system resets connections that it has not taken. */
+/** For so long no client must have connected before the server closes: the system resets connections not yet taken. */
 const QUIET_MS = 200;
 /** Answers are held back no longer for that. */
 const LONGEST_HOLD_MS = 1_000;
 
 /**
- * The end of the service, in order: readiness says no at once; for `DRAIN_MS` everything is served on, so that who sends
- * requests here can find out; then streams end, the server closes, and the worker id is given back.
+ * The end of the service by Nest's shutdown hooks, in order: readiness says no at once; for `DRAIN_MS` everything is
+ * served on, so that load balancers can find out; then streams end, the server closes, and the worker id is given back.
+ * close-with-grace would end the process at a second signal, before the worker id is back.
  *
  * While the server closes no request is begun. Clients that come again with each answer have none then, so that none of
  * them connects at the moment in which connections are reset.
@@ -57,7 +58,7 @@ export class Drain implements OnModuleDestroy, BeforeApplicationShutdown, OnAppl
     this.begun = true;
   }
 
-  /** @param signal undefined when the application was closed by a call, which waits for nobody */
+  /** @param signal undefined when the application was closed by a call, which waits for no client */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     const server = this.host.httpAdapter.getHttpServer() as Server;
     if (signal !== undefined) {
@@ -68,7 +69,7 @@ export class Drain implements OnModuleDestroy, BeforeApplicationShutdown, OnAppl
     this.timer = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
   }
 
-  /** Holds requests back, until nobody connects any more, and on until the server is closed. */
+  /** Holds requests back, until no client connects any more, and on until the server is closed. */
   private async becomeQuiet(server: Server): Promise<void> {
     const begin = performance.now();
     let connectedAt = begin;
@@ -85,4 +86,19 @@ export class Drain implements OnModuleDestroy, BeforeApplicationShutdown, OnAppl
   onApplicationShutdown(): void {
     clearTimeout(this.timer);
   }
+}
+
+/**
+ * Tells clients, as long as the service serves on, not to send more on the same connection, for it will be closed; and
+ * holds requests back in the moment in which the server is.
+ */
+export function closeWhenEnding(app: NestFastifyApplication): void {
+  const drain = app.get(Drain);
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('onRequest', (_request, reply, done) => {
+    if (!drain.hasBegun) return done();
+    void reply.header('connection', 'close');
+    if (drain.hold === undefined) done();
+    else void drain.hold.then(() => done());
+  });
 }

@@ -1,14 +1,20 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { ConsoleLogger, Logger } from '@nestjs/common';
-import { RaindropError, IdService } from '@raindrop/nestjs';
+import { ConfigurationError, IdService, RaindropError } from '@raindrop/nestjs';
 import { createService } from './create-service.js';
-import { nameDatabase } from './database/database-url.js';
+import { nameDatabase } from './database/open-database.js';
 import { readServiceConfig, type ServiceConfig } from './service-config.js';
-import { openDoorWarning } from './open-door.js';
-import { startLine } from './start-line.js';
+import { openDoorWarning, startLine } from './service-log.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Options of the module that a variable of the service sets. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  serviceMinWorkId: 'RAINDROP_MIN_WORKER_ID',
+  serviceMaxWorkId: 'RAINDROP_MAX_WORKER_ID',
+  layout: 'LAYOUT',
+};
 
 /** How long a start that is not wanted any more may go on. */
 const LONGEST_END_MS = 4_000;
@@ -71,11 +77,17 @@ async function main(): Promise<void> {
 }
 
 function explain(error: unknown, config: ServiceConfig | undefined): string {
+  if (error instanceof ConfigurationError) return inVariables(error).message;
   if (error instanceof RaindropError) return error.message;
   const { message, code } = error as { message?: string; code?: string };
   const reason = message || code || String(error);
   const place = config === undefined ? '' : ` (database: ${nameDatabase(config.database)})`;
   return `The service cannot start: ${reason}${place}`;
+}
+
+/** The module checks the worker ids against the layout that the table remembers: it knows them as its own options. */
+function inVariables({ problems }: ConfigurationError): ConfigurationError {
+  return new ConfigurationError(problems.map((each) => ({ ...each, option: VARIABLES[each.option] ?? each.option })));
 }
 
 void main();

@@ -3,34 +3,22 @@ import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
-import { RequestRate } from './connections/request-rate.js';
-import { UnreadAnswers } from './connections/unread-answers.js';
 import { dataSourceOptions, openDatabase } from './database/open-database.js';
-import { SERVICE_CONFIG } from './service-config.token.js';
-import type { ServiceConfig } from './service-config.js';
 import { Drain } from './drain.js';
-import { DatabaseHealthIndicator } from './health/database.health.js';
-import { DrainHealthIndicator } from './health/drain.health.js';
 import { HealthController } from './health/health.controller.js';
 import { ApiKeys } from './http/api-keys.js';
-import { StrangersNames } from './http/strangers-names.js';
+import { StrangersNames } from './http/new-names.js';
+import { DecodeIdsController } from './ids/decode-ids.controller.js';
 import { IdStreams } from './ids/id-streams.js';
-import { IdsController } from './ids/ids.controller.js';
 import { IdsUnderWay } from './ids/ids-under-way.js';
-import { snowflakeOptions } from './workers/snowflake-options.js';
 import { LayoutsController } from './layouts/layouts.controller.js';
-import { MetricsController } from './metrics/metrics.controller.js';
-import { ServiceMetrics } from './metrics/service-metrics.js';
-import { BusinessNumbersService } from './numbers/business-numbers.service.js';
+import { MetricsController, ServiceMetrics } from './metrics/metrics.controller.js';
 import { NUMBER_CODES, NUMBERS } from './numbers/number-codes.js';
 import { NumbersController } from './numbers/numbers.controller.js';
-import { Order } from './database/order.entity.js';
-import { OrdersController } from './orders/orders.controller.js';
-import { OrdersService } from './orders/orders.service.js';
-import { LeaseTimeline } from './status/lease-timeline.js';
-import { StatusController } from './status/status.controller.js';
+import { SERVICE_CONFIG, type ServiceConfig } from './service-config.js';
+import { LeaseTimeline, StatusController } from './status/status.controller.js';
 import { WorkersController } from './workers/workers.controller.js';
-import { WorkersService } from './workers/workers.service.js';
+import { snowflakeOptions, WorkersService } from './workers/workers.service.js';
 
 @Module({})
 export class ServiceModule {
@@ -43,7 +31,6 @@ export class ServiceModule {
           useFactory: () => ({ ...dataSourceOptions(config.database), retryAttempts: 0, toRetry: () => false }),
           dataSourceFactory: (options) => openDatabase(options!),
         }),
-        TypeOrmModule.forFeature([Order]),
         RaindropModule.forRoot(snowflakeOptions(config)),
         RaindropModule.forRoot({
           name: NUMBERS,
@@ -55,26 +42,13 @@ export class ServiceModule {
         TerminusModule.forRoot({ logger: false }),
       ],
       controllers: [
-        ...[IdsController, LayoutsController, StatusController, WorkersController, NumbersController],
-        ...[OrdersController, HealthController, MetricsController],
+        ...[DecodeIdsController, LayoutsController, StatusController, WorkersController, NumbersController],
+        ...[HealthController, MetricsController],
       ],
       providers: [
         { provide: SERVICE_CONFIG, useValue: config },
-        { provide: RequestRate, useFactory: () => new RequestRate(config.rateLimit) },
-        { provide: UnreadAnswers, useFactory: () => new UnreadAnswers() },
-        ...[
-          ApiKeys,
-          Drain,
-          IdStreams,
-          StrangersNames,
-          IdsUnderWay,
-          LeaseTimeline,
-          WorkersService,
-          ServiceMetrics,
-          OrdersService,
-          BusinessNumbersService,
-        ],
-        ...[DatabaseHealthIndicator, DrainHealthIndicator, RaindropHealthIndicator],
+        ...[ApiKeys, Drain, IdStreams, IdsUnderWay, StrangersNames],
+        ...[LeaseTimeline, ServiceMetrics, WorkersService, RaindropHealthIndicator],
       ],
     };
   }

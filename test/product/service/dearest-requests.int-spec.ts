@@ -13,9 +13,8 @@ const TRIES = 5;
 const HOPELESS_MS = 500;
 
 const CODES = Array.from({ length: 500 }, (_, index) => `${'code-of-'.repeat(15)}${index}`);
-const ITEMS = Array.from({ length: 100 }, () => ({ sku: '€'.repeat(64), quantity: 10_000 }));
-const ORDER = { customer: '€'.repeat(100), items: ITEMS };
-const WRONG_ORDER = { customer: 7, items: ITEMS.map(() => ({ sku: '', quantity: 0, more: 1 })) };
+/** As many members, and as many values in all, as an input may have. */
+const WRONG = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`unknown-${index}`, Array(7).fill(0)]));
 const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 const NEEDS = { processes: 1_000, idsPerSecond: 100_000, years: 30, numbers: true };
 
@@ -33,16 +32,10 @@ const DEAREST: Readonly<Record<string, readonly Request[]>> = {
   'GET /v1/ids/{id}': [{ path: '/30077675337940992' }, { path: `/${'9'.repeat(10_000)}`, status: 400 }],
   'POST /v1/numbers/{code}': [{ path: '/order?count=10000' }],
   'POST /v1/sharded-ids': [{ path: '', body: { app: 1, gatePass: 'x'.repeat(512) } }],
-  'POST /v1/business-numbers': [{ path: '', body: { series: 'invoice', tenant: 'x'.repeat(64) } }],
-  'POST /v1/orders': [
-    { path: '', body: ORDER },
-    { path: '', body: WRONG_ORDER, status: 400 },
+  'POST /v1/business-numbers': [
+    { path: '', body: { series: 'invoice', tenant: 'x'.repeat(64) } },
+    { path: '', body: WRONG, status: 400 },
   ],
-  'GET /v1/orders': [
-    { path: '?limit=100' },
-    { path: '?limit=100&from=2000-01-01&to=2100-01-01&after=9000000000000000000' },
-  ],
-  'GET /v1/orders/{id}': [{ path: '/NEWEST' }],
   'POST /v1/layouts/plan': [{ path: '', body: LAYOUT }],
   'POST /v1/layouts/advice': [{ path: '', body: NEEDS }],
   'GET /v1/presets': [{ path: '' }],
@@ -59,7 +52,6 @@ const DEAREST: Readonly<Record<string, readonly Request[]>> = {
 
 describe("Every route's dearest request", () => {
   let service: OpenService;
-  let newest: string;
   let sqliteMs = 0;
 
   beforeAll(async () => {
@@ -70,8 +62,6 @@ describe("Every route's dearest request", () => {
       RAINDROP_MAX_WORKER_ID: '1023',
     });
     for (const code of CODES) await ask('POST', `/v1/ids?code=${code}`);
-    for (let order = 0; order < 70; order++) await ask('POST', '/v1/orders', { ...ORDER, items: ITEMS.slice(0, 1) });
-    for (let order = 0; order < 30; order++) newest = (await ask('POST', '/v1/orders', ORDER)).id!;
   });
 
   afterAll(async () => {
@@ -97,14 +87,13 @@ describe("Every route's dearest request", () => {
     }
   };
 
-  const ask = async (method: string, path: string, body?: object): Promise<{ status: number; id?: string }> => {
+  const ask = async (method: string, path: string, body?: object): Promise<{ status: number }> => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const asked = request(service.url + path, { method, headers }).end(body && JSON.stringify(body));
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    let head = '';
     // The client is in the same thread: it takes no answer apart.
-    for await (const chunk of answer) head ||= (chunk as Buffer).toString('latin1', 0, 40);
-    return { status: answer.statusCode!, id: /^\{"id":"(\d+)"/.exec(head)?.[1] };
+    await once(answer.resume(), 'end');
+    return { status: answer.statusCode! };
   };
 
   /** The most that one turn of the event loop took meanwhile, ms of this process's time on a processor, without SQLite's. */
@@ -139,7 +128,7 @@ describe("Every route's dearest request", () => {
     'of %s stops the event loop for less than 50 ms: %#',
     async (route, { path, body, status }) => {
       const [method, at] = route.split(' ') as [string, string];
-      const address = at.replace(/\/\{\w+\}$/, '') + path.replace('NEWEST', newest);
+      const address = at.replace(/\/\{\w+\}$/, '') + path;
       const asked = async (): Promise<void> => {
         const answer = await ask(method, address, body);
         expect(status === undefined ? answer.status < 300 : answer.status === status).toBe(true);

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createService } from '../../../apps/id-service/src/create-service.js';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/database-url.js';
+import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
 import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
 import { testDatabase, type DatabaseKind, type TestDatabase } from '../../support/servers/test-databases.js';
 

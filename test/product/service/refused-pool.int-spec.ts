@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/database-url.js';
+import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
 import { dataSourceOptions, openDatabase } from '../../../apps/id-service/src/database/open-database.js';
 import { ENDINGS, RefusingProxy } from '../../support/proxies/refusing-proxy.js';
 import { refusalsOf } from '../../support/proxies/refusals.js';

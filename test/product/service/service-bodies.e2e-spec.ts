@@ -8,11 +8,10 @@ const ROUTES = [
   '/v1/numbers/order',
   '/v1/sharded-ids',
   '/v1/business-numbers',
-  '/v1/orders',
 ];
 
 /** What reads its body, but for the planner, whose options core reads. */
-const VALIDATED = ['/v1/sharded-ids', '/v1/business-numbers', '/v1/orders'];
+const VALIDATED = ['/v1/sharded-ids', '/v1/business-numbers'];
 
 const keys = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
 
@@ -33,7 +32,7 @@ describe('Bodies', () => {
   };
 
   it.each(ROUTES)('of %s are as long as that needs, and no longer', async (path) => {
-    const most = path === '/v1/orders' ? 32_768 : 4_096;
+    const most = 4_096;
     const text = (length: number): string => `"${'x'.repeat(length - 2)}"`;
     expect((await post(path, text(most))).status).not.toBe(413);
     expect((await post(path, text(most + 1))).status).toBe(413);
@@ -74,18 +73,5 @@ describe('Bodies', () => {
     const { problem } = await post('/v1/layouts/plan', keys(60));
     expect(problem.detail.match(/is not an option/g)).toHaveLength(10);
     expect(problem.detail).toContain('more of these are no options: 50');
-  });
-
-  it('with many wrong items have ten of them named', async () => {
-    const items = Array.from({ length: 100 }, () => ({ sku: 'tea', quantity: 0 }));
-    const { status, problem } = await post('/v1/orders', JSON.stringify({ customer: 'Ada', items }));
-    expect(status).toBe(400);
-    expect(problem.detail.match(/quantity must be/g)).toHaveLength(10);
-    expect(problem.detail).toMatch(/; and 90 more$/);
-  });
-
-  it('hold the largest order', async () => {
-    const items = Array.from({ length: 100 }, () => ({ sku: '€'.repeat(64), quantity: 10_000 }));
-    expect((await post('/v1/orders', JSON.stringify({ customer: 'x'.repeat(100), items }))).status).toBe(201);
   });
 });

@@ -60,7 +60,13 @@ describe('Who comes in', () => {
       { origin: 'http://127.0.0.1:1' },
       { origin: 'rubbish' },
     ];
-    for (const path of ['/v1/ids?count=10', '/v1/ids/stream', '/v1/numbers/order', '/v1/orders', '/nothing']) {
+    for (const path of [
+      '/v1/ids?count=10',
+      '/v1/ids/stream',
+      '/v1/numbers/order',
+      '/v1/business-numbers',
+      '/nothing',
+    ]) {
       for (const headers of foreign) {
         const { status, body } = await ask('POST', path, headers);
         expect([path, headers, status]).toEqual([path, headers, 403]);
@@ -123,15 +129,6 @@ describe('Who comes in', () => {
     expect(await statusOf('GET', '/v1/presets', { host: 'anything.example' })).toBe(200);
   });
 
-  it('has a key for orders, too, where one is asked for', async () => {
-    service = await openService({ API_KEYS: KEY, API_KEYS_FOR: 'all' });
-    for (const path of ['/v1/orders', '/v1/orders?limit=1', '/v1/orders/1', '/v1/orders/']) {
-      expect(await statusOf('GET', path)).toBe(401);
-      expect(await statusOf('HEAD', path)).toBe(401);
-      expect([200, 404]).toContain(await statusOf('GET', path, { 'x-api-key': KEY }));
-    }
-  });
-
   it('is whom the proxy names, if that is an address', async () => {
     service = await openService({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
     const from = (address: string): Promise<number> => statusOf('GET', '/v1/presets', { 'x-forwarded-for': address });
@@ -150,8 +147,8 @@ describe('Who comes in', () => {
     ['GET', '/v1/presets?x', '"x" is not known here; legal: no query'],
     ['GET', '/v1/workers?x=1', '"x" is not known here'],
     ['POST', '/v1/layouts/plan?count=1', '"count" is not known here'],
-    ['POST', '/v1/orders?limit=1', '"limit" is not known here'],
-    ['GET', '/v1/orders/1?after=1', '"after" is not known here'],
+    ['POST', '/v1/business-numbers?limit=1', '"limit" is not known here'],
+    ['GET', '/v1/ids/1?after=1', '"after" is not known here'],
     ['POST', '/v1/ids?count=1&count=2', '"count" is given more than once'],
     ['POST', '/v1/ids?code=a&code=a', '"code" is given more than once'],
     ['GET', '/v1/ids/1?format=hex&format=hex', '"format" is given more than once'],
@@ -237,6 +234,7 @@ it('A new SQLite file, and what SQLite puts beside it, is for its user alone', a
   const database = join(folder, 'data', 'ids.sqlite');
   const source = await openDatabase(dataSourceOptions({ type: 'better-sqlite3', database }));
   try {
+    await source.query('CREATE TABLE note (id integer)');
     const rights = ['', '-wal', '-shm', '/..'].map((end) =>
       (statSync(join(folder, 'data', `ids.sqlite${end}`)).mode & 0o777).toString(8),
     );

@@ -123,7 +123,7 @@ describe('A service that is told to end', () => {
     // 262,144 IDs a second and code: it is under way when the drain is over.
     const answer = await fetch(`${service.url}/v1/ids/stream?count=3000000`, { method: 'POST' });
     const body = answer.text();
-    const slow = await slowOrder(service.url);
+    const slow = await slowNumber(service.url);
     const stopped = service.stop('SIGTERM');
     await notReady();
     process.kill(service.pid, 'SIGTERM');
@@ -216,12 +216,17 @@ function noServer(error: unknown): undefined {
   if ((error as Error).name !== 'TypeError') throw error;
 }
 
-/** An order whose second half is sent when `finish` is called, which returns the answer. */
-async function slowOrder(url: string): Promise<{ finish(): Promise<string> }> {
-  const body = JSON.stringify({ customer: 'Ada', items: [{ sku: 'tea', quantity: 1 }] });
+/** A request for a business number whose second half is sent when `finish` is called, which returns the answer. */
+async function slowNumber(url: string): Promise<{ finish(): Promise<string> }> {
+  const body = JSON.stringify({ series: 'invoice', tenant: 'acme' });
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
-  const head = ['POST /v1/orders HTTP/1.1', 'host: localhost', 'content-type: application/json', 'connection: close'];
+  const head = [
+    'POST /v1/business-numbers HTTP/1.1',
+    'host: localhost',
+    'content-type: application/json',
+    'connection: close',
+  ];
   socket.write(`${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
   return {
     finish: async () => {

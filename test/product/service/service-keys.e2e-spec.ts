@@ -76,8 +76,7 @@ describe('A service with API keys for all that changes something', () => {
 
   afterAll(() => service.close());
 
-  const body = (path: string): string | null =>
-    path === '/v1/orders' ? '{"customer":"Ada","items":[{"sku":"tea","quantity":1}]}' : null;
+  const body = (path: string): string | null => (path === '/v1/business-numbers' ? '{"series":"invoice"}' : null);
   const post = (path: string, headers: Record<string, string> = {}): Promise<Response> => {
     const payload = body(path);
     const type: Record<string, string> = payload === null ? {} : { 'content-type': 'application/json' };
@@ -90,7 +89,7 @@ describe('A service with API keys for all that changes something', () => {
     '/v1/ids?count=5&format=hex',
     '/v1/ids/stream?count=5',
     '/v1/numbers/order',
-    '/v1/orders',
+    '/v1/business-numbers',
   ])('answers POST %s to who has one, and to nobody else', async (path) => {
     const before = service.app.get(IdService).status().counters.issued;
     const refused = await post(path);

@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     await ask('/v1/ids?count=0', 'POST');
     for (const path of ['/nothing', '/nothing/else?x=1', '/v1/ids/%zz']) await ask(path);
     for (const path of ['/', '/style.css', '/page.js', '/docs', '/docs-json']) await ask(path);
-    await ask('/v1/orders', 'PROPFIND');
+    await ask('/v1/presets', 'PROPFIND');
     const { values, text } = await scrape();
     const count = (method: string, route: string, status: number): number | undefined =>
       values.get(

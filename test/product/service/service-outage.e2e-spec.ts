@@ -18,9 +18,9 @@ describe.each([
         });
         return { status: answer.status, text: await answer.text() };
       };
-      const order = { customer: 'Ada', items: [{ sku: 'tea', quantity: 1 }] };
+      const invoice = { series: 'invoice' };
       expect((await ask('/health')).status).toBe(200);
-      expect((await ask('/v1/orders', order)).status).toBe(201);
+      expect((await ask('/v1/business-numbers', invoice)).status).toBe(201);
 
       await server.kill('SIGKILL');
       const health = await ask('/health');
@@ -28,15 +28,15 @@ describe.each([
       expect(JSON.parse(health.text)).toMatchObject({
         details: { database: { status: 'down', message: 'the database does not answer' }, raindrop: { status: 'up' } },
       });
-      const refused = await ask('/v1/orders', order);
+      const refused = await ask('/v1/business-numbers', invoice);
       expect(refused.status).toBe(503);
       expect(JSON.parse(refused.text)).toMatchObject({ errorCode: 'DATABASE_UNAVAILABLE', retryable: true });
-      expect(`${health.text} ${refused.text}`).not.toMatch(/ECONN|127\.0\.0\.1|demo_order|terminat|PROTOCOL/);
+      expect(`${health.text} ${refused.text}`).not.toMatch(/ECONN|127\.0\.0\.1|raindrop_business|terminat|PROTOCOL/);
       expect((await ask('/v1/ids?count=1000')).status).toBe(201);
 
       await server.restart();
       expect((await ask('/health')).status).toBe(200);
-      expect((await ask('/v1/orders', order)).status).toBe(201);
+      expect((await ask('/v1/business-numbers', invoice)).status).toBe(201);
       expect((await service.stop()).code).toBe(0);
     } finally {
       await server.stop();

@@ -9,7 +9,7 @@ describe('Every error of the service is a problem', () => {
   let service: OpenService;
 
   beforeAll(async () => {
-    service = await openService({ BODY_LIMIT_KB: '1' });
+    service = await openService();
   });
 
   afterAll(() => service.close());
@@ -19,14 +19,13 @@ describe('Every error of the service is a problem', () => {
     ['no route under /v1', 'POST', '/v1/id', undefined, 404, 'NOT_FOUND'],
     ['no file', 'GET', '/scripts/nothing.js', undefined, 404, 'NOT_FOUND'],
     ['an address that is none', 'GET', '/v1/ids/%zz', undefined, 400, 'BAD_REQUEST'],
-    ['an ID that is none', 'GET', '/v1/orders/01', undefined, 400, 'INVALID_ID'],
+    ['an ID that is none', 'GET', '/v1/ids/01', undefined, 400, 'INVALID_ID'],
     ['an ID that is too long', 'GET', `/v1/ids/${'1'.repeat(10_000)}`, undefined, 400, 'INVALID_ID'],
-    ['a query that is wrong', 'GET', '/v1/orders?limit=0', undefined, 400, 'INVALID_INPUT'],
-    ['broken JSON', 'POST', '/v1/orders', '{"customer":', 400, 'BAD_REQUEST'],
-    ['no JSON', 'POST', '/v1/orders', '', 400, 'BAD_REQUEST'],
-    ['a polluting key', 'POST', '/v1/orders', '{"__proto__":{"x":1}}', 400, 'BAD_REQUEST'],
-    ['a body that is too long', 'POST', '/v1/orders', `"${'x'.repeat(1_100)}"`, 413, 'PAYLOAD_TOO_LARGE'],
-    ['an order that nobody made', 'GET', '/v1/orders/12345', undefined, 404, 'ORDER_NOT_FOUND'],
+    ['a query that is wrong', 'POST', '/v1/ids?count=0', undefined, 400, 'INVALID_INPUT'],
+    ['broken JSON', 'POST', '/v1/business-numbers', '{"series":', 400, 'BAD_REQUEST'],
+    ['no JSON', 'POST', '/v1/business-numbers', '', 400, 'BAD_REQUEST'],
+    ['a polluting key', 'POST', '/v1/business-numbers', '{"__proto__":{"x":1}}', 400, 'BAD_REQUEST'],
+    ['a body that is too long', 'POST', '/v1/business-numbers', `"${'x'.repeat(4_100)}"`, 413, 'PAYLOAD_TOO_LARGE'],
   ])('%s', async (_, method, path, body, status, errorCode) => {
     const answer = await fetch(service.url + path, {
       method,
@@ -48,7 +47,7 @@ describe('Every error of the service is a problem', () => {
     'nonsense',
   ])('a body of the type %s', async (type) => {
     const headers = { 'content-type': type };
-    const answer = await fetch(`${service.url}/v1/orders`, { method: 'POST', headers, body: 'x' });
+    const answer = await fetch(`${service.url}/v1/business-numbers`, { method: 'POST', headers, body: 'x' });
     expect(answer.status).toBe(415);
     expect(await answer.json()).toEqual(problemLike(415, 'UNSUPPORTED_MEDIA_TYPE', ''));
   });
@@ -57,8 +56,8 @@ describe('Every error of the service is a problem', () => {
     ['DELETE', '/v1/ids', 'POST'],
     ['GET', '/v1/ids/?count=1', 'POST'],
     ['PUT', '/v1/ids/5', 'GET, HEAD'],
-    ['PATCH', '/v1/orders', 'GET, HEAD, POST'],
-    ['OPTIONS', '/v1/orders/5', 'GET, HEAD'],
+    ['PATCH', '/v1/business-numbers', 'POST'],
+    ['OPTIONS', '/v1/presets', 'GET, HEAD'],
     ['DELETE', '/v1/ids/stream', 'GET, HEAD, POST'],
     ['POST', '/health/ready', 'GET, HEAD'],
     ['POST', '/', 'GET, HEAD'],

@@ -5,7 +5,7 @@ import { Child, type Exit } from '../../support/processes/child.js';
 
 const MAIN = resolve(__dirname, '../../../dist/apps/id-service/main.js');
 /** As a line, or in the message of one of JSON. */
-const READY = /Raindrop: .* click (http:[^\s"]+)\/docs\b/;
+const READY = /Raindrop: .* click (http:\/\/[^\s"/]+)\//;
 
 export interface ServiceProcessOptions {
   /** As DATABASE_URL; see {@link databaseUrl}. Default: the service's own, a file under `cwd`. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { databaseUrl, startServiceProcess, type ServiceProcess } from './service-process.js';
@@ -45,8 +48,6 @@ describe.each(databaseKinds)('Processes of the ID service on %s', (kind) => {
   it('start four at a time on an empty database, each with a worker of its own', async () => {
     expect((await Promise.all(services.map(workerOf))).sort((a, b) => a - b)).toEqual(WORKER_IDS);
     expect(await heldWorkers()).toEqual(WORKER_IDS);
-    const migrations = await query('SELECT DISTINCT name FROM migrations');
-    expect(migrations).toEqual([{ name: 'CreateOrders1767225600000' }]);
   });
 
   it('issue 200,000 IDs, two of them, without a duplicate', async () => {
@@ -55,17 +56,12 @@ describe.each(databaseKinds)('Processes of the ID service on %s', (kind) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("serve each other's orders", async () => {
-    const orders = await Promise.all(
-      services.flatMap((service) => Array.from({ length: 10 }, () => placeOrder(service))),
+  it('count one series of business numbers together, without a gap', async () => {
+    const numbers = await Promise.all(
+      services.flatMap((service) => Array.from({ length: 10 }, () => nextInvoice(service))),
     );
-    expect(new Set(orders.map(({ status }) => status))).toEqual(new Set([201]));
-    const ids = orders.flatMap(({ order }) => [order.id, ...order.items.map(({ id }) => id)]);
-    expect(new Set(ids).size).toBe(orders.length * 4);
-    for (const [index, { order }] of orders.entries()) {
-      const answer = await fetch(`${services[index % 4]!.url}/v1/orders/${order.id}`);
-      expect(await answer.json()).toEqual(order);
-    }
+    const expected = Array.from({ length: numbers.length }, (_, index) => index + 1);
+    expect(numbers.sort((a, b) => a - b)).toEqual(expected);
   });
 
   it('do not start when every worker is taken, and say what to do', async () => {
@@ -89,7 +85,7 @@ describe.each(databaseKinds)('Processes of the ID service on %s', (kind) => {
 
 /** All that is printed: worker, layout, expiry and where to click. */
 const LINE =
-  /^Raindrop: worker \d+ of 1\.\.64, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/docs\n$/;
+  /^Raindrop: worker \d+ of 1\.\.64, layout \S+; IDs until 2298-\d\d-\d\d; click http:\/\/127\.0\.0\.1:\d+\/\n$/;
 
 describe('An ID service process that cannot start', () => {
   it.each([
@@ -104,6 +100,22 @@ describe('An ID service process that cannot start', () => {
     expect(failure).toBeInstanceOf(Error);
     expect((failure as Error).message).toMatch(message);
     expect((failure as Error).message).not.toMatch(/secret|\n {4}at /);
+  });
+
+  it('names its own variable where the layout that the table remembers has fewer workers', async () => {
+    const database = await testDatabase('sqlite');
+    const folder = mkdtempSync(join(tmpdir(), 'raindrop-secret-'));
+    const file = join(folder, 'database-url');
+    writeFileSync(file, `${databaseUrl(database.options)}\n`);
+    const more = { DATABASE_URL_FILE: file };
+    const first = await startServiceProcess({ environment: { ...more, LAYOUT: 'number' } });
+    await first.stop();
+    expect(first.output()).toContain('layout 1000@1767225600:t30.w8.b1.s13.e1=0;');
+    await expect(startServiceProcess({ environment: { ...more, RAINDROP_MAX_WORKER_ID: '300' } })).rejects.toThrow(
+      /ended with 1; it printed:\nRaindrop is configured wrongly:\n {2}- RAINDROP_MAX_WORKER_ID = 300: is out of range/,
+    );
+    rmSync(folder, { recursive: true });
+    await database.drop();
   });
 
   it('gives its worker back when the port is taken; one that can says one line', async () => {
@@ -123,11 +135,6 @@ describe('An ID service process that cannot start', () => {
   });
 });
 
-interface Order {
-  readonly id: string;
-  readonly items: readonly { readonly id: string }[];
-}
-
 async function issue(service: ServiceProcess, count: number): Promise<string[]> {
   const answer = await fetch(`${service.url}/v1/ids?count=${count}`, { method: 'POST' });
   expect(answer.status).toBe(201);
@@ -146,12 +153,12 @@ async function workerOf(service: ServiceProcess): Promise<number> {
   return ((await answer.json()) as { workerId: number }).workerId;
 }
 
-async function placeOrder(service: ServiceProcess): Promise<{ status: number; order: Order }> {
-  const items = ['tea', 'mug', 'spoon'].map((sku) => ({ sku, quantity: 1 }));
-  const answer = await fetch(`${service.url}/v1/orders`, {
+async function nextInvoice(service: ServiceProcess): Promise<number> {
+  const answer = await fetch(`${service.url}/v1/business-numbers`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ customer: 'Ada 李 🙂', items }),
+    body: JSON.stringify({ series: 'invoice' }),
   });
-  return { status: answer.status, order: (await answer.json()) as Order };
+  expect(answer.status).toBe(201);
+  return Number(((await answer.json()) as { number: string }).number.slice(-6));
 }

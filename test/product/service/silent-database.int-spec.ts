@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createService } from '../../../apps/id-service/src/create-service.js';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/database-url.js';
-import { ANSWER_MS, CONNECTION_MS } from '../../../apps/id-service/src/database/pool-limits.js';
+import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
+import { ANSWER_MS, CONNECTION_MS } from '../../../apps/id-service/src/database/open-database.js';
 import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
 import { FlakyProxy } from '../../support/proxies/flaky-proxy.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
@@ -23,9 +23,8 @@ interface Route {
 
 const AWAY = ['DATABASE_UNAVAILABLE'];
 const ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/v1/orders', body: { customer: 'Ada', items: [{ sku: 'tea', quantity: 1 }] }, says: AWAY },
-  { method: 'GET', path: '/v1/orders', says: AWAY },
   { method: 'POST', path: '/v1/business-numbers', body: { series: 'invoice' }, says: AWAY },
+  { method: 'POST', path: '/v1/business-numbers', body: { series: 'credit-note', tenant: 'acme' }, says: AWAY },
   { method: 'POST', path: '/v1/numbers/order?count=10000', says: ['WAIT_TIMEOUT'], hasMemory: true },
   { method: 'GET', path: '/v1/workers', says: ['DATABASE_CALL_FAILED'], hasMemory: true },
 ];

@@ -386,7 +386,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'aborted-body-taken-for-the-database',
     breaks: 'A client that leaves in mid-body is no failure of the database.',
-    file: 'apps/id-service/src/http/problem.filter.ts',
+    file: 'apps/id-service/src/problems/problem.filter.ts',
     find: 'isEndOfConnection(thrown, request, reply) ? connectionClosed() : thrown',
     replace: 'thrown',
     tier: 1,

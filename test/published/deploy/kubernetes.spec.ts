@@ -73,7 +73,7 @@ describe('The Kubernetes manifests', () => {
       { secretRef: { name: secret.metadata.name } },
     ]);
     const source = readText('apps/id-service/src/service-config.ts');
-    for (const name of Object.keys(environment)) expect(source).toContain(`'${name}'`);
+    for (const name of Object.keys(environment)) expect(source).toMatch(new RegExp(`\\b${name}: `));
     for (const value of Object.values(environment)) expect(typeof value).toBe('string');
     const { host, port: listensOn, database } = readServiceConfig(environment);
     expect({ host, listensOn }).toEqual({ host: '0.0.0.0', listensOn: port.containerPort });

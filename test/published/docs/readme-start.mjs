@@ -20,7 +20,7 @@ const environment = { PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'raindrop.
 const child = new Child(['sh', '-c', command], { cwd: root, environment, hasGroup: true });
 
 try {
-  const [, url] = await child.says(/click (http:\S+?)\/docs\b/);
+  const [, url] = await child.says(/click (http:\/\/[^\s/]+)\//);
   const answer = await fetch(`${url}/v1/ids?count=3`, { method: 'POST' });
   const { ids } = await answer.json();
   assert.equal(new Set(ids).size, 3);

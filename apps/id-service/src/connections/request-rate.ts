@@ -1,5 +1,8 @@
-import { ProblemException } from '../problems/problem.exception.js';
-import { networkOf } from './network-of.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+import { ApiKeys } from '../http/api-keys.js';
+import { ProblemException } from '../problems/problem.js';
+import { clientAddress, networkOf } from './client-address.js';
 
 const WINDOW_MS = 60_000;
 
@@ -10,14 +13,14 @@ const IDS_FOR_A_REQUEST = 1_000;
 const MOST_ADDRESSES = 100_000;
 
 /**
- * At most so many requests a minute from one address (IPv6: from one network of 64 bits), over all transports; each
- * begun 1,000 IDs count as one. The count begins anew with each minute.
+ * At most so many requests a minute from one address (IPv6: from one network of 64 bits), each
+ * begun 1,000 IDs count as one. The count begins anew with each minute. @fastify/rate-limit counts every request as one
+ * and none that has no route; rate-limiter-flexible keeps a timer for each address, however many there are.
  */
 export class RequestRate {
   private readonly counts = new Map<string, number>();
   private endsAt = 0;
 
-  /** @param perMinute 0: any number */
   constructor(readonly perMinute: number) {}
 
   /**
@@ -25,7 +28,6 @@ export class RequestRate {
    * @throws ProblemException 429 when there were too many, 400 for more IDs than a minute has
    */
   count(address: string, ids = 1): void {
-    if (this.perMinute === 0) return;
     const requests = Math.max(1, Math.ceil(ids / IDS_FOR_A_REQUEST));
     if (requests > this.perMinute) throw this.tooLarge();
     const now = performance.now();
@@ -50,4 +52,42 @@ export class RequestRate {
     const detail = `count must be at most ${most}: an address has ${this.perMinute} requests a minute, and each begun 1000 IDs count as one`;
     return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail });
   }
+}
+
+/** Their query says how many IDs are asked for. */
+const COUNTED = new Set(['/v1/ids', '/v1/ids/stream', '/v1/numbers/:code']);
+
+/** What the page asks every second, and every second costs nothing: no database, no ID, the same few lines. */
+const FREE = '/v1/status';
+
+/**
+ * Bounds the requests of an address to everything under /v1 and to what is not there: whoever watches over the service,
+ * or loads its page, is never told to wait. Judged by the route that was found and not by the address as it was written,
+ * which has many spellings. Without a limit there is no hook.
+ *
+ * Hooks run in the order in which they were added: this one stands before that for API keys, so that wrong keys count.
+ */
+export function limitRates(app: NestFastifyApplication, perMinute: number): void {
+  if (perMinute === 0) return;
+  const rate = new RequestRate(perMinute);
+  const keys = app.get(ApiKeys);
+  /** Read twice a second at most, whoever asks. A wrong key is counted. */
+  const isShownWorkers = (url: string, { headers }: FastifyRequest): boolean =>
+    url === '/v1/workers' && keys.mayShow(headers);
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions;
+    if (url !== undefined && (!url.startsWith('/v1/') || url === FREE || isShownWorkers(url, request))) return done();
+    try {
+      rate.count(clientAddress(request), COUNTED.has(url ?? '') ? idsIn(request.query as { count?: unknown }) : 1);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+/** What is wrong counts as one: it is refused later. */
+function idsIn({ count }: { readonly count?: unknown }): number {
+  return typeof count === 'string' && /^\d{1,9}$/.test(count) ? Number(count) : 1;
 }

@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { idPaths, idSchemas } from '../ids/id-routes.js';
 import { Problem } from '../problems/problem.js';
 
 type Description = ReturnType<DocumentBuilder['build']>;
@@ -28,9 +29,11 @@ export function serveOpenApi(app: NestFastifyApplication): void {
 
 function documentOf(app: NestFastifyApplication, description: Description): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, description);
+  const schemas = { ...document.components!.schemas, ...idSchemas };
   // Members that no decorator can name: `workerId`, `retryAfterSeconds`.
   // Of any type, for generated clients: TypeScript takes an index for the members that have names, too.
   const own = { additionalProperties: { description: "The error's own numbers." } };
-  Object.assign(document.components!.schemas![Problem.name]!, own);
-  return document;
+  Object.assign(schemas[Problem.name]!, own);
+  // The routes that are not Nest's come first, before the one that takes an ID apart.
+  return { ...document, paths: { ...idPaths, ...document.paths }, components: { ...document.components, schemas } };
 }

@@ -1,16 +1,36 @@
-import { Controller, Get, UseFilters } from '@nestjs/common';
+import {
+  Catch,
+  Controller,
+  Get,
+  ServiceUnavailableException,
+  UseFilters,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { HealthCheck, HealthCheckService, type HealthCheckResult, type HealthIndicatorResult } from '@nestjs/terminus';
+import {
+  HealthCheck,
+  HealthCheckService,
+  HealthIndicatorService,
+  type HealthCheckResult,
+  type HealthIndicatorResult,
+} from '@nestjs/terminus';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
+import type { FastifyReply } from 'fastify';
+import { DataSource } from 'typeorm';
+import { Drain } from '../drain.js';
 import { NUMBERS } from '../numbers/number-codes.js';
-import { ApiHealthReport } from './api-health-report.js';
-import { DatabaseHealthIndicator } from './database.health.js';
-import { DrainHealthIndicator } from './drain.health.js';
-import { HealthReportFilter } from './health-report.filter.js';
 
-/** Described here; that no cache keeps a report is what is left of terminus's decorator. */
-const UNCACHED = { noCache: true, swaggerDocumentation: false };
+/** A bad report is an answer like a good one, and no problem: it says of each part how it is. */
+@Catch(ServiceUnavailableException)
+class HealthReportFilter implements ExceptionFilter<ServiceUnavailableException> {
+  catch(error: ServiceUnavailableException, host: ArgumentsHost): void {
+    void host.switchToHttp().getResponse<FastifyReply>().code(503).send(error.getResponse());
+  }
+}
+
+const DATABASE_TIMEOUT_MS = 1_000;
 
 @ApiTags('health')
 @Controller('health')
@@ -18,51 +38,65 @@ const UNCACHED = { noCache: true, swaggerDocumentation: false };
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
-    private readonly database: DatabaseHealthIndicator,
-    private readonly drain: DrainHealthIndicator,
+    private readonly indicators: HealthIndicatorService,
+    private readonly dataSource: DataSource,
+    private readonly drain: Drain,
     private readonly raindrop: RaindropHealthIndicator,
     @InjectIdService(NUMBERS) private readonly numbers: IdService,
   ) {}
 
   @Get()
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readHealth',
     summary: 'Whether everything is well: the database, the IDs, the numbers',
   })
-  @ApiHealthReport('database', 'raindrop', 'numbers')
   check(): Promise<HealthCheckResult> {
     return this.health.check([
-      () => this.database.isHealthy('database'),
+      () => this.database(),
       () => this.ids(),
       () => this.raindrop.isHealthy('numbers', this.numbers),
     ]);
   }
 
   @Get('live')
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readLiveness',
     summary: 'Whether the process answers: a restart would help against nothing else',
   })
-  @ApiHealthReport()
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
   }
 
   /** Not the database: IDs go on without it for most of a lease, and all replicas would leave together. */
   @Get('ready')
-  @HealthCheck(UNCACHED)
+  @HealthCheck()
   @ApiOperation({
     operationId: 'readReadiness',
     summary: 'Whether IDs can be issued, and the service is not shutting down',
   })
-  @ApiHealthReport('raindrop', 'shutdown')
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.ids(), () => this.drain.isHealthy('shutdown')]);
+    return this.health.check([() => this.ids(), () => this.shutdown()]);
   }
 
-  /** Without the worker id: who asks whether all is well need not know which worker it is. */
+  /** Terminus's own indicator would show the driver's message to every client. */
+  private database(): PromiseLike<HealthIndicatorResult<'database'>> {
+    const ping = (): Promise<void> =>
+      this.dataSource.query('SELECT 1').then(
+        () => undefined,
+        () => Promise.reject(new Error('the database does not answer')),
+      );
+    return this.indicators.check('database').attempt(ping).withTimeout(DATABASE_TIMEOUT_MS);
+  }
+
+  /** Down from the moment the service was told to end. */
+  private shutdown(): HealthIndicatorResult<'shutdown'> {
+    const session = this.indicators.check('shutdown');
+    return this.drain.hasBegun ? session.down({ message: 'the service is shutting down' }) : session.up();
+  }
+
+  /** Without the worker id: a probe need not know which worker it is. */
   private ids(): HealthIndicatorResult<'raindrop'> {
     const { raindrop } = this.raindrop.isHealthy('raindrop');
     return { raindrop: { ...raindrop, workerId: undefined } };

@@ -1,5 +1,5 @@
 import { ApiKeys } from './api-keys.js';
-import { ProblemException } from '../problems/problem.exception.js';
+import { ProblemException } from '../problems/problem.js';
 
 const KEYS = ['first-key-0123456789', 'second-key-0123456789'];
 const WORKERS_KEY = 'workers-key-0123456789';
@@ -60,7 +60,7 @@ describe('ApiKeys', () => {
 
   it('accept nothing when there are none', () => {
     expect(none.areConfigured).toBe(false);
-    expect(() => none.demandKey('')).toThrow(ProblemException);
+    expect(() => none.demand({ 'x-api-key': '' })).toThrow(ProblemException);
     expect(none.areShownBy({ 'x-api-key': KEYS[0] })).toBe(false);
     expect(() => none.demand({})).toThrow(ProblemException);
   });
@@ -81,9 +81,11 @@ describe('ApiKeys', () => {
     ]);
     expect([apart.areShownBy(call!), apart.areShownBy(workers!)]).toEqual([false, true]);
     expect(statusOf(() => apart.areShownBy(wrong!))).toBe(401);
-    expect([KEYS[1], WORKERS_KEY, undefined].map((key) => statusOf(() => apart.demandKey(key)))).toEqual([
-      ...[undefined, 403, 401],
-    ]);
+    expect(
+      [KEYS[1], WORKERS_KEY, undefined].map((key) =>
+        statusOf(() => apart.demand(key === undefined ? {} : { 'x-api-key': key })),
+      ),
+    ).toEqual([...[undefined, 403, 401]]);
   });
 
   it('are not needed to be shown, but a wrong one is not passed over', () => {

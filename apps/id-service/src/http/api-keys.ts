@@ -1,30 +1,27 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { SERVICE_CONFIG } from '../service-config.token.js';
-import type { ServiceConfig } from '../service-config.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ProblemException } from '../problems/problem.js';
+import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 import { KEY_NOT_ALLOWED, KEY_REQUIRED } from './api-problem.js';
-import { LOOPBACK } from './loopback.js';
-import { ProblemException } from '../problems/problem.exception.js';
+
+/** The names under which a host reaches itself, and no other host does. */
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
 type KeyConfig = Pick<ServiceConfig, 'apiKeys' | 'apiKeysFor' | 'workersApiKeys' | 'host' | 'trustProxy'>;
 
 /** What proxies add. One that adds nothing is not seen: docs/service.md says to configure keys behind any. */
 const FORWARDED = [
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'via'],
-  ...[
-    'x-original-forwarded-for',
-    'cf-connecting-ip',
-    'true-client-ip',
-    'x-client-ip',
-    'fly-client-ip',
-    'x-envoy-external-address',
-  ],
+  ...['x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'fly-client-ip'],
+  'x-envoy-external-address',
 ];
 
 /**
  * The keys that the service was given, for two scopes: calls that change something, and the workers with their hosts.
- * How long a look takes tells nothing of them: hashes are compared, all of them.
+ * How long a look takes tells nothing of them: hashes are compared, all of them. @fastify/bearer-auth has one scope and
+ * one header.
  */
 @Injectable()
 export class ApiKeys {
@@ -60,12 +57,7 @@ export class ApiKeys {
 
   /** @throws ProblemException 401 without a key for calls, 403 with one that is for the workers only */
   demand(headers: IncomingHttpHeaders): void {
-    this.demandKey(keyIn(headers));
-  }
-
-  /** As {@link demand}, of a key that came by another way. */
-  demandKey(key: string | undefined): void {
-    this.demandOf(this.forCalls, key);
+    this.demandOf(this.forCalls, keyIn(headers));
   }
 
   /** @throws ProblemException 401 without a key for the workers, 403 with one that is for calls only */
@@ -96,16 +88,13 @@ export class ApiKeys {
       isAmong(each, key),
     );
     if (isRight) return;
-    throw isForCalls || isForWorkers ? keyNotAllowed() : keyRequired();
+    if (!isForCalls && !isForWorkers) throw keyRequired();
+    throw new ProblemException(403, { errorCode: 'API_KEY_NOT_ALLOWED', detail: KEY_NOT_ALLOWED });
   }
 }
 
 function keyRequired(): ProblemException {
   return new ProblemException(401, { errorCode: 'API_KEY_REQUIRED', detail: KEY_REQUIRED });
-}
-
-function keyNotAllowed(): ProblemException {
-  return new ProblemException(403, { errorCode: 'API_KEY_NOT_ALLOWED', detail: KEY_NOT_ALLOWED });
 }
 
 function isAmong(hashes: readonly Buffer[], key: string): boolean {
@@ -122,4 +111,28 @@ export function keyIn(headers: IncomingHttpHeaders): string | undefined {
 
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/** POST, but it only calculates. */
+const CHANGES_NOTHING = new Set(['/v1/layouts/plan', '/v1/layouts/advice']);
+
+/**
+ * With `API_KEYS_FOR=all` asks every call that changes something for its key. A hook and no guard, because some answers
+ * never reach Nest's routes; and none at all otherwise, because it would cost every request a little.
+ */
+export function demandApiKeys(app: NestFastifyApplication): void {
+  const keys = app.get(ApiKeys);
+  if (!keys.areForAll) return;
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const route = request.routeOptions.url ?? '';
+    const changes = request.method === 'POST' && route.startsWith('/v1/') && !CHANGES_NOTHING.has(route);
+    if (!changes) return done();
+    try {
+      keys.demand(request.headers);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
 }

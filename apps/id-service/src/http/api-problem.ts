@@ -3,36 +3,38 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
 import { Problem, PROBLEM_JSON } from '../problems/problem.js';
 
-/** Documents an error that an operation answers with, and shows it. */
-export function ApiProblem(
+/** The answer of an error in the API's description, with an example. */
+export function problemResponse(
   status: number,
   errorCode: string,
   detail: string,
   more: { readonly description?: string; readonly fields?: object } = {},
-): MethodDecorator & ClassDecorator {
+): { description: string; content: Record<string, { schema: { $ref: string }; example: object }> } {
   const title = STATUS_CODES[status]!;
   const retryable = status === 503 || status === 429;
   const example = { type: 'about:blank', title, status, detail, instance: EXAMPLE_INSTANCE, errorCode, retryable };
-  return applyDecorators(
-    ApiExtraModels(Problem),
-    ApiResponse({
-      status,
-      description: more.description ?? detail,
-      content: {
-        [PROBLEM_JSON]: { schema: { $ref: getSchemaPath(Problem) }, example: { ...example, ...more.fields } },
-      },
-    }),
+  const schema = { $ref: getSchemaPath(Problem) };
+  return {
+    description: more.description ?? detail,
+    content: { [PROBLEM_JSON]: { schema, example: { ...example, ...more.fields } } },
+  };
+}
+
+/** Documents an error that an operation answers with, and shows it. */
+export function ApiProblem(...problem: Parameters<typeof problemResponse>): MethodDecorator & ClassDecorator {
+  return documented({ [problem[0]]: problemResponse(...problem) });
+}
+
+function documented(responses: Readonly<Record<number, object>>): MethodDecorator & ClassDecorator {
+  const each = Object.entries(responses).map(([status, response]) =>
+    ApiResponse({ status: Number(status), ...response }),
   );
+  return applyDecorators(ApiExtraModels(Problem), ...each);
 }
 
 /** What every route under /v1 may answer. */
 export function ApiCommonProblems(): ClassDecorator {
-  return applyDecorators(
-    ApiProblem(429, 'RATE_LIMITED', 'More than 600 requests a minute. Try again in 12 s.', {
-      description: 'With RATE_LIMIT; or too many IDs, streams or new names. See Retry-After.',
-    }),
-    ApiProblem(500, 'INTERNAL_SERVER_ERROR', 'Something is wrong here. The server log says what.'),
-  );
+  return documented(COMMON_PROBLEMS);
 }
 
 /** Of routes that take a body. */
@@ -45,13 +47,7 @@ export function ApiBodyProblems(): MethodDecorator {
 
 /** Of routes that change something, or show what is not for everybody. */
 export function ApiKeyProblem(): MethodDecorator {
-  return applyDecorators(
-    ApiOptionalKey(),
-    ApiProblem(401, 'API_KEY_REQUIRED', KEY_REQUIRED, { description: 'With API_KEYS_FOR=all only.' }),
-    ApiProblem(403, 'API_KEY_NOT_ALLOWED', KEY_NOT_ALLOWED, {
-      description: 'With API_KEYS_FOR=all only: the key is one of WORKERS_API_KEYS.',
-    }),
-  );
+  return applyDecorators(ApiOptionalKey(), documented(KEY_PROBLEMS));
 }
 
 /** Of routes that take a key and may do without. */
@@ -59,8 +55,25 @@ export function ApiOptionalKey(): MethodDecorator {
   return applyDecorators(ApiSecurity({}), ApiSecurity('bearer'), ApiSecurity('key'));
 }
 
+/** {@link ApiOptionalKey} as it stands in the description. */
+export const OPTIONAL_KEY: Record<string, string[]>[] = [{}, { bearer: [] }, { key: [] }];
+
 const EXAMPLE_INSTANCE = 'urn:uuid:1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
 
 export const KEY_NOT_ALLOWED = 'This API key is not for that.';
 
 export const KEY_REQUIRED = 'An API key is required: Authorization: Bearer <key>, or X-API-Key.';
+
+export const COMMON_PROBLEMS = {
+  429: problemResponse(429, 'RATE_LIMITED', 'More than 600 requests a minute. Try again in 12 s.', {
+    description: 'With RATE_LIMIT; or too many IDs, streams or new names. See Retry-After.',
+  }),
+  500: problemResponse(500, 'INTERNAL_SERVER_ERROR', 'Something is wrong here. The server log says what.'),
+};
+
+export const KEY_PROBLEMS = {
+  401: problemResponse(401, 'API_KEY_REQUIRED', KEY_REQUIRED, { description: 'With API_KEYS_FOR=all only.' }),
+  403: problemResponse(403, 'API_KEY_NOT_ALLOWED', KEY_NOT_ALLOWED, {
+    description: 'With API_KEYS_FOR=all only: the key is one of WORKERS_API_KEYS.',
+  }),
+};

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { ProblemException } from '../problems/problem.exception.js';
+import { ProblemException } from '../problems/problem.js';
 
 /** Aborted when a response is over: who waits for IDs for a client that has hung up takes them from the others. */
 export function goneSignal(response: EventEmitter): AbortSignal {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemException } from '../problems/problem.exception.js';
+import { ProblemException } from '../problems/problem.js';
 
 /** With their texts and the answer some 100 bytes each: a process has 512 MiB. */
 const MOST = 1_000_000;

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   adviseLayout,
   ConfigurationError,
@@ -10,13 +10,17 @@ import {
   type LayoutPlan,
 } from '@raindrop/nestjs';
 import { ApiBodyProblems, ApiCommonProblems, ApiProblem } from '../http/api-problem.js';
-import { ProblemException } from '../problems/problem.exception.js';
-import { AdviceRequest, AdviceView, exampleAdvice, exampleNeeds } from './advice-view.js';
-import { exampleOptions, examplePlan, PLAN_DESCRIPTION } from './layout-examples.js';
-import { LayoutRequest } from './layout-request.js';
-import { namedPresets, PRESET_NAMES, type PresetName } from './named-presets.js';
-import { planOfLayout } from './plan-of-layout.js';
-import { NamedPlan, PlanView } from './plan-view.js';
+import { ProblemException } from '../problems/problem.js';
+import { AdviceRequest, AdviceView, LayoutRequest, NamedPlan, PlanView } from './layout-views.js';
+import { exampleOptions, examplePlan, namedPresets, planOfLayout, PRESET_NAMES, type PresetName } from './layouts.js';
+
+/** What the description says of every plan, beside the example. */
+const PLAN_DESCRIPTION =
+  'Fields from the most significant bits down, lifetime, capacity, the day from which JavaScript would round the IDs, and warnings. Moments are null beyond the year 275760.';
+
+const NEEDS = { processes: 50, idsPerSecond: 2_000, years: 30, numbers: false };
+
+const ADVICE = adviseLayout(NEEDS, Date.parse('2026-11-21'));
 
 const WRONG = { option: 'workIdLength', given: '2', message: 'is out of range: must be an integer from 3 to 10' };
 
@@ -24,7 +28,6 @@ const NO_NEED = { option: 'processes', given: '0', message: 'is out of range: mu
 
 @ApiTags('layouts')
 @ApiCommonProblems()
-@ApiExtraModels(PlanView, NamedPlan, AdviceView)
 @Controller('v1')
 export class LayoutsController {
   @Post('layouts/plan')
@@ -34,11 +37,7 @@ export class LayoutsController {
     summary: 'What a layout comes to: lifetime, capacity, warnings. Nothing is issued or changed',
   })
   @ApiBody({ type: LayoutRequest, examples: { service: { value: exampleOptions } } })
-  @ApiResponse({
-    status: 200,
-    description: PLAN_DESCRIPTION,
-    content: { 'application/json': { schema: { $ref: getSchemaPath(PlanView) }, example: examplePlan } },
-  })
+  @ApiResponse({ status: 200, description: PLAN_DESCRIPTION, type: PlanView, example: examplePlan })
   @ApiProblem(400, 'CONFIGURATION', `workIdLength ${WRONG.message}`, { fields: { problems: [WRONG] } })
   @ApiBodyProblems()
   plan(@Body() options: object): LayoutPlan {
@@ -51,16 +50,10 @@ export class LayoutsController {
     operationId: 'adviseLayout',
     summary: 'Which layouts bear so much, the best one first. Nothing is issued or changed',
   })
-  @ApiBody({ type: AdviceRequest, examples: { needs: { value: exampleNeeds } } })
+  @ApiBody({ type: AdviceRequest, examples: { needs: { value: NEEDS } } })
   @ApiResponse({
-    status: 200,
-    description: 'Two or three; one that misses a need says so.',
-    content: {
-      'application/json': {
-        schema: { type: 'array', items: { $ref: getSchemaPath(AdviceView) } },
-        example: exampleAdvice,
-      },
-    },
+    ...{ status: 200, description: 'Two or three; one that misses a need says so.' },
+    ...{ type: [AdviceView], example: ADVICE },
   })
   @ApiProblem(400, 'CONFIGURATION', `processes ${NO_NEED.message}`, { fields: { problems: [NO_NEED] } })
   @ApiBodyProblems()
@@ -71,14 +64,8 @@ export class LayoutsController {
   @Get('presets')
   @ApiOperation({ operationId: 'listPresets', summary: 'The layouts of other systems, as plans' })
   @ApiResponse({
-    status: 200,
-    description: PLAN_DESCRIPTION,
-    content: {
-      'application/json': {
-        schema: { type: 'array', items: { $ref: getSchemaPath(NamedPlan) } },
-        example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
-      },
-    },
+    ...{ status: 200, description: PLAN_DESCRIPTION },
+    ...{ type: [NamedPlan], example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }] },
   })
   presets(): { name: PresetName; plan: LayoutPlan }[] {
     return PRESET_NAMES.map((name) => ({ name, plan: planOfLayout(namedPresets[name]) }));

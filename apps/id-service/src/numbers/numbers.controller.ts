@@ -1,31 +1,107 @@
-import { Body, Controller, Param, Post, Query, Req } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Param, Post, Query, Req, type OnModuleInit } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IdService, InjectIdService } from '@raindrop/nestjs';
+import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
+import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
+import { DataSource } from 'typeorm';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
-import { clientAddress } from '../http/client-address.js';
-import { StrangersNames } from '../http/strangers-names.js';
+import { clientAddress } from '../connections/client-address.js';
+import { QueryInteger } from '../http/inputs.js';
+import { StrangersNames } from '../http/new-names.js';
 import { IdsUnderWay } from '../ids/ids-under-way.js';
-import { BusinessNumber, NewBusinessNumber } from './new-business-number.js';
-import { NewNumbers, NumbersPath, NumbersQuery } from './new-numbers.js';
-import { NewShardedId, ShardedId } from './new-sharded-id.js';
-import { BusinessNumbersService } from './business-numbers.service.js';
-import { NUMBERS } from './number-codes.js';
+import { NUMBER_CODES, NUMBERS, type NumberCode } from './number-codes.js';
 
 /** How long a request waits for numbers before it is told to come again. */
 const WAIT = { timeoutMs: 4_000 };
 
+const COUNT = { min: 1, max: 10_000, default: 1 };
+
+/** The path of POST /v1/numbers/:code. */
+export class NumbersPath {
+  @ApiProperty({ enum: NUMBER_CODES, example: 'invoice', description: 'What is counted.' })
+  @IsIn(NUMBER_CODES, { message: `code must be one of ${NUMBER_CODES.join(', ')}` })
+  readonly code!: NumberCode;
+}
+
+/** Its query. */
+export class NumbersQuery {
+  @QueryInteger(COUNT)
+  readonly count: number = COUNT.default;
+}
+
+/** The answer. */
+export class NewNumbers {
+  @ApiProperty({ type: [String], example: ['1', '2'] })
+  readonly numbers!: string[];
+}
+
+const APP = { message: 'app must be an integer from 0 to 255' };
+const GATE_PASS = { message: 'gatePass must be a text of 1 to 512 characters' };
+
+/** The body of POST /v1/sharded-ids. */
+export class NewShardedId {
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 255, example: 1, description: 'A registered app.' })
+  @IsInt(APP)
+  @Min(0, APP)
+  @Max(255, APP)
+  readonly app!: number;
+
+  @ApiProperty({ example: '13900139000', minLength: 1, maxLength: 512, description: 'Who asks: it chooses the shard.' })
+  @IsString(GATE_PASS)
+  @Length(1, 512, GATE_PASS)
+  readonly gatePass!: string;
+}
+
+/** The answer. */
+export class ShardedId {
+  @ApiProperty({ example: '28673' })
+  readonly id!: string;
+}
+
+/** How the numbers of each series look; both begin anew with the year. */
+const SERIES = { invoice: 'INV-{yyyy}-{seq:6}', 'credit-note': 'CN-{yyyy}-{seq:6}' } as const;
+
+const NAMES = Object.keys(SERIES) as (keyof typeof SERIES)[];
+
+/** The body of POST /v1/business-numbers. */
+export class NewBusinessNumber {
+  @ApiProperty({ enum: NAMES, example: 'invoice' })
+  @IsIn(NAMES, { message: `series must be one of ${NAMES.join(', ')}` })
+  readonly series!: keyof typeof SERIES;
+
+  @ApiPropertyOptional({
+    example: 'acme',
+    minLength: 1,
+    maxLength: 64,
+    description: 'A tenant, with numbers of its own.',
+  })
+  @IsOptional()
+  @Matches(/^[\w.-]{1,64}$/, { message: 'tenant must be a text of 1 to 64 letters, digits or any of . _ -' })
+  readonly tenant?: string;
+}
+
+/** The answer. */
+export class BusinessNumber {
+  @ApiProperty({ example: 'INV-2026-000001' })
+  readonly number!: string;
+}
+
 @ApiTags('numbers')
 @ApiCommonProblems()
 @Controller('v1')
-export class NumbersController {
+export class NumbersController implements OnModuleInit {
   constructor(
     @InjectIdService(NUMBERS) private readonly ids: IdService,
-    private readonly businessNumbers: BusinessNumbersService,
+    private readonly dataSource: DataSource,
     private readonly underWay: IdsUnderWay,
     private readonly names: StrangersNames,
   ) {}
+
+  async onModuleInit(): Promise<void> {
+    await prepareBusinessNumbers(this.dataSource);
+  }
 
   @Post('numbers/:code')
   @ApiOperation({ operationId: 'issueNumbers', summary: 'Issue dense numbers: 1, 2, 3, from segments' })
@@ -63,8 +139,12 @@ export class NumbersController {
     @Body() { series, tenant }: NewBusinessNumber,
     @Req() request: FastifyRequest,
   ): Promise<BusinessNumber> {
-    const bringer = { key: keyIn(request.headers), address: () => clientAddress(request) };
-    this.names.admitTenant(tenant, bringer);
-    return { number: await this.businessNumbers.next(series, tenant) };
+    this.names.admitTenant(tenant, { key: keyIn(request.headers), address: () => clientAddress(request) });
+    const options = { name: series, resetBy: 'year', ...(tenant !== undefined && { per: tenant }) } as const;
+    // In an application the invoice would be saved in the same transaction.
+    const number = await transactionWithRetries(this.dataSource, (manager) =>
+      businessNumber(manager, SERIES[series], options),
+    );
+    return { number };
   }
 }

@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { readWorkers, type WorkersView } from '@raindrop/nestjs';
+import { readWorkers, type SnowflakeModuleOptions, type WorkersView } from '@raindrop/nestjs';
 import { dataSourceDatabase } from '@raindrop/nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { ServiceConfig } from '../service-config.js';
-import { SERVICE_CONFIG } from '../service-config.token.js';
-import { snowflakeOptions } from './snowflake-options.js';
+import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 
 /** So long the last look at the table is good enough: however many look, the database is asked once. */
 const FRESH_MS = 500;
@@ -15,7 +13,7 @@ export class WorkersService {
   private last: { readonly at: number; readonly view: Promise<WorkersView> } | undefined;
 
   constructor(
-    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'workers' | 'leaseMs'>,
+    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>,
     private readonly dataSource: DataSource,
   ) {}
 
@@ -34,4 +32,22 @@ export class WorkersService {
     const row = workers.find((each) => each.workerId === workerId);
     return row?.state === 'held' ? row.holder : null;
   }
+}
+
+/** As in the defaults: 10 s of 60. */
+const HEARTBEATS_IN_A_LEASE = 6;
+
+/** What the ID service is made with. Lease and heartbeat keep the proportion of the library's own. */
+export function snowflakeOptions({
+  layout,
+  workers,
+  leaseMs,
+}: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>): SnowflakeModuleOptions {
+  return {
+    ...layout,
+    serviceMinWorkId: workers.min,
+    serviceMaxWorkId: workers.max,
+    leaseMs,
+    heartbeatIntervalMs: Math.min(Math.floor(leaseMs / HEARTBEATS_IN_A_LEASE), 600_000),
+  };
 }

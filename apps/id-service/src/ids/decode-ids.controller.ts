@@ -1,0 +1,139 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  codecs,
+  IdService,
+  parseId,
+  type CodecName,
+  type FieldRole,
+  type Layout,
+  type ParsedId,
+} from '@raindrop/nestjs';
+import { ApiSnowflake } from '@raindrop/nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { ApiCommonProblems, ApiOptionalKey, ApiProblem } from '../http/api-problem.js';
+import { ApiKeys } from '../http/api-keys.js';
+import { examplePlan, namedPresets, PRESET_NAMES, type PresetName } from '../layouts/layouts.js';
+import { WorkersService } from '../workers/workers.service.js';
+import { EXAMPLE, EXAMPLE_IDS } from './example-ids.js';
+
+const FORMATS = Object.keys(codecs) as CodecName[];
+
+/** The query of GET /v1/ids/:id. */
+export class DecodeIdQuery {
+  @ApiPropertyOptional({ enum: FORMATS, default: 'decimal', description: 'How IDs are written.' })
+  @IsIn(FORMATS, { message: `format must be one of ${FORMATS.join(', ')}` })
+  readonly format: CodecName = 'decimal';
+
+  @ApiPropertyOptional({ enum: PRESET_NAMES, description: "Whose layout it is; without it, this service's." })
+  @IsOptional()
+  @IsIn(PRESET_NAMES, { message: `preset must be one of ${PRESET_NAMES.join(', ')}` })
+  readonly preset?: PresetName;
+}
+
+/** A run of bits: `(id >> shift) & (2^bits - 1)` is its value. */
+export class DecodedField {
+  @ApiProperty({ example: 'timestamp' })
+  readonly name!: string;
+
+  @ApiProperty({ enum: ['time', 'worker', 'clockBack', 'sequence', 'fixed'], example: 'time' })
+  readonly role!: FieldRole;
+
+  @ApiProperty({ example: 33 })
+  readonly bits!: number;
+
+  @ApiProperty({ example: 30 })
+  readonly shift!: number;
+
+  @ApiProperty({ example: EXAMPLE.tick })
+  readonly value!: number;
+}
+
+/** What an ID says. */
+export class DecodedId {
+  @ApiSnowflake({ example: String(EXAMPLE.id), description: 'In decimal: always a string in JSON.' })
+  readonly id!: string;
+
+  @ApiProperty({ example: EXAMPLE.time.toISOString(), description: 'The start of its tick.' })
+  readonly time!: string;
+
+  @ApiProperty({ example: EXAMPLE.tick, description: "Ticks since the layout's epoch." })
+  readonly tick!: number;
+
+  @ApiProperty({ example: EXAMPLE.workerId })
+  readonly workerId!: number;
+
+  @ApiProperty({ example: 0, description: 'Flips when the clock of the worker goes back.' })
+  readonly clockBack!: number;
+
+  @ApiProperty({ example: EXAMPLE.sequence })
+  readonly sequence!: number;
+
+  @ApiProperty({ example: 0 })
+  readonly endBits!: number;
+
+  @ApiProperty({ type: [DecodedField], description: 'From the most significant bits down.' })
+  readonly fields!: readonly DecodedField[];
+
+  @ApiProperty({ example: examplePlan.fingerprint, description: "The layout's fingerprint." })
+  readonly layout!: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    example: 'orders-5d9c7:1:a3f81b',
+    description: 'Who holds that worker id now, null when nobody does. With an API key and without a preset only.',
+  })
+  readonly holder?: string | null;
+}
+
+@ApiTags('ids')
+@ApiCommonProblems()
+@Controller('v1/ids')
+export class DecodeIdsController {
+  constructor(
+    private readonly ids: IdService,
+    private readonly keys: ApiKeys,
+    private readonly workers: WorkersService,
+  ) {}
+
+  @Get(':id')
+  @ApiOperation({ operationId: 'decodeId', summary: 'Take an ID apart' })
+  @ApiOptionalKey()
+  @ApiParam({ name: 'id', type: String, example: EXAMPLE_IDS[1] })
+  @ApiResponse({ status: 200, type: DecodedId })
+  @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, none of them a leading 0.')
+  @ApiProblem(401, 'API_KEY_REQUIRED', 'An API key is required: Authorization: Bearer <key>, or X-API-Key.', {
+    description: 'For a wrong key; none is needed.',
+  })
+  async decode(
+    @Param('id') id: string,
+    @Query() { format, preset }: DecodeIdQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<DecodedId> {
+    const maySeeHolder = this.keys.areShownBy(request.headers);
+    const layout = preset === undefined ? this.ids.layout : namedPresets[preset];
+    const decoded = viewParsedId(parsed(layout, id, format), layout);
+    if (!maySeeHolder || preset !== undefined) return decoded;
+    return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
+  }
+}
+
+/** An unsigned ID of 64 bits has no other form than decimal. */
+function parsed(layout: Layout, id: string, format: CodecName): ParsedId {
+  return parseId(layout, format === 'decimal' ? id : codecs[format].decode(id));
+}
+
+function viewParsedId(parsed: ParsedId, layout: Layout): DecodedId {
+  const { id, time, tick, workerId, clockBack, sequence, endBits } = parsed;
+  return {
+    ...{ id: id.toString(), time: time.toISOString(), tick, workerId, clockBack, sequence, endBits },
+    // Of at most 53 bits each: a number holds it.
+    fields: layout.fields.map(({ name, role, bits, shift }) => ({
+      ...{ name, role, bits, shift },
+      value: Number(BigInt.asUintN(bits, id >> BigInt(shift))),
+    })),
+    layout: layout.fingerprint,
+  };
+}
