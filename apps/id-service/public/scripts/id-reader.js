@@ -1,15 +1,139 @@
-import { showBits } from './bit-cells.js';
-import { copyButton } from './copy.js';
-import { element, setText } from './element.js';
-import { fieldCard } from './field-card.js';
-import { letterOf, nameOf } from './field-words.js';
-import { fieldValue } from './id-parts.js';
-import { litFields } from './lit-fields.js';
+import { fieldCard, fieldValue, litFields, showBits } from './bits.js';
+import { byId, copyButton, downloadText, element, setText } from './dom.js';
 import { writeAddress } from './permalink.js';
-import { readingTable } from './reading-table.js';
-import { formsOf, layoutOf, linesOf, readLines, readText } from './readings.js';
+import { Layout, codecs, recognizeId } from './recognize.js';
 import { ask } from './service.js';
-import { ago, bits, clock, count, date, shortDate } from './words.js';
+import { ago, bits, clock, count, date, letterOf, nameOf, shortDate } from './words.js';
+
+/** The layout of a plan, as the library has it. */
+export function layoutOf({ fields, unitMs, epoch }) {
+  return new Layout({ fields, unitMs, epochMs: Date.parse(epoch) });
+}
+
+/** More lines would hold up the page. */
+export const MOST_LINES = 1_000;
+
+/** The lines of a text that is more than one ID: by lines, or by blanks, commas and semicolons. */
+export function linesOf(text) {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (lines.length !== 1) return lines;
+  const parts = lines[0]
+    .trim()
+    .split(/[\s,;]+/)
+    .filter((part) => part !== '');
+  return parts.length > 1 && parts.every((part) => /^["'`]?\d{15,20}["'`]?$/.test(part)) ? parts : lines;
+}
+
+/**
+ * What a text can be, and which of it is shown.
+ * @param {string} wanted the system that a person has chosen; '' for the most plausible one
+ */
+export function readText(text, layout, wanted) {
+  const found = recognizeId(text, layout === undefined ? {} : { layout });
+  const shown = found.readings.find(({ system }) => wanted === '' || system === wanted);
+  return { ...found, shown };
+}
+
+/** Every line by the system that most of them point to, but for those that are likely another's. */
+export function readLines(lines, layout, wanted) {
+  const all = lines.slice(0, MOST_LINES).map((line) => ({ line, ...readText(line, layout, wanted) }));
+  const firsts = all.flatMap(({ readings }) => (readings[0] ? [readings[0].system] : []));
+  const counts = new Map(firsts.map((system) => [system, firsts.filter((each) => each === system).length]));
+  const [most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+  if (wanted !== '') return all;
+  return all.map((each) => {
+    if (each.shown === undefined || each.shown.plausibility === 'likely') return each;
+    return { ...each, shown: each.readings.find(({ system }) => system === most) ?? each.shown };
+  });
+}
+
+/** The forms in which a reading can be copied. */
+export function formsOf({ parsed }) {
+  const { id, time } = parsed;
+  const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  const signed = id < 2n ** 63n;
+  return [
+    ['UTC', time.toUTCString().replace('GMT', 'UTC')],
+    ['Local time', local.format(time)],
+    ['ISO 8601', time.toISOString()],
+    ['Unix ms', String(time.getTime())],
+    ['Decimal', String(id)],
+    ['Hex', `0x${id.toString(16)}`],
+    // No codec writes what has all 64 bits.
+    ...(signed ? [['Base62', codecs.base62.encode(id)]] : []),
+  ];
+}
+
+/** The table of many IDs: what each says, and how long after the one before it was made. */
+export function readingTable() {
+  let csv = '';
+  byId('read-csv-copy').replaceWith(copyButton('Copy as CSV', () => csv, { id: 'read-csv-copy' }));
+  byId('read-csv-save').addEventListener('click', () => downloadText('ids.csv', 'text/csv', csv));
+
+  return {
+    show: (read, all) => {
+      const rows = read.map(({ line, shown }, index) => {
+        if (shown === undefined)
+          return { id: line.trim().slice(0, 64), system: '', time: '', after: '', worker: '', sequence: '' };
+        const { parsed, title } = shown;
+        const before = read.slice(0, index).findLast((each) => each.shown !== undefined)?.shown.parsed.time;
+        return {
+          ...{ id: String(parsed.id), system: title, time: parsed.time.toISOString() },
+          after: before === undefined ? '' : interval(parsed.time - before),
+          ...{ worker: String(parsed.workerId), sequence: String(parsed.sequence) },
+        };
+      });
+      csv = csvOf(rows);
+      const wrong = read.filter(({ shown }) => shown === undefined).length;
+      const left = all > read.length ? ` The first ${count(MOST_LINES)} of ${count(all)} are shown.` : '';
+      setText(
+        byId('read-many-said'),
+        `${count(read.length)} IDs${wrong > 0 ? `, ${count(wrong)} of them no IDs` : ''}.${left}`,
+      );
+      byId('read-rows').replaceChildren(...rows.map(rowOf));
+      byId('read-many').hidden = false;
+    },
+    hide: () => {
+      byId('read-many').hidden = true;
+    },
+  };
+}
+
+function rowOf({ id, system, time, after, worker, sequence }) {
+  const cell = (text, name = '') => element('td', name === '' ? {} : { class: name }, text);
+  const shown = time === '' ? 'no ID' : `${time.slice(0, 10)} ${time.slice(11, 23)}`;
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row', class: 'id-cell' }, id),
+    ...[
+      cell(system),
+      cell(shown, 'nowrap'),
+      cell(after, 'number nowrap'),
+      cell(worker, 'number'),
+      cell(sequence, 'number'),
+    ],
+  );
+}
+
+/** `+1.5 s`; an ID that is older than the one before has a minus. */
+function interval(ms) {
+  const size = Math.abs(ms);
+  const sign = ms < 0 ? '−' : '+';
+  const [length, unit] = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ].find(([least]) => size >= least) ?? [1, 'ms'];
+  return `${sign}${Number((size / length).toFixed(2))} ${unit}`;
+}
+
+function csvOf(rows) {
+  const quoted = (text) => (/[",\n]|^[=+@-]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = rows.map((row) => Object.values(row).map(quoted).join(','));
+  return `${['id,system,time,after,worker,sequence', ...lines].join('\r\n')}\r\n`;
+}
 
 /** From the last key to the question who holds the worker. */
 const PAUSE_MS = 300;
@@ -17,8 +141,6 @@ const PAUSE_MS = 300;
 const SOON_MS = 60;
 const NO_ID =
   'That is no ID in any form that is known here: decimal, hex, base32, 36, 58, 62 or 64url, typed, or a link that holds one.';
-
-const byId = (id) => document.getElementById(id);
 
 /**
  * The section that recognises an ID and takes it apart, in the browser; for one of its own, the service confirms it.

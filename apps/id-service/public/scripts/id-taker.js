@@ -1,14 +1,10 @@
-import { downloadText, onCopy } from './copy.js';
-import { element, setText } from './element.js';
-import { repeat } from './repeat.js';
-import { takeBusinessNumber, takeIds, takeNumbers } from './take-ids.js';
+import { byId, downloadText, element, onCopy, repeat, setText } from './dom.js';
+import { takeBusinessNumber, takeIds, takeNumbers } from './service.js';
 import { count } from './words.js';
 
 const MOST = 10_000;
 const SHOWN = 4;
 const PAUSE_MS = 100;
-
-const byId = (id) => document.getElementById(id);
 
 /**
  * The form that takes IDs and numbers, once or again and again.

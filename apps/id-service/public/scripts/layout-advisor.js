@@ -1,4 +1,4 @@
-import { element, setText } from './element.js';
+import { byId, element, setText } from './dom.js';
 import { ask } from './service.js';
 import { shortCount } from './words.js';
 
@@ -10,8 +10,6 @@ const NAMES = {
 };
 
 const INPUTS = { processes: 'advise-processes', idsPerSecond: 'advise-rate', years: 'advise-years' };
-
-const byId = (id) => document.getElementById(id);
 
 /**
  * The form that asks the service which layouts bear so much.

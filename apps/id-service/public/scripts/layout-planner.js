@@ -1,12 +1,81 @@
-import { showBits } from './bit-cells.js';
-import { onCopy } from './copy.js';
-import { element, setText } from './element.js';
+import { fieldCard, showBits } from './bits.js';
+import { byId, element, onCopy, setText } from './dom.js';
 import { layoutAdvisor } from './layout-advisor.js';
 import { writeAddress } from './permalink.js';
-import { figuresOf } from './plan-figures.js';
 import { ask } from './service.js';
-import { fixOf } from './plan-fixes.js';
-import { bits } from './words.js';
+import { bits, count, date, shortCount } from './words.js';
+
+/** The cards that say what a plan comes to. */
+export function figuresOf(plan) {
+  const until = plan.expiresAt === null ? 'past the year 275760' : `until ${date(new Date(plan.expiresAt))}`;
+  const years = plan.lifetimeYears < 100 ? plan.lifetimeYears.toFixed(1) : shortCount(Math.floor(plan.lifetimeYears));
+  const perTick = plan.timeUnit === 'second' ? '' : `, ${shortCount(plan.idsPerTick)} in a ${plan.timeUnit}`;
+  return [
+    { role: 'time', name: 'Lifetime', value: `${years} years`, meaning: until },
+    {
+      role: 'sequence',
+      name: 'IDs per second',
+      value: shortCount(plan.idsPerSecond),
+      meaning: `of each worker${perTick}`,
+    },
+    {
+      role: 'worker',
+      name: 'Workers',
+      value: count(plan.workers.count),
+      meaning: `processes at once, ids ${plan.workers.min} to ${plan.workers.max}`,
+    },
+    { role: 'fixed', name: 'Safe as a JavaScript number', ...safetyOf(plan) },
+  ].map(fieldCard);
+}
+
+function safetyOf({ safeUntil }) {
+  if (safeUntil === null) return { value: 'Always', meaning: 'IDs never pass 2⁵³ − 1' };
+  const isOver = Date.parse(safeUntil) <= Date.now();
+  return {
+    value: isOver ? 'No' : `Until ${date(new Date(safeUntil))}`,
+    meaning: isOver ? 'IDs pass 2⁵³ − 1: keep them as bigint or text' : 'then IDs pass 2⁵³ − 1',
+  };
+}
+
+/** The least and the most timestamp bits of seconds, which nearly everybody wants. */
+const SECONDS = { timeUnit: 'second', timeStampLength: 33 };
+
+/**
+ * What cures a warning of the service, as options and as the words of a button; undefined where only a person can decide.
+ * @param code of the warning, or `NO_SEQUENCE` for bits that leave none
+ */
+export function fixOf(code, plan, options) {
+  const { workIdLength, endBitsLength, timeStampLength, expectedNodes = 1, expectedIdsPerSecond = 1 } = options;
+  const left = 63 - workIdLength - 1 - endBitsLength;
+  const fixes = {
+    NO_END_BITS: () => ({ label: 'reserve 1 end bit', options: { endBitsLength: 1 } }),
+    LEAP_SECONDS: () => ({ label: 'count seconds', options: SECONDS }),
+    COARSE_UNIT: () => ({ label: 'count seconds', options: SECONDS }),
+    OLD_EPOCH: () => {
+      const startTimeStamp = `${new Date().getUTCFullYear()}-01-01`;
+      return { label: `count from ${startTimeStamp}`, options: { startTimeStamp } };
+    },
+    FEW_WORKERS: () => {
+      const needed = Math.ceil(Math.log2(2 * expectedNodes + 1));
+      if (needed > 10) return undefined;
+      const wider = { workIdLength: Math.max(3, needed), serviceMinWorkId: '', serviceMaxWorkId: '' };
+      return { label: `take ${bits(wider.workIdLength)} for workers`, options: wider };
+    },
+    CAPACITY: () => {
+      const sequence = Math.ceil(Math.log2((expectedIdsPerSecond * plan.unitMs) / 1_000));
+      return shorter(left - sequence);
+    },
+    EXPIRES_SOON: () => ({ label: 'one more timestamp bit', options: { timeStampLength: timeStampLength + 1 } }),
+    NO_SEQUENCE: () => shorter(left - 12),
+  };
+  return fixes[code]?.();
+}
+
+/** Fewer bits for the time, if that leaves as many as any unit needs. */
+function shorter(timeStampLength) {
+  if (timeStampLength < 31) return undefined;
+  return { label: `take ${bits(timeStampLength)} for the timestamp`, options: { timeStampLength } };
+}
 
 /** From the last move of a slider to the question what the service makes of it. */
 const PAUSE_MS = 100;
@@ -32,8 +101,6 @@ const INPUTS = {
   workIdLength: 'plan-worker',
   endBitsLength: 'plan-end',
 };
-
-const byId = (id) => document.getElementById(id);
 
 /** The section that plans a layout: the service says what every move comes to. */
 export function layoutPlanner() {

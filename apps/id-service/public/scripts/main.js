@@ -1,13 +1,11 @@
 import { idReader } from './id-reader.js';
 import { idTaker } from './id-taker.js';
 import { layoutPlanner } from './layout-planner.js';
-import { rateChart } from './rate-chart.js';
 import { followAddress } from './permalink.js';
-import { showEvents } from './event-list.js';
-import { showFacts } from './service-facts.js';
-import { statusFeed } from './status-feed.js';
-import { takeIds } from './take-ids.js';
-import { themeSwitch } from './theme-switch.js';
+import { rateChart } from './rate-chart.js';
+import { takeIds } from './service.js';
+import { showEvents, showFacts, statusFeed } from './status.js';
+import { themeSwitch } from './theme.js';
 import { workerTable } from './worker-table.js';
 
 /** Starts the page, once its elements are there. */

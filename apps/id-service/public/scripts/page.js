@@ -1,4 +1,4 @@
-import './first-theme.js';
 import { main } from './main.js';
+import './theme.js';
 
 document.addEventListener('DOMContentLoaded', main);

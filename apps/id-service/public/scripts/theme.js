@@ -1,3 +1,11 @@
+// Runs before the first paint, so that a chosen theme does not flash.
+try {
+  const chosen = localStorage.getItem('theme');
+  if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
+} catch {
+  // A browser that keeps nothing follows the system.
+}
+
 /** The button that turns the dark theme on and off; until it is used the system decides. */
 export function themeSwitch() {
   const button = document.getElementById('theme');

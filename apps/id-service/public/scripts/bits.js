@@ -1,7 +1,37 @@
-import { element } from './element.js';
-import { fieldValue } from './id-parts.js';
-import { letterOf, nameOf } from './field-words.js';
-import { bits as bitsText } from './words.js';
+import { element } from './dom.js';
+import { bits as bitsText, letterOf, nameOf } from './words.js';
+
+/** The number in one field of an ID. */
+export function fieldValue({ bits, shift }, id) {
+  return Number((id >> BigInt(shift)) & ((1n << BigInt(bits)) - 1n));
+}
+
+/** A value with a heading and what it means; `letter` and `role` tie it to the bits. */
+export function fieldCard({ role, letter, name, width, value, meaning }) {
+  const head = element('span', { class: 'card-head' });
+  if (letter) head.append(element('span', { class: 'letter', 'aria-hidden': 'true' }, letter));
+  head.append(element('span', { class: 'card-name' }, name));
+  if (width) head.append(element('span', { class: 'card-width' }, width));
+  return element(
+    'li',
+    { class: `card ${role}` },
+    head,
+    element('span', { class: 'card-value' }, value),
+    element('span', { class: 'card-meaning' }, meaning),
+  );
+}
+
+/** Lights a field's card while one of its bits is pointed at, and its bits while the card is. */
+export function litFields(bits, cards) {
+  const parts = () => [...bits.children, ...cards.children];
+  const light = (field) => {
+    for (const part of parts()) part.classList.toggle('lit', field !== undefined && part.dataset.field === field);
+  };
+  for (const box of [bits, cards]) {
+    box.addEventListener('pointerover', ({ target }) => light(target.closest('[data-field]')?.dataset.field));
+    box.addEventListener('pointerleave', () => light(undefined));
+  }
+}
 
 const WIDTH = 64;
 
