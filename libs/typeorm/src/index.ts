@@ -19,7 +19,9 @@ export {
   snowflakeColumn,
   type GeneratedSnowflakeOptions,
 } from './generated-snowflake/generated-snowflake.decorator.js';
-export { SnowflakeBetween, type SnowflakeProperty } from './generated-snowflake/snowflake-form.js';
+export { SnowflakeBetween } from './generated-snowflake/snowflake-between.js';
+export type { IdProperty as SnowflakeProperty } from '@raindrop/core/internal';
+export { UnsafeSnowflakeError } from '@raindrop/core/internal';
 export { EntityLintError, type EntityLint, type EntityProblem } from './generated-snowflake/entity-lint.js';
 export {
   AlreadyAttachedError,
@@ -27,7 +29,6 @@ export {
   SnowflakeNotAssignedError,
   UnknownEntityError,
   UnresolvedRangeError,
-  UnsafeSnowflakeError,
   UnsupportedColumnError,
   type NotAssignedCause,
 } from './generated-snowflake/snowflake-errors.js';

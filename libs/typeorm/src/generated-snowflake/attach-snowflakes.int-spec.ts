@@ -6,12 +6,8 @@ import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
-import {
-  AlreadyAttachedError,
-  DataSourceNotInitializedError,
-  SnowflakeNotAssignedError,
-  UnsafeSnowflakeError,
-} from './snowflake-errors.js';
+import { AlreadyAttachedError, DataSourceNotInitializedError, SnowflakeNotAssignedError } from './snowflake-errors.js';
+import { UnsafeSnowflakeError } from '@raindrop/core/internal';
 
 @Entity()
 class Item {

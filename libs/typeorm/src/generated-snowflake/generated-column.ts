@@ -3,7 +3,7 @@ import type { Layout } from '@raindrop/core';
 import { IdTransformer, markOf, type SnowflakeMark } from './snowflake-transformer.js';
 import { ATTACHED, attachedTransformer, type AttachedTransformer, type ColumnMetadata, isUnset } from './patches.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { SnowflakeForm, type SnowflakeValue } from './snowflake-form.js';
+import { IdForm, type IdValue } from '@raindrop/core/internal';
 
 type EmbeddedMetadata = EntityMetadata['embeddeds'][number];
 
@@ -24,7 +24,7 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
     readonly mark: SnowflakeMark,
     layout: Layout | undefined,
   ) {
-    super(new SnowflakeForm(mark.as, mark.prefix), layout, placeOf(column));
+    super(new IdForm(mark.as, mark.prefix), layout, placeOf(column));
     this.code = mark.code;
     this.property = column.propertyName;
     this.holders = column.embeddedMetadata?.embeddedMetadataTree ?? [];
@@ -36,13 +36,13 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
   }
 
   /** The next ID, as the property holds it. @throws RaindropError */
-  next(source: SnowflakeSource): SnowflakeValue {
+  next(source: SnowflakeSource): IdValue {
     if (this.form.isDecimalText && source.nextString !== undefined) return source.nextString(this.code);
     return this.form.of(source.nextId(this.code), this.place);
   }
 
   /** The same, waiting for it where waiting helps. @throws RaindropError */
-  async nextLater(source: SnowflakeSource): Promise<SnowflakeValue> {
+  async nextLater(source: SnowflakeSource): Promise<IdValue> {
     return this.form.of(await source.nextIdAsync(this.code), this.place);
   }
 
@@ -50,7 +50,7 @@ export class GeneratedColumn extends IdTransformer implements AttachedTransforme
    * Sets an ID, and makes a missing embedded object for it.
    * @throws SnowflakeNotAssignedError for an object that takes no property (`Object.freeze`)
    */
-  put(entity: object, value: SnowflakeValue | undefined): void {
+  put(entity: object, value: IdValue | undefined): void {
     try {
       this.column.setEntityValue(entity, value);
     } catch (error) {

@@ -3,7 +3,7 @@ import { Column, type ColumnOptions, type EntitySchemaColumnOptions, getMetadata
 import { ConfigurationError, typedId } from '@raindrop/core';
 import { boolean, option, OptionReader, type OptionsOf, readOptions, text } from '@raindrop/core/internal';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import type { SnowflakeProperty } from './snowflake-form.js';
+import type { IdProperty } from '@raindrop/core/internal';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
 
 /**
@@ -42,7 +42,7 @@ function refuseSecondColumn(target: object, property: string | symbol, place: st
 }
 
 /** What the compiler noted about the property's type; undefined for unions, aliases of brands and `any`. */
-function declaredProperty(target: object, property: string | symbol, place: string): SnowflakeProperty | undefined {
+function declaredProperty(target: object, property: string | symbol, place: string): IdProperty | undefined {
   const type: unknown = Reflect.getMetadata('design:type', target, property);
   if (type === String) return 'string';
   if (type === Number) return 'number';
@@ -65,7 +65,7 @@ const COLUMN_OPTIONS = [
 
 type FreeOptions = Pick<ColumnOptions, (typeof COLUMN_OPTIONS)[number]>;
 
-const PROPERTIES: readonly unknown[] = ['string', 'number', 'bigint'] satisfies SnowflakeProperty[];
+const PROPERTIES: readonly unknown[] = ['string', 'number', 'bigint'] satisfies IdProperty[];
 
 /** Which IDs a column gets, and in which form. */
 export const generatedSnowflakeOptions = {
@@ -75,7 +75,7 @@ export const generatedSnowflakeOptions = {
    * What the property holds.
    * @range `string`, `number`, `bigint` @defaultValue for the decorator the property's type, else `string`
    */
-  as: option<SnowflakeProperty, SnowflakeProperty, Declared>(readProperty),
+  as: option<IdProperty, IdProperty, Declared>(readProperty),
   /** The name of the service that issues the IDs. @range 1-128 characters @defaultValue `default` */
   service: text({ pattern: /^[^]{1,128}$/, legal: 'the name of a service', default: 'default' }),
   /** The business kind of the IDs, with a sequence of its own. @range 1-128 characters @defaultValue none */
@@ -93,20 +93,20 @@ export interface GeneratedSnowflakeOptions extends FreeOptions, OptionsOf<typeof
 
 interface Declared {
   /** What the property's declared type says, if anything. */
-  readonly declared: SnowflakeProperty | undefined;
+  readonly declared: IdProperty | undefined;
 }
 
 interface Form {
-  readonly as: SnowflakeProperty;
+  readonly as: IdProperty;
 }
 
-function readProperty(reader: OptionReader, name: string, { declared }: Declared): SnowflakeProperty {
+function readProperty(reader: OptionReader, name: string, { declared }: Declared): IdProperty {
   const as = reader.value(name) ?? declared ?? 'string';
   if (!PROPERTIES.includes(as)) reader.problem(name, as, `must be 'string', 'number' or 'bigint'`);
   else if (declared !== undefined && as !== declared) {
-    reader.problem(name, as, `is '${as as SnowflakeProperty}', but the property is a ${declared}`);
+    reader.problem(name, as, `is '${as as IdProperty}', but the property is a ${declared}`);
   }
-  return as as SnowflakeProperty;
+  return as as IdProperty;
 }
 
 function readPrefix(reader: OptionReader, name: string, { as }: Form): string | undefined {
@@ -128,7 +128,7 @@ function readPrefix(reader: OptionReader, name: string, { as }: Form): string | 
 function snowflakeColumnOptions(
   options: GeneratedSnowflakeOptions,
   place: string,
-  declared?: SnowflakeProperty,
+  declared?: IdProperty,
   isTypeLost = false,
 ): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
   const reader = new OptionReader(options);

@@ -2,7 +2,7 @@ import { type DataSource, type EntityMetadata, type EntitySubscriberInterface, I
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaimsOf } from './row-claims.js';
-import type { SnowflakeValue } from './snowflake-form.js';
+import type { IdValue } from '@raindrop/core/internal';
 import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
@@ -175,7 +175,7 @@ class LackingRows implements FilledColumn {
   held?: readonly unknown[];
   /** Where the rows stand among all rows. */
   private readonly places: number[] = [];
-  private ids: readonly SnowflakeValue[] = [];
+  private ids: readonly IdValue[] = [];
 
   constructor(
     all: readonly object[],

@@ -4,7 +4,7 @@ import type { ColumnMetadata } from './patches.js';
 import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
 import { findColumns, type GeneratedColumn, type ReferenceColumn, type SnowflakeSource } from './generated-column.js';
 import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
-import type { SnowflakeProperty } from './snowflake-form.js';
+import type { IdProperty } from '@raindrop/core/internal';
 
 const YEAR_MS = 365 * 86_400_000;
 
@@ -149,7 +149,7 @@ const ROUNDING: readonly string[] = ['sqlite', 'sqljs', 'expo', 'react-native', 
 const LARGE = '9223372036854775807';
 
 /** What keeps a DataSource's driver from delivering exact IDs. */
-function driverFaults(dataSource: DataSource, as: SnowflakeProperty): Fault[] {
+function driverFaults(dataSource: DataSource, as: IdProperty): Fault[] {
   const { type } = dataSource.options as { type: string };
   if (type === 'mongodb') {
     return [error('MongoDB has no such columns', 'Set the property yourself, with ids.nextString()')];

@@ -57,35 +57,6 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
     `Pass a copy, { ...object }, or set ${column} where the object is made. insert() takes frozen objects.`,
 };
 
-/** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
-export class UnsafeSnowflakeError extends RaindropError {
-  readonly errorCode = 'UNSAFE_SNOWFLAKE';
-
-  constructor(
-    /** `Entity.property`; undefined when no service was ever attached to the DataSource. */
-    readonly column: string | undefined,
-    readonly given: string | number,
-    /** Where the value came from. */
-    readonly origin: 'database' | 'application' | 'source',
-  ) {
-    super(
-      `${column ?? 'A @GeneratedSnowflake() column'}: ${typeof given === 'string' ? JSON.stringify(given.slice(0, 48)) : given} ` +
-        `${MEANING[origin]}`,
-      { retryable: false },
-    );
-  }
-}
-
-const MEANING = {
-  database:
-    'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose ' +
-    'digits. Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
-    'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
-  application:
-    'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits. Pass IDs as strings or bigints.',
-  source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1. Make the property a string.',
-} as const;
-
 /** `attachSnowflakes` was given a DataSource that has no metadata yet. */
 export class DataSourceNotInitializedError extends RaindropError {
   readonly errorCode = 'DATA_SOURCE_NOT_INITIALIZED';

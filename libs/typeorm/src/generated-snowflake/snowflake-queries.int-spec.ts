@@ -32,7 +32,7 @@ import { StaticTenure } from '../../../core/src/generator/tenure.js';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
-import { SnowflakeBetween } from './snowflake-form.js';
+import { SnowflakeBetween } from './snowflake-between.js';
 import { UnresolvedRangeError } from './snowflake-errors.js';
 
 @Entity()

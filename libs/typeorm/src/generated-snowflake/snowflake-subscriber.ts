@@ -2,7 +2,7 @@ import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunne
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
 import { type InsertRun, type Row, type RowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import type { SnowflakeValue } from './snowflake-form.js';
+import type { IdValue } from '@raindrop/core/internal';
 import type { TypedParameters } from './typed-parameters.js';
 import { listedColumns } from './sql-tokens.js';
 
@@ -39,8 +39,8 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
    * So many IDs for a column, as its property holds them: a promise only when the service has none right now.
    * @throws RaindropError
    */
-  take(column: GeneratedColumn, count: number): SnowflakeValue[] | Promise<SnowflakeValue[]> {
-    const values: SnowflakeValue[] = [];
+  take(column: GeneratedColumn, count: number): IdValue[] | Promise<IdValue[]> {
+    const values: IdValue[] = [];
     try {
       // While another insert waits, the source has no ID: each further call would run into its full, slow refusal.
       while (values.length < count && this.waiting === 0) values.push(column.next(this.source));
@@ -112,7 +112,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
   }
 
-  private async takeLater(column: GeneratedColumn, count: number, taken: SnowflakeValue[]): Promise<SnowflakeValue[]> {
+  private async takeLater(column: GeneratedColumn, count: number, taken: IdValue[]): Promise<IdValue[]> {
     this.waiting++;
     try {
       const missing = Array.from({ length: count - taken.length }, () => column.nextLater(this.source));

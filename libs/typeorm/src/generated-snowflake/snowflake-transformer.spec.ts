@@ -1,15 +1,16 @@
 import { InvalidIdError, typedId } from '@raindrop/core';
 import { And, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
-import { SnowflakeNotAssignedError, UnsafeSnowflakeError } from './snowflake-errors.js';
-import { SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
+import { SnowflakeNotAssignedError } from './snowflake-errors.js';
+import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { IdForm, type IdProperty } from '@raindrop/core/internal';
 import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 
-const transformer = (as: SnowflakeProperty = 'string', prefix?: string): SnowflakeTransformer =>
+const transformer = (as: IdProperty = 'string', prefix?: string): SnowflakeTransformer =>
   new SnowflakeTransformer({ place: 'Order.id', service: 'default', code: undefined, as, prefix });
 const id = 9_007_199_254_740_993n;
 
 describe('SnowflakeTransformer', () => {
-  it.each<[SnowflakeProperty, unknown, unknown]>([
+  it.each<[IdProperty, unknown, unknown]>([
     ['string', '9007199254740993', '9007199254740993'],
     ['string', 12, '12'],
     ['string', id, '9007199254740993'],
@@ -24,7 +25,7 @@ describe('SnowflakeTransformer', () => {
     expect(transformer(as).from(value)).toBe(expected);
   });
 
-  it.each<[SnowflakeProperty, unknown]>([
+  it.each<[IdProperty, unknown]>([
     ['string', 2 ** 53],
     ['number', '9007199254740993'],
     ['number', id],
@@ -88,9 +89,9 @@ describe('SnowflakeTransformer', () => {
   });
 });
 
-describe('SnowflakeForm', () => {
+describe('IdForm', () => {
   it('gives what the property holds, or refuses', () => {
-    const of = (id: bigint, as: SnowflakeProperty): unknown => new SnowflakeForm(as).of(id, 'Order.id');
+    const of = (id: bigint, as: IdProperty): unknown => new IdForm(as).of(id, 'Order.id');
     expect([of(12n, 'string'), of(12n, 'number'), of(12n, 'bigint')]).toEqual(['12', 12, 12n]);
     expect(of(BigInt(Number.MAX_SAFE_INTEGER), 'number')).toBe(Number.MAX_SAFE_INTEGER);
     expect(() => of(2n ** 53n, 'number')).toThrow(UnsafeSnowflakeError);
@@ -100,7 +101,7 @@ describe('SnowflakeForm', () => {
     [undefined, '12abc'],
     ['order', typedId('user').encode(id)],
   ])('names entity and property where a text with prefix %p is no ID: %p', (prefix, value) => {
-    const form = new SnowflakeForm('string', prefix);
+    const form = new IdForm('string', prefix);
     for (const call of [() => form.write(value, 'Order.id'), () => form.compare(value, 'Order.id')]) {
       expect(call).toThrow(InvalidIdError);
       expect(call).toThrow(/^Order\.id: Not a valid ID/);
@@ -110,7 +111,7 @@ describe('SnowflakeForm', () => {
   });
 
   it('shows a typed text, and keeps decimal', () => {
-    const form = new SnowflakeForm('string', 'order');
+    const form = new IdForm('string', 'order');
     const text = typedId('order').encode(id);
     expect(form.of(id)).toBe(text);
     expect([form.read('9007199254740993'), form.read(id), form.read(null)]).toEqual([text, text, null]);
@@ -124,16 +125,16 @@ describe('SnowflakeForm', () => {
   it.each(['9007199254740993', typedId('user').encode(id), 'order_', 'ORDER_0', ''])(
     'refuses to write %p as a typed text',
     (value) => {
-      expect(() => new SnowflakeForm('string', 'order').write(value)).toThrow(InvalidIdError);
+      expect(() => new IdForm('string', 'order').write(value)).toThrow(InvalidIdError);
     },
   );
 
   it.each(['abc', '-1', '9223372036854775808', 2 ** 60])('refuses to read %p as a typed text', (value) => {
-    expect(() => new SnowflakeForm('string', 'order').read(value)).toThrow(UnsafeSnowflakeError);
+    expect(() => new IdForm('string', 'order').read(value)).toThrow(UnsafeSnowflakeError);
   });
 
   it('compares typed texts, and decimal ones', () => {
-    const form = new SnowflakeForm('string', 'order');
+    const form = new IdForm('string', 'order');
     expect([form.compare(form.of(id)), form.compare('12')]).toEqual(['9007199254740993', '12']);
     expect(() => form.compare('user_0')).toThrow(InvalidIdError);
   });

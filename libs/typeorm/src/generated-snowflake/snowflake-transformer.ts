@@ -1,12 +1,13 @@
 import type { FindOperator, ValueTransformer } from 'typeorm';
 import type { Layout } from '@raindrop/core';
-import { isSnowflakeRange, SnowflakeForm, type SnowflakeProperty } from './snowflake-form.js';
+import { IdForm, type IdProperty } from '@raindrop/core/internal';
+import { isSnowflakeRange } from './snowflake-between.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 
 /** Converts what TypeORM compares with a column of IDs and reads from it. */
 export class IdTransformer implements ValueTransformer {
   constructor(
-    readonly form: SnowflakeForm,
+    readonly form: IdForm,
     /** Undefined for numbers from segments, which hold no time, and while no service is attached. */
     readonly layout?: Layout,
     /** `Entity.property`. */
@@ -39,7 +40,7 @@ export interface SnowflakeMark {
   readonly place: string;
   readonly service: string;
   readonly code: string | undefined;
-  readonly as: SnowflakeProperty;
+  readonly as: IdProperty;
   /** Of a typed text, `order_...`. */
   readonly prefix: string | undefined;
   /** Whether the compiler has kept no type of the property. */
@@ -58,7 +59,7 @@ export class SnowflakeTransformer extends IdTransformer {
   readonly [MARK]: SnowflakeMark;
 
   constructor(mark: SnowflakeMark) {
-    super(new SnowflakeForm(mark.as, mark.prefix));
+    super(new IdForm(mark.as, mark.prefix));
     this[MARK] = mark;
   }
 

@@ -1,7 +1,7 @@
 import { InvalidIdError, typedId } from '@raindrop/core';
 import type { DataSource } from 'typeorm';
 import type { GeneratedColumn } from './generated-column.js';
-import { SnowflakeForm } from './snowflake-form.js';
+import { IdForm } from '@raindrop/core/internal';
 import { TypedParameters } from './typed-parameters.js';
 
 const order = (id: bigint): string => typedId('order').encode(id);
@@ -27,9 +27,9 @@ const dataSource = {
 } as unknown as DataSource;
 
 const parameters = new TypedParameters(dataSource, [
-  { column: orderId, form: new SnowflakeForm('string', 'order') } as unknown as GeneratedColumn,
-  { column: userId, form: new SnowflakeForm('string', 'user') } as unknown as GeneratedColumn,
-  { column: itemId, form: new SnowflakeForm('string', 'order_item') } as unknown as GeneratedColumn,
+  { column: orderId, form: new IdForm('string', 'order') } as unknown as GeneratedColumn,
+  { column: userId, form: new IdForm('string', 'user') } as unknown as GeneratedColumn,
+  { column: itemId, form: new IdForm('string', 'order_item') } as unknown as GeneratedColumn,
 ]);
 
 const convert = (sql: string, ...values: unknown[]): unknown[] => {

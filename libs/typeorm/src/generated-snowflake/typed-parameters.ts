@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
-import type { SnowflakeForm } from './snowflake-form.js';
+import type { IdForm } from '@raindrop/core/internal';
 import { isWord, pathOf, type SqlToken, sqlTokens } from './sql-tokens.js';
 
 const NOTHING: ReadonlyMap<number, unknown> = new Map();
@@ -14,7 +14,7 @@ interface Replaced {
 }
 
 /** What a column of a table holds: typed IDs, or texts that may look like one. */
-type Holds = SnowflakeForm | 'text';
+type Holds = IdForm | 'text';
 
 /**
  * Replaces typed texts, `order_...`, by what the database holds, where a statement compares them with such a column:
@@ -84,9 +84,9 @@ export class TypedParameters {
   }
 
   /** The forms of all columns that may be meant; none when one of them holds texts. */
-  private formsOf({ column, tables }: ComparedColumn): readonly SnowflakeForm[] {
+  private formsOf({ column, tables }: ComparedColumn): readonly IdForm[] {
     const holds = tables.flatMap((table) => this.tables.get(table)?.get(column) ?? []);
-    return holds.includes('text') ? [] : (holds as SnowflakeForm[]);
+    return holds.includes('text') ? [] : (holds as IdForm[]);
   }
 
   /** An array is a parameter of `ANY($1)`, and of mysql2's `IN (?)`. */
@@ -96,7 +96,7 @@ export class TypedParameters {
   }
 }
 
-function written(value: unknown, forms: readonly SnowflakeForm[]): unknown {
+function written(value: unknown, forms: readonly IdForm[]): unknown {
   if (Array.isArray(value)) return value.map((each) => written(each, forms));
   if (typeof value !== 'string') return value;
   const prefix = value.slice(0, value.lastIndexOf('_'));

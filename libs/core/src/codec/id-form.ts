@@ -1,23 +1,24 @@
-import { Between, FindOperator, type ValueTransformer } from 'typeorm';
-import { decimal, InvalidIdError, InvalidPartError, type Layout, typedId, type TypedIdCodec } from '@raindrop/core';
-import { UnresolvedRangeError, UnsafeSnowflakeError } from './snowflake-errors.js';
+import { PermanentError } from '../raindrop-error.js';
+import { decimal } from './codecs.js';
+import { InvalidIdError } from './id-codec.js';
+import { typedId, type TypedIdCodec } from './typed-id.js';
 
 /** The form in which a property holds an ID: decimal text, a number (exact up to 2^53 - 1 only) or a bigint. */
-export type SnowflakeProperty = 'string' | 'number' | 'bigint';
+export type IdProperty = 'string' | 'number' | 'bigint';
 
-export type SnowflakeValue = string | number | bigint;
+export type IdValue = string | number | bigint;
 
 const DIGIT_0 = 48;
 const DIGIT_9 = 57;
 
 /** How a property shows IDs that the database keeps as `bigint`: the only place where one becomes the other. */
-export class SnowflakeForm {
+export class IdForm {
   /** Whether properties hold the very text that the database is given. */
   readonly isDecimalText: boolean;
   private readonly typed: TypedIdCodec | undefined;
 
   constructor(
-    private readonly as: SnowflakeProperty,
+    private readonly as: IdProperty,
     /** Of typed IDs, which the database cannot compare as they are. */
     readonly prefix?: string,
   ) {
@@ -26,7 +27,7 @@ export class SnowflakeForm {
   }
 
   /** @throws UnsafeSnowflakeError when a number cannot hold the ID */
-  of(id: bigint, column?: string): SnowflakeValue {
+  of(id: bigint, column?: string): IdValue {
     if (this.isDecimalText) return id.toString();
     if (this.typed !== undefined) return this.typed.encode(id);
     if (this.as === 'bigint') return id;
@@ -80,7 +81,7 @@ export class SnowflakeForm {
     return this.write(value, column);
   }
 
-  private readTyped(typed: TypedIdCodec, value: SnowflakeValue, column: string | undefined): string {
+  private readTyped(typed: TypedIdCodec, value: IdValue, column: string | undefined): string {
     // After an insert TypeORM reads back what it took from the entity.
     if (typeof value === 'string' && value.startsWith(`${typed.prefix}_`)) return typed.encode(typed.decode(value));
     try {
@@ -116,68 +117,30 @@ function isSmallDecimal(text: string): boolean {
   return length === 1 || text.charCodeAt(0) !== DIGIT_0;
 }
 
-/** The last moment a `Date` can hold, Unix ms. */
-const MAX_DATE_MS = 8.64e15;
-
-const RANGE = Symbol.for('@raindrop/typeorm:snowflake-range');
-
-/**
- * Finds rows by the time inside their ID, through the key's own index: wherever a find operator is allowed, on a
- * `@GeneratedSnowflake()` column or a foreign key that holds its IDs.
- *
- *     repository.findBy({ id: SnowflakeBetween(monday, friday) })
- *     queryBuilder.andWhere({ id: SnowflakeBetween(monday, friday) })
- *
- * Both ends are included, as in SQL's BETWEEN, and whole ticks: IDs say their time in the layout's unit, so an ID of any
- * moment within the tick of `from`, or of `to`, is found. For a range without its end take the millisecond before it:
- * `SnowflakeBetween(monday, friday.getTime() - 1)`. Times outside the layout's life are clamped to it. IDs are issued up
- * to `maxAheadMs` ahead of the clock under load.
- *
- * @param from a Date or Unix ms
- * @param to a Date or Unix ms; before `from` nothing is found
- * @throws InvalidPartError for what is no date; UnresolvedRangeError, when the query is built, on any other column
- */
-export function SnowflakeBetween<Property = string>(from: Date | number, to: Date | number): FindOperator<Property> {
-  return new SnowflakeRange(momentOf('from', from), momentOf('to', to)) as unknown as FindOperator<Property>;
-}
-
-/** Two moments, which a column's layout turns into IDs when the query is built. */
-class SnowflakeRange extends FindOperator<unknown> {
-  readonly [RANGE] = true;
-  private resolved: readonly [string, string] | undefined;
+/** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
+export class UnsafeSnowflakeError extends PermanentError {
+  readonly errorCode = 'UNSAFE_SNOWFLAKE';
 
   constructor(
-    private readonly fromMs: number,
-    private readonly toMs: number,
+    /** `Entity.property` or `table.column`; undefined when it is not known. */
+    readonly column: string | undefined,
+    readonly given: string | number,
+    /** Where the value came from. */
+    readonly origin: 'database' | 'application' | 'source',
   ) {
-    super('between', [fromMs, toMs], true, true);
-  }
-
-  /** What TypeORM would compare the column with. */
-  override get value(): unknown {
-    if (this.resolved === undefined) throw new UnresolvedRangeError();
-    return this.resolved;
-  }
-
-  /** TypeORM asks for this, with the column's transformer. */
-  override transformValue(transformer: ValueTransformer): void {
-    const between = transformer.to(this) as FindOperator<unknown>;
-    this.resolved = between === this ? undefined : (between.value as [string, string]);
-  }
-
-  within(layout: Layout): FindOperator<string> {
-    return Between(layout.idFloor(this.fromMs).toString(), layout.idCeil(this.toMs).toString());
+    super(
+      `${column ?? 'An ID column'}: ${typeof given === 'string' ? JSON.stringify(given.slice(0, 48)) : given} ` +
+        `${MEANING[origin]}`,
+    );
   }
 }
 
-/** Whether a value is such a range, made by this copy of the package or by another one. */
-export function isSnowflakeRange(value: unknown): value is SnowflakeRange {
-  return typeof value === 'object' && value !== null && RANGE in value;
-}
-
-function momentOf(part: string, given: Date | number): number {
-  const ms: unknown = given instanceof Date ? given.getTime() : given;
-  if (typeof ms !== 'number' || Number.isNaN(ms))
-    throw new InvalidPartError(part, given, MAX_DATE_MS, 'a Date or Unix ms');
-  return ms;
-}
+const MEANING = {
+  database:
+    'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose ' +
+    'digits. Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
+    'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
+  application:
+    'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits. Pass IDs as strings or bigints.',
+  source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1. Make the property a string.',
+} as const;
