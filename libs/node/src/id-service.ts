@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
 import { parseId, type Layout, type ParsedId, type ShardedIdRequest, type WaitOptions } from '@raindrop/core';
 import type { ShardedGenerator } from '@raindrop/core/internal';
+import { noteOpened } from './opened-services.js';
 import {
   type IdEngine,
   type IdServiceEvents,
@@ -24,6 +25,7 @@ export class IdService extends IssuingCalls {
    * rejects becomes a process warning, and the other listeners are called all the same.
    */
   readonly events = new EventEmitter<IdServiceEvents>();
+  private readonly noteClosed: () => void;
 
   constructor(
     /** The service's name; `default` when it has none. */
@@ -32,6 +34,7 @@ export class IdService extends IssuingCalls {
   ) {
     super(engine.calls);
     engine.emitTo(this.events);
+    this.noteClosed = noteOpened(this);
   }
 
   /**
@@ -108,6 +111,7 @@ export class IdService extends IssuingCalls {
 
   /** Gives the worker id back. After that every call throws `ClosedError`. Never rejects, and can be called again. */
   close(): Promise<void> {
+    this.noteClosed();
     return this.engine.close();
   }
 

@@ -7,6 +7,7 @@
 
 export { openIdService, type OpenIdServiceOptions } from './open-id-service.js';
 export { IdService } from './id-service.js';
+export { NoOpenServiceError } from './opened-services.js';
 export type {
   ServiceOptions,
   SnowflakeModuleOptions,

@@ -2,7 +2,9 @@ import { ClosedError, ConfigurationError, type WorkerIdAssigner } from '@raindro
 import { OPTIONS } from '../../../test/support/module/module-fixture.js';
 import { overBothPorts, sqlDatabase } from '../../../test/support/stores/sql-database.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
+import type { IdService } from './id-service.js';
 import { openIdService } from './open-id-service.js';
+import { NoOpenServiceError, openedService } from './opened-services.js';
 import { readWorkers } from './workers/read-workers.js';
 
 overBothPorts(() => {
@@ -48,6 +50,24 @@ describe('openIdService()', () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     const options = (error as ConfigurationError).problems.map(({ option }) => option);
     expect(options.sort()).toEqual(['dataSource', 'leaseMs', 'name']);
+  });
+
+  it('is found by its name until it is closed, unless another one has it too', async () => {
+    const open = (name: string): Promise<IdService> =>
+      openIdService({ ...OPTIONS, name, workerIdAssigner: 'static', workerId: 3, restartWaitMs: false });
+    expect(() => openedService('found')).toThrow(NoOpenServiceError);
+    const first = await open('found');
+    expect(openedService('found')).toBe(first);
+    const second = await open('found');
+    expect(() => openedService('found')).toThrow(
+      "2 services named 'found' are open in this process. Say which one is meant",
+    );
+    await first.close();
+    expect(openedService('found')).toBe(second);
+    await second.close();
+    expect(() => openedService('found')).toThrow(
+      "No service named 'found' is open in this process. Await openIdService()",
+    );
   });
 
   it('says which databases there are when it is given none', async () => {

@@ -1,0 +1,46 @@
+import { PermanentError, processWide } from '@raindrop/core/internal';
+
+/** What the list needs of an `IdService`. */
+interface Named {
+  readonly name: string;
+}
+
+/** The services of this process that were opened and not closed. All copies of this package share the list. */
+const OPENED = processWide('opened services', () => new Set<Named>());
+
+/** Adds a service to the list. @returns takes it out */
+export function noteOpened(service: Named): () => void {
+  OPENED.add(service);
+  return () => void OPENED.delete(service);
+}
+
+/**
+ * Returns the open service with this name, for what is declared before any service is opened, such as a schema at module
+ * level: it asks when it needs an ID.
+ * @throws NoOpenServiceError when none or several are open
+ */
+export function openedService<Service extends Named>(name: string): Service {
+  const found = [...OPENED].filter((each) => each.name === name);
+  if (found.length === 1) return found[0] as Service;
+  throw new NoOpenServiceError(name, found.length, [...new Set([...OPENED].map((each) => each.name))]);
+}
+
+/** No service of the name is open in this process, or several are, so that it is not clear which one is meant. */
+export class NoOpenServiceError extends PermanentError {
+  readonly errorCode = 'NO_OPEN_SERVICE';
+
+  constructor(
+    readonly service: string,
+    /** How many services of the name are open: 0, or 2 and more. */
+    readonly count: number,
+    open: readonly string[],
+  ) {
+    super(
+      `${count === 0 ? 'No service' : `${count} services`} named '${service}' ${count < 2 ? 'is' : 'are'} open in this process. ` +
+        (count === 0
+          ? `Await openIdService() before the first insert, in Nest import RaindropModule, and close it after the last one; ` +
+            `open now: ${open.length === 0 ? 'none' : open.map((each) => `'${each}'`).join(', ')}.`
+          : `Say which one is meant, as 'ids' or by a 'service' of another name.`),
+    );
+  }
+}
