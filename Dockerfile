@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY libs/core/package.json libs/core/
 COPY libs/node/package.json libs/node/
 COPY libs/typeorm/package.json libs/typeorm/
+COPY libs/orm/package.json libs/orm/
 COPY libs/nestjs/package.json libs/nestjs/
 COPY libs/cli/package.json libs/cli/
 COPY bench/package.json bench/

@@ -1,9 +1,9 @@
 import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
-import { packages } from './eslint.packages.mjs';
+import { notInstalled, packages } from './eslint.packages.mjs';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', ...notInstalled] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

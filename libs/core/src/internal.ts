@@ -43,7 +43,7 @@ export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { MAX_ID } from './codec/id-codec.js';
-export { IdForm, type IdProperty, type IdValue, UnsafeSnowflakeError } from './codec/id-form.js';
+export { IdForm, type IdProperty, type IdValue, readIdPrefix, UnsafeSnowflakeError } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';

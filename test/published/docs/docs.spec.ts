@@ -42,7 +42,7 @@ const BY_STATUS = [400, 404, 413, 415, 500].map((status) => STATUS_CODES[status]
 
 it('docs/errors.md has a heading for every error code, and no other', () => {
   const headings = [...read('docs/errors.md').matchAll(/^### (\w+)$/gm)].map((match) => match[1]!);
-  const libraries = ['core', 'node', 'typeorm', 'nestjs', 'cli']
+  const libraries = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli']
     .map((name) => `libs/${name}/src`)
     .flatMap(sources)
     .join('\n');

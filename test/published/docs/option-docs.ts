@@ -11,7 +11,7 @@ export interface OptionDoc {
 }
 
 const ROOT = join(__dirname, '../../..');
-const FOLDERS = ['libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/nestjs/src'];
+const FOLDERS = ['libs/core/src', 'libs/node/src', 'libs/typeorm/src', 'libs/orm/src', 'libs/nestjs/src'];
 
 /**
  * The options of an interface, in its order: those that it declares itself, and those of the group of rules that it

@@ -4,17 +4,24 @@ import { join, resolve } from 'node:path';
 
 export const repository = resolve(import.meta.dirname, '../../..');
 
+/** `@raindrop/orm` is among them once `npm run build:orm` has fetched the ORMs and built it. */
+const isOrmBuilt = existsSync(join(repository, 'libs/orm/dist'));
+export const LIBRARIES = ['core', 'node', 'typeorm', ...(isOrmBuilt ? ['orm'] : []), 'nestjs', 'cli'].map(
+  (name) => `libs/${name}`,
+);
+
 /**
- * Packs the libraries as `npm publish` would.
+ * Packs libraries as `npm publish` would.
  *
  * @returns one entry for each: its folder and package.json, the path of the tarball and the paths of the files inside
  */
-export function packLibraries(directory) {
-  return ['libs/core', 'libs/node', 'libs/typeorm', 'libs/nestjs', 'libs/cli'].map((name) => {
+export function packLibraries(directory, names = LIBRARIES) {
+  return names.map((name) => {
     const folder = join(repository, name);
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    if (!existsSync(join(folder, manifest.main))) {
-      throw new Error(`${name} is not built: run "npm run build:libs" first`);
+    const entries = Object.values(manifest.exports).filter((entry) => typeof entry === 'object');
+    if (!entries.every((entry) => existsSync(join(folder, entry.default)))) {
+      throw new Error(`${name} is not built: run "npm run build:${name === 'libs/orm' ? 'orm' : 'libs'}" first`);
     }
     const output = execFileSync('npm', ['pack', '--json', '--pack-destination', directory, '--workspace', name], {
       cwd: repository,

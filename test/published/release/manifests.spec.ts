@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../../..');
 /** Folders of tools, which have no version. */
-const TOOLS = ['site', 'test/published/release'];
-const LIBRARIES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
+const TOOLS = ['site', 'test/published/release', 'test/orms/kysely'];
+const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 
 interface Manifest {
   readonly name: string;

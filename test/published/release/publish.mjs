@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 const { raindrop } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const LIBRARIES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
+const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 
 const read = (key) => execFileSync('npm', ['config', 'get', key], { cwd: root, encoding: 'utf8' }).trim();
 const scoped = read(`${raindrop.scope}:registry`);

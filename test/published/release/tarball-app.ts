@@ -29,7 +29,7 @@ export async function installAsReadmeSays(parent: string, scope: string): Promis
   await runOrThrow(commandsOfReadme()[1], project, { npm_config_prefer_offline: 'true' });
   hasPacked(
     project,
-    ['core', 'node', 'typeorm', 'nestjs', 'cli'].map((name) => `${scope}/${name}`),
+    ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'].map((name) => `${scope}/${name}`),
   );
   await runOrThrow(`node -e "require('${scope}/nestjs').RaindropModule.forRoot"`, project);
   await runOrThrow('npx --no-install raindrop --version', project);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { runOrThrow } from './run-or-throw.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const LIBRARIES = ['libs/core', 'libs/node', 'libs/typeorm', 'libs/nestjs', 'libs/cli'];
+const LIBRARIES = ['libs/core', 'libs/node', 'libs/typeorm', 'libs/orm', 'libs/nestjs', 'libs/cli'];
 /** All that `npm run release:version` reads and writes. */
 const COPIED = [
   ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/operations.md'],

@@ -1,3 +1,4 @@
+import { ConfigurationError, type OptionReader } from '../config/option-reader.js';
 import { PermanentError } from '../raindrop-error.js';
 import { decimal } from './codecs.js';
 import { InvalidIdError } from './id-codec.js';
@@ -115,6 +116,31 @@ function isSmallDecimal(text: string): boolean {
     if (unit < DIGIT_0 || unit > DIGIT_9) return false;
   }
   return length === 1 || text.charCodeAt(0) !== DIGIT_0;
+}
+
+/** Reads the option `prefix` of a key: the prefix of typed IDs, which are texts. */
+export function readIdPrefix(
+  reader: OptionReader,
+  name: string,
+  { as }: { readonly as: IdProperty },
+): string | undefined {
+  const prefix = reader.value(name) as string | undefined;
+  if (prefix === undefined) return undefined;
+  if (as !== 'string') reader.problem(name, prefix, `is for strings, but the property is a ${as}`);
+  const legal = legalPrefix(prefix);
+  if (legal !== undefined) reader.problem(name, prefix, `must be ${legal}`);
+  return prefix;
+}
+
+/** Says what the prefix of a typed ID has to be; undefined for a legal one. */
+function legalPrefix(prefix: string): string | undefined {
+  try {
+    typedId(prefix);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems[0]!.message;
+    throw error;
+  }
 }
 
 /** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */

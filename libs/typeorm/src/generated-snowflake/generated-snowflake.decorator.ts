@@ -1,9 +1,17 @@
 import 'reflect-metadata';
 import { Column, type ColumnOptions, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm';
-import { ConfigurationError, typedId } from '@raindrop/core';
-import { boolean, option, OptionReader, type OptionsOf, readOptions, text } from '@raindrop/core/internal';
+import { ConfigurationError } from '@raindrop/core';
+import {
+  boolean,
+  type IdProperty,
+  option,
+  OptionReader,
+  type OptionsOf,
+  readIdPrefix,
+  readOptions,
+  text,
+} from '@raindrop/core/internal';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import type { IdProperty } from '@raindrop/core/internal';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
 
 /**
@@ -85,7 +93,7 @@ export const generatedSnowflakeOptions = {
    * texts with another prefix are refused. The database keeps the bigint. Strings only.
    * @range 1-31 of a-z, 0-9 and `_` @defaultValue none
    */
-  prefix: option<string, string | undefined, Form>(readPrefix),
+  prefix: option<string, string | undefined, { readonly as: IdProperty }>(readIdPrefix),
 };
 
 /** The options say which IDs a column gets, and in which form; all others are TypeORM's. */
@@ -96,10 +104,6 @@ interface Declared {
   readonly declared: IdProperty | undefined;
 }
 
-interface Form {
-  readonly as: IdProperty;
-}
-
 function readProperty(reader: OptionReader, name: string, { declared }: Declared): IdProperty {
   const as = reader.value(name) ?? declared ?? 'string';
   if (!PROPERTIES.includes(as)) reader.problem(name, as, `must be 'string', 'number' or 'bigint'`);
@@ -107,15 +111,6 @@ function readProperty(reader: OptionReader, name: string, { declared }: Declared
     reader.problem(name, as, `is '${as as IdProperty}', but the property is a ${declared}`);
   }
   return as as IdProperty;
-}
-
-function readPrefix(reader: OptionReader, name: string, { as }: Form): string | undefined {
-  const prefix = reader.value(name) as string | undefined;
-  if (prefix === undefined) return undefined;
-  if (as !== 'string') reader.problem(name, prefix, `is for strings, but the property is a ${as}`);
-  const legal = legalPrefix(prefix);
-  if (legal !== undefined) reader.problem(name, prefix, `must be ${legal}`);
-  return prefix;
 }
 
 /**
@@ -153,17 +148,6 @@ function finish(reader: OptionReader, place: string): void {
     if (!(error instanceof ConfigurationError)) throw error;
     const problems = error.problems.map(({ option, message }) => `${option} ${message}`);
     throw new UnsupportedColumnError(place, problems.join('; '));
-  }
-}
-
-/** Says what the prefix of a typed ID has to be; undefined for a legal one. */
-function legalPrefix(prefix: string): string | undefined {
-  try {
-    typedId(prefix);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems[0]!.message;
-    throw error;
   }
 }
 

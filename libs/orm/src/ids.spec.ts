@@ -1,0 +1,70 @@
+import { ConfigurationError } from '@raindrop/core';
+import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { NoOpenServiceError } from '@raindrop/node';
+import { caught } from '../../../test/support/engine/caught.js';
+import { Keys, type KeyIds, type KeyOptions } from './ids.js';
+
+/** IDs from 2^53 on, which no number holds, and the codes that they were asked for. */
+function largeIds(): KeyIds & { readonly codes: (string | undefined)[] } {
+  const codes: (string | undefined)[] = [];
+  let last = 2n ** 53n;
+  const nextId = (code?: string): bigint => {
+    codes.push(code);
+    return ++last;
+  };
+  return { codes, nextId, nextString: (code) => nextId(code).toString() };
+}
+
+it('gives each form a new ID each time', () => {
+  const ids = largeIds();
+  expect(new Keys('orders.id', { ids }).next()).toBe('9007199254740993');
+  expect(new Keys('orders.id', { ids, as: 'bigint' }).next()).toBe(9007199254740994n);
+  expect(new Keys('orders.id', { ids, prefix: 'order' }).next()).toMatch(/^order_\w{11}$/);
+  const small: KeyIds = { nextId: () => 7n, nextString: () => '7' };
+  expect(new Keys('orders.id', { ids: () => small, as: 'number' }).next()).toBe(7);
+});
+
+it('asks for its code', () => {
+  const ids = largeIds();
+  new Keys('orders.id', { ids, code: 'order' }).next();
+  new Keys('orders.id', { ids, code: 'order', as: 'bigint' }).next();
+  new Keys('orders.id', { ids }).next();
+  expect(ids.codes).toEqual(['order', 'order', undefined]);
+});
+
+it('refuses a number that would lose digits', () => {
+  const error = caught(UnsafeSnowflakeError, () => new Keys('orders.id', { ids: largeIds(), as: 'number' }).next());
+  expect(error).toMatchObject({ errorCode: 'UNSAFE_SNOWFLAKE', column: 'orders.id', origin: 'source' });
+});
+
+it('asks for the service when it needs an ID, not before', () => {
+  const opened: KeyIds[] = [];
+  const keys = new Keys('orders.id', { ids: () => opened[0], service: 'shop' });
+  expect(caught(NoOpenServiceError, () => keys.next())).toMatchObject({
+    errorCode: 'NO_OPEN_SERVICE',
+    service: 'shop',
+  });
+  opened.push(largeIds());
+  expect(keys.next()).toBe('9007199254740993');
+});
+
+it('lets the errors of the service through', () => {
+  const closed = new Error('closed');
+  const fails = (): never => {
+    throw closed;
+  };
+  const keys = new Keys('orders.id', { ids: { nextId: fails, nextString: fails } });
+  expect(() => keys.next()).toThrow(closed);
+});
+
+it.each<[object, string]>([
+  [{ ids: 7 }, 'orders.id: ids = 7: must be an IdService, or a function that returns one: ids: () => service'],
+  [{ as: 'text' }, `orders.id: as = "text": must be one of 'string', 'bigint', 'number'`],
+  [{ code: '' }, 'orders.id: code = "": must be a string of 1 to 128 characters'],
+  [{ service: '' }, 'orders.id: service = "": must be the name of a service'],
+  [{ as: 'bigint', prefix: 'order' }, 'is for strings, but the property is a bigint'],
+  [{ prefix: 'Order' }, 'must be 1 to 31 of a-z, 0-9 and _'],
+  [{ codes: 'order' }, 'did you mean code?'],
+])('refuses %p', (options, problem) => {
+  expect(caught(ConfigurationError, () => new Keys('orders.id', options as KeyOptions)).message).toContain(problem);
+});

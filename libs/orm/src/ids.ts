@@ -1,0 +1,125 @@
+import { ConfigurationError } from '@raindrop/core';
+import {
+  IdForm,
+  type IdProperty,
+  type IdValue,
+  oneOf,
+  option,
+  type OptionReader,
+  type OptionsOf,
+  PermanentError,
+  type ReadOptions,
+  readIdPrefix,
+  resolveOptions,
+  text,
+} from '@raindrop/core/internal';
+import { openedService } from '@raindrop/node/internal';
+
+/** What a key needs of an `IdService`. */
+export interface KeyIds {
+  nextId(code?: string): bigint;
+  nextString(code?: string): string;
+}
+
+type GivenIds = KeyIds | (() => KeyIds | undefined);
+
+/** Which IDs a key gets, and in which form. */
+export const keyOptions = {
+  /**
+   * The service that issues the IDs, or a function that returns it, which is called for each ID.
+   * @range an `IdService`, a function @defaultValue the open service that `service` names
+   */
+  ids: option<GivenIds, GivenIds | undefined>(readIds),
+  /**
+   * The name of the service that issues the IDs, where `ids` is not given. It is looked up when an ID is needed: a
+   * schema may be declared before the service is opened.
+   * @range 1-128 characters @defaultValue `default`
+   */
+  service: text({ pattern: /^[^]{1,128}$/, legal: 'the name of a service', default: 'default' }),
+  /** The business kind of the IDs, with a sequence of its own. @range 1-128 characters @defaultValue none */
+  code: text({ pattern: /^[^]{1,128}$/, legal: 'a string of 1 to 128 characters' }),
+  /** What the application sees. @range `string`, `bigint`, `number` @defaultValue `string` */
+  as: oneOf<IdProperty>(['string', 'bigint', 'number'], { default: 'string' }),
+  /**
+   * Shows the ID as text that says what it identifies: `prefix: 'order'` gives `order_0Cc4kqJ3WmY`. Strings only.
+   * @range 1-31 of a-z, 0-9 and `_` @defaultValue none
+   */
+  prefix: option<string, string | undefined, { readonly as: IdProperty }>(readIdPrefix),
+};
+
+/** The options say which service gives a key its IDs, and in which form. */
+export interface KeyOptions extends OptionsOf<typeof keyOptions> {}
+
+function readIds(reader: OptionReader, name: string): GivenIds | undefined {
+  const ids = reader.value(name) as Partial<KeyIds> | undefined | null;
+  if (ids === undefined || typeof ids === 'function' || typeof ids?.nextId === 'function') {
+    return ids as GivenIds | undefined;
+  }
+  reader.problem(name, ids, 'must be an IdService, or a function that returns one: ids: () => service');
+  return undefined;
+}
+
+/** The IDs of one key. Every entry of this package takes them from here. */
+export class Keys {
+  /** How the application sees the IDs, and how a database value is read. */
+  readonly form: IdForm;
+  private readonly ids: () => KeyIds;
+  private readonly code: string | undefined;
+
+  /**
+   * @param place `table.column` or the like, for messages
+   * @throws ConfigurationError for options that cannot work; it names the place
+   */
+  constructor(
+    readonly place: string,
+    options: KeyOptions = {},
+  ) {
+    const { ids, service, code, as, prefix } = checked(place, options);
+    this.form = new IdForm(as, prefix);
+    this.code = code;
+    const given = typeof ids === 'function' ? ids : () => ids;
+    this.ids = () => given() ?? openedService<KeyIds & { readonly name: string }>(service);
+  }
+
+  /**
+   * Returns a new ID as the application sees it.
+   * @throws NoOpenServiceError when no service is given or open; UnsafeSnowflakeError when a number cannot hold the ID;
+   * what the service throws while it cannot issue
+   */
+  next(): IdValue {
+    const ids = this.ids();
+    return this.form.isDecimalText ? ids.nextString(this.code) : this.form.of(ids.nextId(this.code), this.place);
+  }
+}
+
+function checked(place: string, options: KeyOptions): ReadOptions<typeof keyOptions> {
+  try {
+    return resolveOptions(keyOptions, options);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new ConfigurationError(error.problems.map((each) => ({ ...each, option: `${place}: ${each.option}` })));
+  }
+}
+
+/**
+ * The cause says why an insert was refused. `select`: its rows come from a query, which has no ID for each. `merge`: one
+ * parameter would be the ID of all rows that a MERGE inserts. `replace`: the existing row would get a new ID.
+ * `key-update`: an upsert would write a new ID into the existing row. `unfilled`: the statement reached the database by
+ * a way that puts no IDs.
+ */
+export type InsertRefusal = 'select' | 'merge' | 'replace' | 'key-update' | 'unfilled';
+
+/** An insert could not be given its IDs, or would have given a row a wrong one. Nothing was written. */
+export class InsertRefusedError extends PermanentError {
+  readonly errorCode = 'INSERT_REFUSED';
+
+  constructor(
+    /** `table.column`. */
+    readonly column: string,
+    readonly why: InsertRefusal,
+    /** What was wrong and what to do, as the sentence goes on after the column. */
+    wayOut: string,
+  ) {
+    super(`${column} ${wayOut}`);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * `npm run build:orm`: installs the ORMs of test/orms/*, each by a lockfile of its own, builds libs/orm against them,
+ * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. The root's `npm ci`
+ * brings none of these ORMs. Needs `npm run build:libs` first.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { packLibraries } from '../published/packaging/pack-libraries.mjs';
+
+const root = resolve(import.meta.dirname, '../..');
+const TSC = join(root, 'node_modules/typescript/bin/tsc');
+const LIBRARIES = ['libs/core', 'libs/node', 'libs/orm'];
+const orms = readdirSync(import.meta.dirname).filter((name) => existsSync(join(folderOf(name), 'package-lock.json')));
+
+for (const orm of orms) install(orm);
+tsc('-b', 'libs/orm');
+layPackages();
+for (const orm of orms) tsc('-p', folderOf(orm));
+
+function folderOf(orm) {
+  return join(import.meta.dirname, orm);
+}
+
+/** `npm ci` takes seconds and empties node_modules: it runs only where something else than the lockfile is installed. */
+function install(orm) {
+  const locked = versionsIn(join(folderOf(orm), 'package-lock.json'));
+  const installed = versionsIn(join(folderOf(orm), 'node_modules/.package-lock.json'));
+  if (Object.keys(locked).every((path) => locked[path] === installed[path])) return;
+  run('npm', 'ci', '--prefix', folderOf(orm), '--no-audit', '--no-fund', '--loglevel', 'error');
+}
+
+/** Packages that are optional need not be there. */
+function versionsIn(lockfile) {
+  if (!existsSync(lockfile)) return {};
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
+  const kept = Object.entries(packages).filter(([path, { optional }]) => path !== '' && optional !== true);
+  return Object.fromEntries(kept.map(([path, { version }]) => [path, version]));
+}
+
+function layPackages() {
+  const directory = mkdtempSync(join(tmpdir(), 'raindrop-orms-'));
+  try {
+    for (const { manifest, tarball } of packLibraries(directory, LIBRARIES)) {
+      for (const orm of orms) {
+        const folder = join(folderOf(orm), 'node_modules', manifest.name);
+        rmSync(folder, { recursive: true, force: true });
+        mkdirSync(folder, { recursive: true });
+        run('tar', '-xzf', tarball, '-C', folder, '--strip-components', '1');
+      }
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function tsc(...args) {
+  run(process.execPath, TSC, ...args);
+}
+
+function run(command, ...args) {
+  execFileSync(command, args, { cwd: root, stdio: 'inherit' });
+}

@@ -1,0 +1,5 @@
+import { runSuite } from './suite.js';
+
+it('loads from its tarball', async () => {
+  expect(await runSuite('kysely', 'loads')).toEqual({ loaded: 'InsertRefusedError' });
+});
