@@ -19,6 +19,7 @@ import { openedService } from '@raindrop/node/internal';
 export interface KeyIds {
   nextId(code?: string): bigint;
   nextString(code?: string): string;
+  nextIdAsync?(code?: string): Promise<bigint>;
 }
 
 type GivenIds = KeyIds | (() => KeyIds | undefined);
@@ -89,6 +90,16 @@ export class Keys {
   next(): IdValue {
     const ids = this.ids();
     return this.form.isDecimalText ? ids.nextString(this.code) : this.form.of(ids.nextId(this.code), this.place);
+  }
+
+  /**
+   * Returns a new ID where {@link next} threw, for an ORM that can wait: when a tick is used up, say.
+   * @throws the error itself where waiting does not help; what the service throws after it waited
+   */
+  async nextAfter(error: unknown): Promise<IdValue> {
+    const ids = this.ids();
+    if ((error as { retryable?: boolean }).retryable !== true || ids.nextIdAsync === undefined) throw error;
+    return this.form.of(await ids.nextIdAsync(this.code), this.place);
   }
 }
 

@@ -287,21 +287,32 @@ function filling(connection: DatabaseConnection, names: readonly string[]): Data
   const execute = connection.executeQuery.bind(connection);
   const stream = connection.streamQuery.bind(connection);
   connection.executeQuery = async <R>(query: CompiledQuery, ...options: Options) => {
-    const sent = withIds(query);
+    const sent = await withIds(query);
     const result = exact(await execute<R>(sent, ...options), names);
     return sent === query ? result : withInsertId(result, query, sent);
   };
   connection.streamQuery = async function* <R>(query: CompiledQuery, ...options: [size: number, ...Options]) {
-    for await (const result of stream<R>(withIds(query), ...options)) yield exact(result, names);
+    for await (const result of stream<R>(await withIds(query), ...options)) yield exact(result, names);
   };
   return connection;
 }
 
 type Options = Parameters<DatabaseConnection['executeQuery']> extends [unknown, ...infer Rest] ? Rest : [];
 
-function withIds(query: CompiledQuery): CompiledQuery {
-  if (!query.parameters.some((each) => each instanceof NewId)) return query;
-  return { ...query, parameters: query.parameters.map((each) => (each instanceof NewId ? each.keys.next() : each)) };
+/** Throws what the service throws, unless it helps to wait: a connection can. */
+async function withIds(query: CompiledQuery): Promise<CompiledQuery> {
+  const parameters = [...query.parameters];
+  let isChanged = false;
+  for (const [index, each] of parameters.entries()) {
+    if (!(each instanceof NewId)) continue;
+    isChanged = true;
+    try {
+      parameters[index] = each.keys.next();
+    } catch (error) {
+      parameters[index] = await each.keys.nextAfter(error);
+    }
+  }
+  return isChanged ? { ...query, parameters } : query;
 }
 
 /** @throws UnsafeSnowflakeError where the driver gave a key as a number that has lost digits */

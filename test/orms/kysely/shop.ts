@@ -1,0 +1,150 @@
+import { openIdService, type IdService } from '@raindrop/node';
+import { withSnowflakes, type SnowflakeColumns } from '@raindrop/orm/kysely';
+import Sqlite from 'better-sqlite3';
+import * as kysely from 'kysely';
+import * as mysqlHelpers from 'kysely/helpers/mysql';
+import * as postgresHelpers from 'kysely/helpers/postgres';
+import * as sqliteHelpers from 'kysely/helpers/sqlite';
+import * as formerKysely from 'kysely-0.28';
+import * as formerMysqlHelpers from 'kysely-0.28/helpers/mysql';
+import * as formerPostgresHelpers from 'kysely-0.28/helpers/postgres';
+import * as formerSqliteHelpers from 'kysely-0.28/helpers/sqlite';
+import mysql from 'mysql2';
+import pg from 'pg';
+
+export type Form = 'text' | 'bigint' | 'number';
+export type Key = string | bigint | number;
+
+export interface Shop {
+  customers: { id: kysely.Generated<Key>; name: string };
+  orders: { id: kysely.Generated<Key>; customer_id: Key | null; title: kysely.Generated<string> };
+}
+
+/** Which database a suite uses, as the tests name it, and which Kysely. */
+export interface Given {
+  readonly database: {
+    readonly type: 'mariadb' | 'postgres' | 'better-sqlite3';
+    readonly host: string;
+    readonly port: number;
+    readonly username: string;
+    readonly password: string;
+    readonly database: string;
+  };
+  readonly release: '0.28' | '0.29';
+}
+
+export const given = JSON.parse(process.argv[2] ?? '{}') as Given;
+const { database, release } = given;
+export const type = database.type;
+const isFormer = release === '0.28';
+
+/** The Kysely of this run. The types of both releases fit what the suites use; types.ts compiles against each. */
+export const { Kysely, MysqlDialect, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } = isFormer
+  ? (formerKysely as unknown as typeof kysely)
+  : kysely;
+
+export const { jsonArrayFrom } = {
+  mariadb: isFormer ? (formerMysqlHelpers as unknown as typeof mysqlHelpers) : mysqlHelpers,
+  postgres: isFormer ? (formerPostgresHelpers as unknown as typeof postgresHelpers) : postgresHelpers,
+  'better-sqlite3': isFormer ? (formerSqliteHelpers as unknown as typeof sqliteHelpers) : sqliteHelpers,
+}[type];
+
+/** An ID as the form shows it. */
+export const shown: Readonly<Record<Form, (text: string) => Key>> = { text: String, bigint: BigInt, number: Number };
+
+const INT8: number = pg.types.builtins.INT8;
+
+/** A dialect whose driver delivers keys in the form; undefined: as the driver does by itself. */
+export function plainDialect(form?: Form): kysely.Dialect {
+  const { host, port, username: user, password, database: name } = database;
+  if (type === 'mariadb') {
+    return new MysqlDialect({
+      pool: mysql.createPool({
+        ...{ host, port, user, password, database: name },
+        ...(form === 'text' && { supportBigNumbers: true, bigNumberStrings: true }),
+        ...(form === 'bigint' && {
+          typeCast: (field: mysql.TypeCastField, next: mysql.TypeCastNext) => {
+            if (field.type !== 'LONGLONG') return next();
+            const text = field.string();
+            return text === null ? null : BigInt(text);
+          },
+        }),
+      }),
+    });
+  }
+  if (type === 'postgres') {
+    const parse = form === 'bigint' || form === 'number' ? shown[form] : undefined;
+    const types: pg.CustomTypesConfig = {
+      getTypeParser: (id, format): unknown =>
+        (id as number) === INT8 && parse !== undefined ? parse : (pg.types.getTypeParser(id, format) as unknown),
+    };
+    return new PostgresDialect({ pool: new pg.Pool({ host, port, user, password, database: name, types }) });
+  }
+  const file = new Sqlite(name);
+  file.pragma('journal_mode = WAL');
+  if (form === 'bigint') file.defaultSafeIntegers(true);
+  return new SqliteDialect({ database: file });
+}
+
+export interface OpenShop {
+  readonly db: kysely.Kysely<Shop>;
+  /** Every ID that was issued, as decimal text. */
+  readonly issued: ReadonlySet<string>;
+  close(): Promise<void>;
+}
+
+const AS = { text: 'string', bigint: 'bigint', number: 'number' } as const;
+
+/** Opens an ID service and the database with empty tables, whose keys are in the form. */
+export async function openShop(form: Form): Promise<OpenShop> {
+  const { host, port, username, password, database: name } = database;
+  const ids = await openIdService({
+    dbConfig:
+      type === 'better-sqlite3' ? { type, database: name } : { type, host, port, username, password, database: name },
+    ...(form === 'number' && { layout: 'number', name: 'numbers', tableName: 'raindrop_numbers' }),
+  });
+  const { columns, issued, source } = noted(ids);
+  const db = new Kysely<Shop>({
+    dialect: withSnowflakes(plainDialect(form), { ids: source, as: AS[form], columns }),
+    plugins: type === 'postgres' ? [] : [new ParseJSONResultsPlugin()],
+  });
+  const key = type === 'better-sqlite3' && form === 'text' ? sql`text` : sql`bigint`;
+  await sql`drop table if exists orders`.execute(db);
+  await sql`drop table if exists customers`.execute(db);
+  await sql`create table customers (id ${key} not null primary key, name varchar(50) not null)`.execute(db);
+  await sql`create table orders (id ${key} not null primary key, customer_id ${key},
+    title varchar(50) not null default 'untitled' unique)`.execute(db);
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    await ids.close();
+  };
+  return { db, issued, close };
+}
+
+function noted(ids: IdService): {
+  columns: SnowflakeColumns['columns'];
+  issued: Set<string>;
+  source: NonNullable<SnowflakeColumns['ids']>;
+} {
+  const issued = new Set<string>();
+  const nextId = (code?: string): bigint => {
+    const id = ids.nextId(code);
+    issued.add(id.toString());
+    return id;
+  };
+  return {
+    columns: { orders: ['id'], customers: ['id'] },
+    issued,
+    source: { nextId, nextString: (code) => nextId(code).toString() },
+  };
+}
+
+/** The code of an error of ours or of a driver. */
+export function codeOf(error: unknown): string {
+  const { errorCode, why, code } = error as { errorCode?: string; why?: string; code?: string };
+  if (NOT_NULL.includes(code ?? '')) return 'NOT NULL';
+  if (errorCode === undefined) return `database error ${code ?? String(error)}`;
+  return why === undefined ? errorCode : `${errorCode} ${why}`;
+}
+
+const NOT_NULL = ['ER_NO_DEFAULT_FOR_FIELD', '23502', 'SQLITE_CONSTRAINT_NOTNULL'];

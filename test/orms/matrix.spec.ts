@@ -1,0 +1,17 @@
+import { readDocument } from '../published/docs/typescript-blocks.js';
+import { recorded, recordedOrms, withOrmTable } from './matrix.js';
+
+it('docs/orms.md has the table of what runs have recorded', () => {
+  const document = readDocument('docs/orms.md');
+  expect(document).toContain('<!-- orms -->');
+  // Run `npm run docs` when it differs.
+  expect(withOrmTable(document)).toBe(document);
+});
+
+it.each(recordedOrms())('no cell of %s is silently wrong: what the ORM itself gets wrong names an issue', (orm) => {
+  const results = Object.values(recorded(orm).cells).flatMap((databases) =>
+    Object.values(databases).flatMap((forms) => Object.values(forms)),
+  );
+  expect(results.length).toBeGreaterThan(150);
+  expect(results.filter((result) => !/^(filled|exact|-|refused: .+|wrong: .+#\d+)$/.test(result))).toEqual([]);
+});
