@@ -3,8 +3,8 @@
  * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. The root's `npm ci`
  * brings none of these ORMs. Needs `npm run build:libs` first.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { packLibraries } from '../published/packaging/pack-libraries.mjs';
@@ -23,20 +23,13 @@ function folderOf(orm) {
   return join(import.meta.dirname, orm);
 }
 
-/** `npm ci` takes seconds and empties node_modules: it runs only where something else than the lockfile is installed. */
+/** `npm ci` takes seconds and empties node_modules: it runs only where another lockfile was installed. */
 function install(orm) {
-  const locked = versionsIn(join(folderOf(orm), 'package-lock.json'));
-  const installed = versionsIn(join(folderOf(orm), 'node_modules/.package-lock.json'));
-  if (Object.keys(locked).every((path) => locked[path] === installed[path])) return;
+  const lockfile = join(folderOf(orm), 'package-lock.json');
+  const installed = join(folderOf(orm), 'node_modules/.installed-lock.json');
+  if (existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile))) return;
   run('npm', 'ci', '--prefix', folderOf(orm), '--no-audit', '--no-fund', '--loglevel', 'error');
-}
-
-/** Packages that are optional need not be there. */
-function versionsIn(lockfile) {
-  if (!existsSync(lockfile)) return {};
-  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
-  const kept = Object.entries(packages).filter(([path, { optional }]) => path !== '' && optional !== true);
-  return Object.fromEntries(kept.map(([path, { version }]) => [path, version]));
+  cpSync(lockfile, installed);
 }
 
 function layPackages() {
@@ -60,5 +53,6 @@ function tsc(...args) {
 }
 
 function run(command, ...args) {
-  execFileSync(command, args, { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
 }

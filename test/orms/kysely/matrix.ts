@@ -251,7 +251,6 @@ const READS: Readonly<Record<string, Path>> = {
     return rows.map(({ id }) => id);
   }),
   stream: reading(async ({ db }, customer) => {
-    if (type === 'postgres') return '-';
     const ids: Key[] = [];
     for await (const { id } of db
       .selectFrom('orders')

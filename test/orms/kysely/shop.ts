@@ -10,6 +10,7 @@ import * as formerMysqlHelpers from 'kysely-0.28/helpers/mysql';
 import * as formerPostgresHelpers from 'kysely-0.28/helpers/postgres';
 import * as formerSqliteHelpers from 'kysely-0.28/helpers/sqlite';
 import mysql from 'mysql2';
+import { createRequire } from 'node:module';
 import pg from 'pg';
 
 export type Form = 'text' | 'bigint' | 'number';
@@ -34,14 +35,13 @@ export interface Given {
 }
 
 export const given = JSON.parse(process.argv[2] ?? '{}') as Given;
-const { database, release } = given;
+export const { database, release } = given;
 export const type = database.type;
 const isFormer = release === '0.28';
 
 /** The Kysely of this run. The types of both releases fit what the suites use; types.ts compiles against each. */
-export const { Kysely, MysqlDialect, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } = isFormer
-  ? (formerKysely as unknown as typeof kysely)
-  : kysely;
+export const { CamelCasePlugin, Kysely, MysqlDialect, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } =
+  isFormer ? (formerKysely as unknown as typeof kysely) : kysely;
 
 export const { jsonArrayFrom } = {
   mariadb: isFormer ? (formerMysqlHelpers as unknown as typeof mysqlHelpers) : mysqlHelpers,
@@ -52,6 +52,7 @@ export const { jsonArrayFrom } = {
 /** An ID as the form shows it. */
 export const shown: Readonly<Record<Form, (text: string) => Key>> = { text: String, bigint: BigInt, number: Number };
 
+const cursor = createRequire(import.meta.url)('pg-cursor') as kysely.PostgresCursorConstructor;
 const INT8: number = pg.types.builtins.INT8;
 
 /** A dialect whose driver delivers keys in the form; undefined: as the driver does by itself. */
@@ -78,13 +79,17 @@ export function plainDialect(form?: Form): kysely.Dialect {
       getTypeParser: (id, format): unknown =>
         (id as number) === INT8 && parse !== undefined ? parse : (pg.types.getTypeParser(id, format) as unknown),
     };
-    return new PostgresDialect({ pool: new pg.Pool({ host, port, user, password, database: name, types }) });
+    return new PostgresDialect({ pool: new pg.Pool({ host, port, user, password, database: name, types }), cursor });
   }
   const file = new Sqlite(name);
   file.pragma('journal_mode = WAL');
   if (form === 'bigint') file.defaultSafeIntegers(true);
   return new SqliteDialect({ database: file });
 }
+
+/** For the ID service. */
+export const dbConfig =
+  database.type === 'better-sqlite3' ? { type: database.type, database: database.database } : database;
 
 export interface OpenShop {
   readonly db: kysely.Kysely<Shop>;
@@ -97,10 +102,8 @@ const AS = { text: 'string', bigint: 'bigint', number: 'number' } as const;
 
 /** Opens an ID service and the database with empty tables, whose keys are in the form. */
 export async function openShop(form: Form): Promise<OpenShop> {
-  const { host, port, username, password, database: name } = database;
   const ids = await openIdService({
-    dbConfig:
-      type === 'better-sqlite3' ? { type, database: name } : { type, host, port, username, password, database: name },
+    dbConfig,
     ...(form === 'number' && { layout: 'number', name: 'numbers', tableName: 'raindrop_numbers' }),
   });
   const { columns, issued, source } = noted(ids);
@@ -135,7 +138,15 @@ function noted(ids: IdService): {
   return {
     columns: { orders: ['id'], customers: ['id'] },
     issued,
-    source: { nextId, nextString: (code) => nextId(code).toString() },
+    source: {
+      nextId,
+      nextString: (code) => nextId(code).toString(),
+      nextIdAsync: async (code) => {
+        const id = await ids.nextIdAsync(code);
+        issued.add(id.toString());
+        return id;
+      },
+    },
   };
 }
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { placeOf, type Block } from './documents.js';
 
 const MODULES = join(__dirname, '../../../node_modules');
+/** The ORMs that stand apart from the workspace: `npm run build:orm` installs them. */
+const ORMS = { kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')] };
 const ASSUMED = readFileSync(join(__dirname, 'assumed-names.ts'), 'utf8');
 
 /** As the getting-started guide tells readers to set it, and nothing else that could hide a mistake. */
@@ -91,7 +93,7 @@ export function writeProject(folder: string, blocks: readonly Block[]): void {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }),
+    JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, paths: ORMS }, include: ['*.ts'] }),
   );
   writeFileSync(join(folder, 'assumed.ts'), ASSUMED);
   for (const [index, block] of blocks.entries()) {
