@@ -3,6 +3,7 @@ import { record, recordedOn } from './matrix.js';
 import { runSuite } from './suite.js';
 
 const RELEASES = ['0.29', '0.28'] as const;
+const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 describe.each(databaseKinds)('Kysely on %s', (kind) => {
   let database: TestDatabase;
@@ -60,5 +61,32 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
       'control: integer primary key of SQLite': isSqlite ? 1 : '-',
       'more rows than a tick has IDs': 20_000,
     });
+  });
+
+  interface Counted {
+    readonly kills: number;
+    readonly rows: number;
+    readonly without: number;
+    readonly twice: number;
+  }
+  const kill = (given: object): Promise<Counted> =>
+    runSuite<Counted>('kysely', 'kills', {
+      database: database.options,
+      release: '0.29',
+      seconds: KILL_SECONDS,
+      ...given,
+    });
+
+  it('gives no key twice and no row none while its processes are killed', async () => {
+    const { kills, rows, ...wrong } = await kill({});
+    expect(wrong).toEqual({ without: 0, twice: 0 });
+    expect(kills).toBeGreaterThan(1);
+    expect(rows).toBeGreaterThan(100);
+  });
+
+  it('control: generators without a lease repeat keys under the same kills', async () => {
+    const { twice, without } = await kill({ control: true });
+    expect(without).toBe(0);
+    expect(twice).toBeGreaterThan(0);
   });
 });
