@@ -34,7 +34,7 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
       'another schema': 'NOT NULL',
       'names below CamelCasePlugin, two keys, options for each': {
         insertId: 'undefined',
-        codes: [null, 'line', null, 'line', null, 'line'],
+        codes: [null, 'line', null, null, 'line', 'line'],
         lines: [1, 2, 3],
         ids: ['bigint', 'bigint', 'bigint'],
         publicIds: true,

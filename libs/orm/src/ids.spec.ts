@@ -48,6 +48,22 @@ it('asks for the service when it needs an ID, not before', () => {
   expect(keys.next()).toBe('9007199254740993');
 });
 
+it('takes many at once, and waits where the service says that it helps', async () => {
+  const ids = largeIds();
+  expect(new Keys('orders.id', { ids, as: 'bigint' }).take(2)).toEqual([9007199254740993n, 9007199254740994n]);
+  const nextStrings = (count: number): string[] => Array.from({ length: count }, () => ids.nextString());
+  expect(new Keys('orders.id', { ids: { ...ids, nextStrings } }).take(2)).toEqual([
+    '9007199254740995',
+    '9007199254740996',
+  ]);
+  const later = { ...ids, nextIdsAsync: (count: number) => Promise.resolve(Array.from({ length: count }, () => 7n)) };
+  const retryable = Object.assign(new Error('used up'), { retryable: true });
+  expect(await new Keys('orders.id', { ids: later }).takeAfter(retryable, 2)).toEqual(['7', '7']);
+  await expect(new Keys('orders.id', { ids }).takeAfter(retryable, 1)).rejects.toBe(retryable);
+  const permanent = Object.assign(new Error('closed'), { retryable: false });
+  await expect(new Keys('orders.id', { ids: later }).takeAfter(permanent, 1)).rejects.toBe(permanent);
+});
+
 it('lets the errors of the service through', () => {
   const closed = new Error('closed');
   const fails = (): never => {

@@ -134,19 +134,21 @@ function fillingCompiler(compiler: QueryCompiler, tables: Tables): QueryCompiler
  * Returns the node with a {@link NewId} for each ID that is missing in its inserts, also in those of a `with` or in
  * `sql`. Nodes are frozen data: only those on the way to an insert are copied.
  */
-function withNewIds<T>(value: T, tables: Tables): T {
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => withNewIds(item, tables));
-    return items.every((item, index) => item === value[index]) ? value : (items as T);
-  }
-  if (!isObject(value) || LEAVES.has((value as Partial<OperationNode>).kind)) return value;
-  const changed = Object.entries(value).flatMap(([name, before]: [string, unknown]) => {
+function withNewIds<T extends object>(value: T, tables: Tables): T {
+  const { kind } = value as Partial<OperationNode>;
+  if (!Array.isArray(value) && LEAVES.has(kind)) return value;
+  let node = value;
+  // Every select passes here: a node without an insert below it costs no object.
+  for (const name in value) {
+    const before = value[name];
+    if (!isObject(before)) continue;
     const after = withNewIds(before, tables);
-    return after === before ? [] : [[name, after] as const];
-  });
-  const node = (changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }) as T & OperationNode;
-  if (isInsert(node)) return filled(node, tables) as OperationNode as T;
-  if (node.kind === 'MergeQueryNode') refuseMerge(node as OperationNode as MergeQueryNode, tables);
+    if (after === before) continue;
+    if (node === value) node = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as T;
+    node[name] = after;
+  }
+  if (isInsert(node)) return filled(node, tables) as object as T;
+  if (kind === 'MergeQueryNode') refuseMerge(node as object as MergeQueryNode, tables);
   return node;
 }
 
@@ -160,13 +162,14 @@ const LEAVES = new Set<string | undefined>([
   'IdentifierNode',
 ]);
 
-function isInsert(node: OperationNode): node is InsertQueryNode {
-  return node.kind === 'InsertQueryNode';
+function isInsert(node: object): node is InsertQueryNode {
+  return (node as Partial<OperationNode>).kind === 'InsertQueryNode';
 }
 
 function keysOf(into: TableNode | AliasNode | undefined, tables: Tables): [string, NewId][] {
-  if (into === undefined) return [];
-  const { schema, identifier } = ('alias' in into ? (into.node as TableNode) : into).table;
+  const table = (into !== undefined && 'alias' in into ? (into.node as TableNode) : into)?.table;
+  if (table === undefined) return [];
+  const { schema, identifier } = table;
   const qualified = schema === undefined ? undefined : tables.get(`${schema.name}.${identifier.name}`);
   return [...(qualified ?? tables.get(identifier.name) ?? [])];
 }
@@ -176,35 +179,33 @@ function filled(insert: InsertQueryNode, tables: Tables): InsertQueryNode {
 }
 
 function filledColumn(insert: InsertQueryNode, column: string, newId: NewId): InsertQueryNode {
-  const { columns = [], values, defaultValues = false } = insert;
+  const { columns = [], defaultValues = false } = insert;
   const at = columns.findIndex((each) => each.column.name === column);
-  const given = defaultValues ? ONE_EMPTY_ROW : values;
+  const given = defaultValues ? ONE_EMPTY_ROW : insert.values;
   if (given?.kind !== 'ValuesNode') {
     if (at >= 0) return insert;
     throw refusal('select', newId.keys);
   }
   const rows = (given as ValuesNode).values;
-  const missing = rows.map((row) => at < 0 || isMissing(row.values[at]));
-  if (!missing.includes(true)) return insert;
+  if (at >= 0 && !rows.some((row) => isMissing(row.values[at]))) return insert;
   if (insert.replace === true || /^replace$/i.test(insert.orAction?.action ?? '')) throw refusal('replace', newId.keys);
   if (updatesOf(insert).some((update) => takesNewId(update, column))) throw refusal('key-update', newId.keys);
 
-  const place = at < 0 ? columns.length : at;
   const name = { kind: 'ColumnNode', column: { kind: 'IdentifierNode', name: column } } as const;
+  const values = { kind: 'ValuesNode', values: rows.map((row) => filledRow(row, at, newId)) };
+  return { ...insert, defaultValues: false, columns: at < 0 ? [...columns, name] : columns, values } as InsertQueryNode;
+}
+
+type Row = ValuesNode['values'][number];
+
+/** @param at the place of the key; -1 where no row has one: it is appended */
+function filledRow({ kind, values }: Row, at: number, newId: NewId): Row {
+  const value = kind === 'PrimitiveValueListNode' ? newId : { kind: 'ValueNode', value: newId };
+  if (at < 0) return { kind, values: [...values, value] } as Row;
   return {
-    ...insert,
-    defaultValues: false,
-    columns: at < 0 ? [...columns, name] : columns,
-    values: {
-      ...given,
-      values: rows.map((row, index) => {
-        if (missing[index] === false) return row;
-        const newRow = [...row.values];
-        newRow[place] = row.kind === 'PrimitiveValueListNode' ? newId : { kind: 'ValueNode', value: newId };
-        return { ...row, values: newRow };
-      }),
-    } as ValuesNode,
-  };
+    kind,
+    values: isMissing(values[at]) ? values.map((each, index) => (index === at ? value : each)) : values,
+  } as Row;
 }
 
 const ONE_EMPTY_ROW = {
@@ -301,18 +302,29 @@ type Options = Parameters<DatabaseConnection['executeQuery']> extends [unknown, 
 
 /** Throws what the service throws, unless it helps to wait: a connection can. */
 async function withIds(query: CompiledQuery): Promise<CompiledQuery> {
-  const parameters = [...query.parameters];
-  let isChanged = false;
-  for (const [index, each] of parameters.entries()) {
+  const places = new Map<Keys, number[]>();
+  for (let index = 0; index < query.parameters.length; index++) {
+    const each = query.parameters[index];
     if (!(each instanceof NewId)) continue;
-    isChanged = true;
-    try {
-      parameters[index] = each.keys.next();
-    } catch (error) {
-      parameters[index] = await each.keys.nextAfter(error);
-    }
+    const its = places.get(each.keys);
+    if (its === undefined) places.set(each.keys, [index]);
+    else its.push(index);
   }
-  return isChanged ? { ...query, parameters } : query;
+  if (places.size === 0) return query;
+  const parameters = query.parameters.slice();
+  for (const [keys, its] of places) {
+    const ids = await taken(keys, its.length);
+    for (let index = 0; index < ids.length; index++) parameters[its[index]!] = ids[index];
+  }
+  return { ...query, parameters };
+}
+
+async function taken(keys: Keys, count: number): Promise<readonly unknown[]> {
+  try {
+    return keys.take(count);
+  } catch (error) {
+    return keys.takeAfter(error, count);
+  }
 }
 
 /** @throws UnsafeSnowflakeError where the driver gave a key as a number that has lost digits */

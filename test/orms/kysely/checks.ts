@@ -246,10 +246,10 @@ await close();
 const numbers = await openShop('number');
 /** The layout has 8,192 IDs a second. */
 results['more rows than a tick has IDs'] = await outcome(async () => {
-  for (let insert = 0; insert < 4; insert++) {
+  for (let insert = 0; insert < 2; insert++) {
     await numbers.db
       .insertInto('orders')
-      .values(Array.from({ length: 5_000 }, () => ({ title: title() })))
+      .values(Array.from({ length: 10_000 }, () => ({ title: title() })))
       .execute();
   }
   const { rows } = await sql<{ n: number | string }>`select count(*) as n from orders`.execute(numbers.db);

@@ -141,10 +141,11 @@ function noted(ids: IdService): {
     source: {
       nextId,
       nextString: (code) => nextId(code).toString(),
-      nextIdAsync: async (code) => {
-        const id = await ids.nextIdAsync(code);
-        issued.add(id.toString());
-        return id;
+      nextStrings: (count, code) => Array.from({ length: count }, () => nextId(code).toString()),
+      nextIdsAsync: async (count, code) => {
+        const taken = await ids.nextIdsAsync(count, code);
+        for (const id of taken) issued.add(id.toString());
+        return taken;
       },
     },
   };
