@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from '../support/processes/die-with-us.js';
 import { run } from '../support/processes/run.js';
 
 const DEADLINE_MS = 120_000;
@@ -11,9 +13,20 @@ const DEADLINE_MS = 120_000;
  * @throws Error with all that it printed when it failed
  */
 export async function runSuite<T>(orm: string, script: string, given: unknown = {}): Promise<T> {
-  const file = join(__dirname, orm, 'dist', `${script}.js`);
-  const command = [process.execPath, file, JSON.stringify(given)] as const;
-  const { code, signal, stdout, stderr } = await run(command, { withinMs: DEADLINE_MS });
-  if (code !== 0) throw new Error(`${file} ended with ${signal ?? code}:\n${stdout}\n${stderr}`);
+  const { code, signal, stdout, stderr } = await run(suiteCommand(orm, script, given), { withinMs: DEADLINE_MS });
+  if (code !== 0) throw new Error(`${orm} ${script} ended with ${signal ?? code}:\n${stdout}\n${stderr}`);
   return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as T;
+}
+
+/** The command that {@link runSuite} runs. */
+export function suiteCommand(orm: string, script: string, given: unknown): Command {
+  return [nodeOf(orm), join(__dirname, orm, 'dist', `${script}.js`), JSON.stringify(given)];
+}
+
+/** An ORM may need a later Node than the workspace: its folder brings one, for where this one is too old. */
+function nodeOf(orm: string): string {
+  const own = join(__dirname, orm, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const isOld = major! < 22 || (major === 22 && minor! < 17);
+  return isOld && existsSync(own) ? own : process.execPath;
 }

@@ -4,7 +4,11 @@ import { placeOf, type Block } from './documents.js';
 
 const MODULES = join(__dirname, '../../../node_modules');
 /** The ORMs that stand apart from the workspace: `npm run build:orm` installs them. */
-const ORMS = { kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')] };
+const ORMS = {
+  kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')],
+  '@mikro-orm/decorators/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/decorators/*/index.d.ts')],
+  '@mikro-orm/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/*/index.d.ts')],
+};
 const ASSUMED = readFileSync(join(__dirname, 'assumed-names.ts'), 'utf8');
 
 /** As the getting-started guide tells readers to set it, and nothing else that could hide a mistake. */
