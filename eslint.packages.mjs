@@ -7,7 +7,7 @@ const root = dirname(fileURLToPath(import.meta.url));
 const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testing/**'];
 
 /** The entries of libs/orm whose ORM is not there: rules about types would know none. `npm run build:orm` installs all. */
-export const notInstalled = ['kysely', 'mikro-orm', 'mikro-orm-6']
+export const notInstalled = ['drizzle', 'kysely', 'mikro-orm', 'mikro-orm-6']
   .filter((orm) => !existsSync(join(root, 'test/orms', orm, 'node_modules')))
   .flatMap((orm) => [`libs/orm/src/${orm}.ts`, `test/orms/${orm}/**`]);
 

@@ -124,9 +124,10 @@ function checked(place: string, options: KeyOptions): ReadOptions<typeof keyOpti
  * The cause says why an insert was refused. `select`: its rows come from a query, which has no ID for each. `merge`: one
  * parameter would be the ID of all rows that a MERGE inserts. `replace`: the existing row would get a new ID.
  * `key-update`: an upsert would write a new ID into the existing row. `no-conflict`: an upsert names nothing by which an
- * existing row would be found. `unfilled`: the statement reached the database by a way that puts no IDs.
+ * existing row would be found. `unfilled`: the statement reached the database by a way that puts no IDs. `prepared`: a
+ * prepared insert that holds one ID was executed again.
  */
-export type InsertRefusal = 'select' | 'merge' | 'replace' | 'key-update' | 'no-conflict' | 'unfilled';
+export type InsertRefusal = 'select' | 'merge' | 'replace' | 'key-update' | 'no-conflict' | 'unfilled' | 'prepared';
 
 /** An insert could not be given its IDs, or would have given a row a wrong one. Nothing was written. */
 export class InsertRefusedError extends PermanentError {

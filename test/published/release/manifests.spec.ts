@@ -3,7 +3,14 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../../..');
 /** Folders of tools, which have no version. */
-const TOOLS = ['site', 'test/published/release', 'test/orms/kysely', 'test/orms/mikro-orm', 'test/orms/mikro-orm-6'];
+const TOOLS = [
+  'site',
+  'test/published/release',
+  'test/orms/drizzle',
+  'test/orms/kysely',
+  'test/orms/mikro-orm',
+  'test/orms/mikro-orm-6',
+];
 const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 
 interface Manifest {

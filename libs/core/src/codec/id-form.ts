@@ -153,20 +153,27 @@ export class UnsafeSnowflakeError extends PermanentError {
     readonly given: string | number,
     /** Where the value came from. */
     readonly origin: 'database' | 'application' | 'source',
+    /** What to do, where more is known than the origin. */
+    wayOut: string = WAY_OUT[origin],
   ) {
     super(
       `${column ?? 'An ID column'}: ${typeof given === 'string' ? JSON.stringify(given.slice(0, 48)) : given} ` +
-        `${MEANING[origin]}`,
+        `${MEANING[origin]} ${wayOut}`,
     );
   }
 }
 
 const MEANING = {
   database:
-    'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose ' +
-    'digits. Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
+    'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose digits.',
+  application: 'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits.',
+  source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1.',
+} as const;
+
+const WAY_OUT = {
+  database:
+    'Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
     'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
-  application:
-    'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits. Pass IDs as strings or bigints.',
-  source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1. Make the property a string.',
+  application: 'Pass IDs as strings or bigints.',
+  source: 'Make the property a string.',
 } as const;

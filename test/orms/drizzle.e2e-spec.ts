@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { Child } from '../support/processes/child.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
+import { record, recordedOn } from './matrix.js';
+import { runSuite } from './suite.js';
+
+const FORMS = ['text', 'bigint', 'number', 'typed'];
+const KILLS = Number(process.env['RAINDROP_ORM_KILLS'] ?? 4);
+
+it('declares columns as Drizzle has them, and refuses what cannot be an ID', async () => {
+  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 9 });
+});
+
+describe.each(databaseKinds)('Drizzle on %s', (kind) => {
+  let databases: TestDatabase[];
+  // Services of different layouts do not share a database.
+  beforeAll(async () => (databases = await Promise.all([...FORMS, 'cost', 'killed'].map(() => testDatabase(kind)))));
+  afterAll(() => Promise.all(databases.map((each) => each.drop())));
+
+  it('fills, reads or refuses on every path, as docs/orms.md says', async () => {
+    const given = Object.fromEntries(FORMS.map((form, index) => [form, databases[index]]));
+    const cells = await runSuite<Record<string, Record<string, string>>>('drizzle', 'matrix', given);
+    record('drizzle', 'Drizzle 0.45', kind, cells);
+    // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
+    expect(cells).toEqual(recordedOn('drizzle', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  // On idle cores, by RAINDROP_ORM_COST=1: it asserts nothing.
+  (process.env['RAINDROP_ORM_COST'] === undefined ? it.skip : it)('tells what IDs add to 1,000 rows', async () => {
+    const found = await runSuite('drizzle', 'cost', { database: databases.at(-2), rounds: 100 });
+    process.stdout.write(`${JSON.stringify(found)}\n`);
+  });
+
+  it('gives two processes that are killed over and over no ID twice, and each row one of theirs', async () => {
+    const database = databases.at(-1)!;
+    const printed: string[] = [];
+    const start = async (isFirst = false): Promise<Child> => {
+      const script = join(__dirname, 'drizzle/dist/inserting.js');
+      const child = new Child([process.execPath, script, JSON.stringify({ database, isFirst })]);
+      await child.says(/inserted/);
+      return child;
+    };
+    const running = [await start(true), await start()];
+    for (let kill = 0; kill < KILLS; kill++) {
+      const [killed] = running.splice(0, 1) as [Child];
+      expect(await killed.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+      printed.push(killed.stdout);
+      running.push(await start());
+    }
+    for (const each of running) printed.push((await each.end('SIGKILL'), each.stdout));
+
+    const acknowledged = printed.flatMap((text) => text.match(/\b\d+\b(?=.*\n)/g) ?? []);
+    const stored = new Set(await storedIds(database));
+    expect(new Set(acknowledged).size).toBe(acknowledged.length);
+    expect(acknowledged.filter((digits) => !stored.has(digits))).toEqual([]);
+    // Nor has a row that was not acknowledged a number of the database's own.
+    expect([...stored].filter((digits) => digits.length < 17)).toEqual([]);
+    process.stdout.write(`${kind}: ${acknowledged.length} inserts acknowledged, ${stored.size} rows\n`);
+  });
+});
+
+async function storedIds({ kind, options }: TestDatabase): Promise<string[]> {
+  const source = await new DataSource(options).initialize();
+  const type = kind === 'mariadb' || kind === 'mysql' ? 'char' : 'text';
+  const rows: { digits: string }[] = await source.query(`select cast(id as ${type}) as digits from orders`);
+  await source.destroy();
+  return rows.map(({ digits }) => digits);
+}

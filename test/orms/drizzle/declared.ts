@@ -1,0 +1,148 @@
+/** What a declaration makes of itself, without a database. Stops at what is not so. */
+import assert from 'node:assert/strict';
+import { eq, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { getTableConfig as mysqlConfig, mysqlTable } from 'drizzle-orm/mysql-core';
+import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
+import { getTableConfig as pgConfig, index, pgTable } from 'drizzle-orm/pg-core';
+import { singlestoreTable } from 'drizzle-orm/singlestore-core';
+import { getTableConfig as sqliteConfig, sqliteTable, text as sqliteText } from 'drizzle-orm/sqlite-core';
+import { openIdService } from '@raindrop/node';
+import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+
+const customers = pgTable('customers', { id: snowflake().primaryKey() });
+const key = { id: snowflake().primaryKey() };
+
+const tests: Readonly<Record<string, () => unknown>> = {
+  'columns, keys and constraints are those of Drizzle': () => {
+    const orders = pgTable(
+      'orders',
+      {
+        id: snowflake('order_id').primaryKey(),
+        customerId: snowflakeReference()
+          .notNull()
+          .references(() => customers.id, { onDelete: 'cascade' }),
+        trace: snowflake().unique('one_trace'),
+      },
+      (table) => [index('by_customer').on(table.customerId.desc())],
+    );
+    const { columns, foreignKeys, indexes } = pgConfig(orders);
+    assert.deepEqual(
+      columns.map((each) => [each.name, each.getSQLType(), each.primary, each.notNull, each.uniqueName]),
+      [
+        ['order_id', 'bigint', true, true, 'orders_order_id_unique'],
+        ['customerId', 'bigint', false, true, 'orders_customerId_unique'],
+        ['trace', 'bigint', false, true, 'one_trace'],
+      ],
+    );
+    assert.equal(foreignKeys[0]!.onDelete, 'cascade');
+    assert.equal(foreignKeys[0]!.reference().foreignColumns[0], customers.id);
+    assert.equal(indexes.length, 1);
+  },
+  'SQLite has texts, and no row ids for numbers': () => {
+    const table = (as: 'string' | 'bigint' | 'number') => sqliteTable('orders', { id: snowflake({ as }).primaryKey() });
+    const types = (['string', 'bigint', 'number'] as const).map((as) =>
+      sqliteConfig(table(as)).columns[0]!.getSQLType(),
+    );
+    assert.deepEqual(types, ['text', 'text', 'bigint']);
+  },
+  'a column may stand in tables of several dialects': () => {
+    const tables = [pgTable('a', { ...key, other: key.id }), mysqlTable('b', key), sqliteTable('c', key)] as const;
+    assert.deepEqual(
+      [pgConfig(tables[0]).columns, mysqlConfig(tables[1]).columns, sqliteConfig(tables[2]).columns].map((columns) =>
+        columns.map(({ name }) => name),
+      ),
+      [['id', 'other'], ['id'], ['id']],
+    );
+  },
+  'the casing of the database is followed': () => {
+    const lines = pgTable('lines', { ...key, orderId: snowflakeReference() });
+    const db = drizzleOnPostgres('postgres://127.0.0.1:1', { casing: 'snake_case' });
+    assert.match(db.select().from(lines).toSQL().sql, /"order_id"/);
+  },
+  'options that cannot work are named with the column': () => {
+    assert.throws(() => pgTable('orders', { id: snowflake({ as: 'bigint', prefix: 'order' }) }), {
+      errorCode: 'CONFIGURATION',
+      message: /orders\.id: prefix/,
+    });
+    assert.throws(() => singlestoreTable('orders', { id: snowflake() }), { message: /orders\.id = SingleStoreTable/ });
+  },
+  'what is no ID is refused before it is sent': () => {
+    const orders = sqliteTable('orders', {
+      id: snowflake().primaryKey(),
+      order: snowflakeReference({ prefix: 'order' }),
+    });
+    const insert = (values: object) => () =>
+      drizzle(':memory:')
+        .insert(orders)
+        .values(values as never)
+        .toSQL();
+    assert.throws(insert({ id: 2 ** 53 }), { errorCode: 'UNSAFE_SNOWFLAKE', message: /^orders\.id: / });
+    assert.throws(insert({ id: '12abc' }), { errorCode: 'INVALID_ID', message: /orders\.id/ });
+    assert.throws(insert({ id: '1', order: 'customer_0Cc4kqJ3WmY' }), { errorCode: 'INVALID_ID' });
+  },
+  'the service is looked up when a row is inserted': async () => {
+    const orders = sqliteTable('orders', { id: snowflake().primaryKey(), customer: sqliteText() });
+    const db = drizzle(':memory:');
+    db.run(sql`create table orders (id text primary key not null, customer text)`);
+    const insert = (): unknown => db.insert(orders).values({ customer: 'Ada' }).returning().get();
+    assert.throws(insert, { errorCode: 'NO_OPEN_SERVICE' });
+    const silent = { log: () => {}, warn: () => {}, error: () => {} };
+    const ids = await openIdService({ workerIdAssigner: 'static', workerId: 1, restartWaitMs: false, logger: silent });
+    insert();
+    const prepared = db
+      .insert(orders)
+      .values({ customer: sql.placeholder('customer') })
+      .prepare();
+    // Nor does an object from outside choose the ID.
+    const fromOutside = JSON.parse('{ "customer": "Eve", "constructor": "5", "id": "5", "__proto__": "5" }') as object;
+    prepared.run(fromOutside as never);
+    assert.equal(db.select().from(orders).where(eq(orders.id, '5')).all().length, 0);
+    await ids.close();
+    assert.throws(() => prepared.run(), { errorCode: 'NO_OPEN_SERVICE' });
+    assert.equal(db.select().from(orders).all().length, 2);
+  },
+  'control: what Drizzle makes once, a prepared insert repeats': () => {
+    let last = 0;
+    const id = sqliteText()
+      .primaryKey()
+      .$defaultFn(() => String(++last));
+    const db = drizzle(':memory:');
+    db.run(sql`create table orders (id text primary key not null)`);
+    const prepared = db.insert(sqliteTable('orders', { id })).values({}).prepare();
+    prepared.run();
+    assert.throws(() => prepared.run(), { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+  },
+  'JSON keeps the digits of integers, and nothing else changes': () => {
+    const json =
+      '[9007199254740993, {"9007199254740993": "9007199254740993 \\" -12345678901234567890"}, 9007199254740991]';
+    assert.deepEqual(exactJson(json), [
+      '9007199254740993',
+      { '9007199254740993': '9007199254740993 " -12345678901234567890' },
+      9007199254740991,
+    ]);
+    for (const same of [
+      '0.12345678901234567890',
+      '-1234567890123456789e2',
+      '[1.5e300, -0, true, null, "\\\\"]',
+      '""',
+    ]) {
+      assert.deepEqual(exactJson(same), JSON.parse(same));
+    }
+    assert.equal(exactJson('-12345678901234567890'), '-12345678901234567890');
+    assert.equal(
+      (exactJson(`["${'a\\"1'.repeat(1_000_000)}", 12345678901234567890]`) as unknown[])[1],
+      '12345678901234567890',
+    );
+    assert.throws(() => exactJson('[12345678901234567890'), SyntaxError);
+  },
+};
+
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test();
+  } catch (error) {
+    throw new Error(name, { cause: error });
+  }
+}
+console.log(JSON.stringify({ passed: Object.keys(tests).length }));
