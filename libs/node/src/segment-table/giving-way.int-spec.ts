@@ -10,6 +10,8 @@ import { testDatabase, type DatabaseKind, type TestDatabase } from '../../../../
 import { runs } from '../../../../test/tier.js';
 import { until } from '../../../../test/support/until.js';
 
+type OpenSegmentStore = ReturnType<typeof openSegmentStore>;
+
 const STORES = 12;
 const ROUNDS = runs(25);
 
@@ -40,6 +42,21 @@ overPortsOfTier(() => {
         return (await others.query<{ n: number }[]>(sql))[0]!.n > 0;
       });
 
+    /** Reserves while another transaction changes the row: whether the stores above meet one another is chance. */
+    const reserveInConflict = async (source: ReturnType<OpenSegmentStore['source']>): Promise<Segment> => {
+      const changing = others.createQueryRunner();
+      await changing.startTransaction('SERIALIZABLE');
+      await changing.query('UPDATE raindrop_segment SET max_id = max_id');
+      const reserving = source.reserve({ count: 10, above: 0n });
+      await until('the reservation to wait for the row', async () => {
+        const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        return (await others.query<unknown[]>(sql)).length > 0;
+      });
+      await changing.commitTransaction();
+      await changing.release();
+      return reserving;
+    };
+
     afterEach(async () => {
       await Promise.all(stores.splice(0).map((store) => store.close()));
       await others.destroy();
@@ -59,7 +76,8 @@ overPortsOfTier(() => {
           for (let round = 0; round < ROUNDS; round++) segments.push(await source.reserve({ count: 10, above: 0n }));
         }),
       );
-      expect(segments).toHaveLength(STORES * ROUNDS);
+      segments.push(await reserveInConflict(all[0]!.source('orders')));
+      expect(segments).toHaveLength(STORES * ROUNDS + 1);
       expectApart(segments, { withoutGaps: false });
       expect(proxy.connections).toBe(STORES);
       // A session that has ended tells of its rollbacks at once, an idle one after 10 s.
