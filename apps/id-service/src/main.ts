@@ -23,8 +23,8 @@ const LONGEST_END_MS = 4_000;
 const isJson = process.env['LOG_FORMAT']?.trim().toLowerCase() === 'json';
 
 async function start(config: ServiceConfig): Promise<void> {
-  // Process 1 of a container ignores a signal that nobody handles: one that comes during the start is kept until after,
-  // unless that takes longer, as with a database that does not answer.
+  // The kernel drops a signal for process 1 of a container that has no handler for it. One that comes during the start
+  // is kept until the start is over, or ends the process after LONGEST_END_MS, as with a database that does not answer.
   let giveUp: NodeJS.Timeout | undefined;
   const keep = (): void => void (giveUp ??= setTimeout(() => process.exit(0), LONGEST_END_MS).unref());
   for (const signal of SIGNALS) process.on(signal, keep);

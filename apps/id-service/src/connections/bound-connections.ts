@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { LogRepeats } from '../service-log.js';
-import { networkOf } from './client-address.js';
+import { networkOf } from '../http/client-address.js';
 
 /** Some 20 kB each when nothing is asked. */
 const MOST_CONNECTIONS = 2_000;

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { ApiKeys } from '../http/api-keys.js';
 import { ProblemException } from '../problems/problem.js';
-import { clientAddress, networkOf } from './client-address.js';
+import { clientAddress, networkOf } from '../http/client-address.js';
 
 const WINDOW_MS = 60_000;
 
@@ -61,9 +61,9 @@ const COUNTED = new Set(['/v1/ids', '/v1/ids/stream', '/v1/numbers/:code']);
 const FREE = '/v1/status';
 
 /**
- * Bounds the requests of an address to everything under /v1 and to what is not there: whoever watches over the service,
- * or loads its page, is never told to wait. Judged by the route that was found and not by the address as it was written,
- * which has many spellings. Without a limit there is no hook.
+ * Bounds the requests of an address to everything under /v1 and to what is not there. Monitoring and the page's files
+ * are never limited. The limit goes by the route that was found, not by the URL as it was written, which has many
+ * spellings. Without a limit there is no hook.
  *
  * Hooks run in the order in which they were added: this one stands before that for API keys, so that wrong keys count.
  */
@@ -71,7 +71,7 @@ export function limitRates(app: NestFastifyApplication, perMinute: number): void
   if (perMinute === 0) return;
   const rate = new RequestRate(perMinute);
   const keys = app.get(ApiKeys);
-  /** Read twice a second at most, whoever asks. A wrong key is counted. */
+  /** With a legal key it is free: the answer is read from the table twice a second at most. A wrong key is counted. */
   const isShownWorkers = (url: string, { headers }: FastifyRequest): boolean =>
     url === '/v1/workers' && keys.mayShow(headers);
   const server = app.getHttpAdapter().getInstance();

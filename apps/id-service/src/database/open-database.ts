@@ -95,7 +95,7 @@ interface MysqlPool {
  * quarter of an hour.
  *
  * A connection on which nothing happens for {@link ANSWER_MS} is closed; a call on it fails as with a connection that
- * was lost, and one that nobody uses is made anew when it is needed.
+ * was lost, and an idle one is made anew when it is needed.
  */
 export function limitAnswers(options: DataSourceOptions): DataSourceOptions {
   if (options.type === 'postgres') {
@@ -108,7 +108,7 @@ export function limitAnswers(options: DataSourceOptions): DataSourceOptions {
   return { ...options, connectTimeout: CONNECTION_MS, extra: { stream } };
 }
 
-/** Lets nobody wait for longer than {@link CONNECTION_MS} in the queue of mysql2; the other drivers limit it themselves. */
+/** Limits a call's wait in the queue of mysql2 to {@link CONNECTION_MS}; the other drivers limit it themselves. */
 export function limitQueue(dataSource: DataSource): DataSource {
   const { pool } = dataSource.driver as { pool?: MysqlPool };
   if (pool === undefined) return dataSource;

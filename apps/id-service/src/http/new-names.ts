@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { networkOf } from '../connections/client-address.js';
+import { networkOf } from './client-address.js';
 import { ProblemException } from '../problems/problem.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 import { ApiKeys } from './api-keys.js';

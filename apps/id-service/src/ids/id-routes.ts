@@ -5,12 +5,12 @@ import { codecs, IdService, RaindropError, type CodecName } from '@raindrop/nest
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { COMMON_PROBLEMS, KEY_PROBLEMS, OPTIONAL_KEY, problemResponse } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
-import { clientAddress } from '../connections/client-address.js';
+import { clientAddress } from '../http/client-address.js';
 import type { ProblemFilter } from '../problems/problem.filter.js';
 import { StrangersNames } from '../http/new-names.js';
 import { ProblemException } from '../problems/problem.js';
 import { EXAMPLE_IDS } from './example-ids.js';
-import { goneSignal } from './gone-signal.js';
+import { goneSignal } from '../problems/gone-signal.js';
 import { IdStreams, type IdsRequest } from './id-streams.js';
 import { AnswerBuffers, idsJson, idsJsonSize } from './id-texts.js';
 import { IdsUnderWay } from './ids-under-way.js';

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { IdService, RaindropError, type CodecName } from '@raindrop/nestjs';
-import { networkOf } from '../connections/client-address.js';
+import { networkOf } from '../http/client-address.js';
 import { Drain } from '../drain.js';
 import { planOfLayout } from '../layouts/layouts.js';
 import { LogRepeats } from '../service-log.js';
 import { occurrenceOf, ProblemException } from '../problems/problem.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
-import { connectionClosed } from './gone-signal.js';
+import { connectionClosed } from '../problems/gone-signal.js';
 import { idLines } from './id-texts.js';
 
 const MOST = 16;

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { DataSource } from 'typeorm';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
-import { clientAddress } from '../connections/client-address.js';
+import { clientAddress } from '../http/client-address.js';
 import { QueryInteger } from '../http/inputs.js';
 import { StrangersNames } from '../http/new-names.js';
 import { IdsUnderWay } from '../ids/ids-under-way.js';

@@ -2,7 +2,7 @@ import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFil
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { RaindropError } from '@raindrop/nestjs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { connectionClosed } from '../ids/gone-signal.js';
+import { connectionClosed } from './gone-signal.js';
 import { LogRepeats } from '../service-log.js';
 import { occurrenceOf, PROBLEM_JSON, ProblemException, type Problem } from './problem.js';
 

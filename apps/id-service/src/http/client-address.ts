@@ -20,7 +20,8 @@ export function clientAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
- * Whom an address stands for: itself, or of IPv6 its network of 64 bits, for whoever has one has 2^64 addresses.
+ * The client that an address is counted for: the address itself, and of IPv6 its network of 64 bits, because a client
+ * that has one such network has 2^64 addresses.
  * @param address as Node writes it; anything else stands for itself
  */
 export function networkOf(address: string): string {
