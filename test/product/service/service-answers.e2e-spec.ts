@@ -146,14 +146,17 @@ describe('The service', () => {
       uptimeSeconds: expect.any(Number) as number,
       expiresAt: ids.layout.expiresAt!.toISOString(),
       daysLeft: expect.any(Number) as number,
-      lease: {
-        ...{ leftMs: expect.any(Number) as number, clockOffsetMs: expect.any(Number) as number },
-        ...{ renewalMs: null, renewals: 0, failures: 0, lastErrorCode: null },
-      },
+      lease: expect.any(Object) as object,
       events: [{ at: expect.stringMatching(/Z$/) as string, type: 'lease-acquired' }],
       showsWorkers: true,
     });
-    const { lease } = json as { lease: { leftMs: number } };
+    const { lease } = json as { lease: { leftMs: number; renewals: number } };
+    expect(lease).toEqual({
+      ...{ leftMs: expect.any(Number) as number, clockOffsetMs: expect.any(Number) as number },
+      // On a busy machine the lease has been renewed by now.
+      renewalMs: lease.renewals === 0 ? null : (expect.any(Number) as number),
+      ...{ renewals: expect.any(Number) as number, failures: 0, lastErrorCode: null },
+    });
     expect(lease.leftMs).toBeGreaterThan(0);
   });
 
