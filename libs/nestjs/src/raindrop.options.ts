@@ -12,14 +12,14 @@ import { refuse, resolveServiceOptions, type ResolvedServiceOptions } from '@rai
 /** The options that only an application has. */
 export const applicationOptions = {
   /**
-   * Warn, 10 s after the start, when the process has no listener for SIGTERM or SIGINT: the worker id would not be given
-   * back.
-   * False where something else calls `app.close()`. Refused with `idSource`, which leaves nothing to give back.
+   * Warn 10 s after the start if the process has no listener for SIGTERM or SIGINT, because a shutdown would not return
+   * the worker id. Set false if something else calls `app.close()`. Refused with `idSource`, which has no worker id.
    * @range true, false @defaultValue true
    */
   checkShutdownHooks: boolean({ default: true }),
   /**
-   * Entities that cannot work with their driver, layout or services: do not start, log it, do not look.
+   * What to do about entities that cannot work with their driver, layout or services: refuse to start, warn, or skip the
+   * check.
    * @range `error`, `warn`, `off` @defaultValue `error`
    */
   lint: oneOf(['error', 'warn', 'off'], { default: 'error' }),
@@ -34,17 +34,17 @@ export type RaindropModuleOptions = (SnowflakeModuleOptions | SegmentModuleOptio
 /** The options that are given where the module is imported, apart from those of the service. */
 export interface RaindropModuleExtras {
   /**
-   * Injectable everywhere, or only where this import is.
+   * Injectable in every module, or only in the importing one.
    * @range true, false @defaultValue true
    */
   isGlobal?: boolean;
   /**
-   * For several services: `@InjectIdService(name)`. Two global services of one name are refused.
+   * Names one of several services: `@InjectIdService(name)`. Two global services with the same name are refused.
    * @range 1-128 characters @defaultValue none
    */
   name?: string;
   /**
-   * The TypeORM DataSources whose entities get IDs; the lease uses the first one's database.
+   * The TypeORM DataSources whose entities get IDs. The lease uses the database of the first.
    * @range a name or names @defaultValue the DataSource without a name
    */
   dataSource?: string | readonly string[];

@@ -10,7 +10,7 @@ const IDS_OF_A_FAMILY = 20_000_000;
 
 type Run = ScriptResult<EngineReport>;
 
-/** Every engine on servers of its own, and the control of each; what they find goes into docs/engines.md. */
+/** Every engine on servers of its own, and the control of each; what they find goes into docs/engines.md and proofs.md. */
 export const enginesProof: Proof = {
   name: 'engines',
   async run(seed) {

@@ -62,8 +62,10 @@ it('docs/errors.md has a row for every event, and no other', () => {
   expect(rows.sort()).toEqual(events.sort());
 });
 
-it('docs/reliability.md names only files that exist', () => {
-  const named = [...read('docs/reliability.md').matchAll(/`((?:libs|test)\/[\w./-]+\.ts)`/g)].map((match) => match[1]!);
+it('docs/contributing/proofs.md names only files that exist', () => {
+  const named = [...read('docs/contributing/proofs.md').matchAll(/`((?:libs|test)\/[\w./-]+\.ts)`/g)].map(
+    (match) => match[1]!,
+  );
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

@@ -1,9 +1,12 @@
 import { readDocument } from './typescript-blocks.js';
-import { withEngineTable } from './engine-table.js';
+import { withEngineTables } from './engine-table.js';
 
-it('docs/engines.md has the table of what runs have recorded', () => {
-  const document = readDocument('docs/engines.md');
-  expect(document).toContain('<!-- engines -->');
+it.each([
+  ['docs/engines.md', '<!-- engines -->'],
+  ['docs/contributing/proofs.md', '<!-- engine runs -->'],
+])('%s has the table of what runs have recorded', (path, marker) => {
+  const document = readDocument(path);
+  expect(document).toContain(marker);
   // Run `npm run docs` when it differs.
-  expect(withEngineTable(document)).toBe(document);
+  expect(withEngineTables(document)).toBe(document);
 });

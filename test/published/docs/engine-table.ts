@@ -3,27 +3,46 @@ import { readEngineResults, type EngineResult, type EngineResults } from '../../
 import type { Leg } from '../../proof/chaos/engines/leg.js';
 import { LEGS } from '../../proof/chaos/engines/legs.js';
 
-const TABLE = /(<!-- engines -->\n)[^]*?(\n<!-- \/engines -->)/g;
+/** What an operator asks: what was run, and what it needs. */
+const ENGINES = {
+  place: /(<!-- engines -->\n)[^]*?(\n<!-- \/engines -->)/g,
+  head: ['engine', 'version', 'topology', 'settings needed', 'longest refusal', 'not covered'],
+  cells: (leg: Leg, { run }: EngineResults): string[] => [
+    run?.versions ?? 'not run',
+    leg.topology,
+    leg.settings,
+    run === undefined ? '' : `${(run.longestRefusalMs / 1_000).toFixed(1)} s`,
+    leg.notCovered,
+  ],
+};
 
-const HEAD = [
-  '| engine | version run | topology | faults | IDs, numbers from segments, gapless rows | repeats | control | refusals | settings needed | not covered |',
-  '|---|---|---|---|---|---|---|---|---|---|',
-];
+/** What a contributor asks: what a run has counted. */
+const RUNS = {
+  place: /(<!-- engine runs -->\n)[^]*?(\n<!-- \/engine runs -->)/g,
+  head: [
+    'engine',
+    'faults',
+    'IDs, numbers from segments, gapless rows',
+    'duplicates',
+    'duplicates of the control',
+    'refusals',
+  ],
+  cells: (_: Leg, { run, control }: EngineResults): string[] => [
+    ...(run === undefined ? ['', '', ''] : [countsOf(run.faults), issuedBy(run), repeatsOf(run)]),
+    control === undefined ? '' : count(control.repeats),
+    run === undefined ? '' : refusalsOf(run),
+  ],
+};
 
-/** A Markdown text with its table of engines made anew from what runs have recorded. */
-export function withEngineTable(markdown: string): string {
-  return markdown.replace(TABLE, (_, begin: string, end: string) => {
-    const results = readEngineResults();
-    const rows = Object.entries(LEGS).map(([name, leg]) => row(name, leg, results[name] ?? {}));
-    return [begin, ...HEAD, ...rows, end].join('\n').replace('\n\n\n', '\n\n');
-  });
-}
-
-function row(name: string, { topology, settings, notCovered }: Leg, { run, control }: EngineResults): string {
-  const cells = [`\`${name}\``, run?.versions ?? 'not run', topology, run === undefined ? '' : countsOf(run.faults)];
-  cells.push(run === undefined ? '' : issuedBy(run), run === undefined ? '' : repeatsOf(run));
-  cells.push(control === undefined ? '' : count(control.repeats), run === undefined ? '' : refusalsOf(run));
-  return `| ${[...cells, settings, notCovered].join(' | ')} |`;
+/** A Markdown text with its tables of engines made anew from what runs have recorded. */
+export function withEngineTables(markdown: string): string {
+  const results = readEngineResults();
+  return [ENGINES, RUNS].reduce((text, { place, head, cells }) => {
+    const line = (values: readonly string[]): string => `| ${values.join(' | ')} |`;
+    const rows = Object.entries(LEGS).map(([name, leg]) => line([`\`${name}\``, ...cells(leg, results[name] ?? {})]));
+    const table = [line(head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
+    return text.replace(place, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`);
+  }, markdown);
 }
 
 function issuedBy({ ids, segmentNumbers, gapless }: EngineResult): string {
@@ -35,14 +54,11 @@ function repeatsOf({ repeats, segmentRepeats, gapless }: EngineResult): string {
 }
 
 function lostOf(gapless: GaplessVerdict | undefined): string[] {
-  return gapless === undefined || gapless.lost === 0
-    ? []
-    : [`${count(gapless.lost)} gapless rows lost with their numbers`];
+  return gapless === undefined || gapless.lost === 0 ? [] : [`${count(gapless.lost)} gapless rows lost`];
 }
 
-function refusalsOf({ refusals, longestRefusalMs }: EngineResult): string {
-  const all = Object.values(refusals).reduce((sum, each) => sum + each, 0);
-  return `${count(all)}; ${(longestRefusalMs / 1_000).toFixed(1)} s at most`;
+function refusalsOf({ refusals }: EngineResult): string {
+  return count(Object.values(refusals).reduce((sum, each) => sum + each, 0));
 }
 
 function countsOf(counts: Readonly<Record<string, number>>): string {

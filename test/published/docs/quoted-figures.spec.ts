@@ -44,7 +44,7 @@ describe.each([
     ],
   },
   {
-    document: 'docs/reliability.md',
+    document: 'docs/contributing/proofs.md',
     quotes: [
       ['61,000 kills, 475 hours', PROOFS, '| kills simulated | at least 30,000 | 61,278 |'],
       ['475 hours', PROOFS, '| hours simulated | at least 60 | 475 |'],

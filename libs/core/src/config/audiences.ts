@@ -29,11 +29,11 @@ export const AUDIENCES = {
   ]),
   leased: audience(`leased worker ids only, of 'database' and stores`, LEASED),
   rows: audience('leased worker ids and those with a stateFile', ROWS),
-  rowsOfHosts: audience(
-    `worker ids of 'database', stores and 'disposable' and those with a stateFile, beside which it is written`,
-    [...ROWS, 'disposable'],
-  ),
-  original: audience(`workerIdAssigner: 'database' only, whose table programs of the original may use`, ['database']),
+  rowsOfHosts: audience(`worker ids of 'database', stores or 'disposable', and those with a stateFile`, [
+    ...ROWS,
+    'disposable',
+  ]),
+  original: audience(`workerIdAssigner: 'database' only, on a table that the Go original uses`, ['database']),
   staticId: audience(`workerIdAssigner: 'static' only`, ['static']),
   forgetful: audience(
     `assigners that do not know how far a worker id was used; 'database', stores and 'disposable' do`,

@@ -9,13 +9,13 @@ interface Unit {
 /** The options of a generator: how it behaves at its edges. */
 export const generatorOptions = {
   /**
-   * The clock stands where both lanes have been and the hold is over: the async calls wait, or throw.
+   * What async calls do when the clock is behind both lanes and `maxHoldMs` is over: wait, or throw.
    * @range `wait`, `throw` @defaultValue `wait`
    */
   onClockBack: oneOf(['wait', 'throw'], { default: 'wait', readBy: 'ownWorker' }),
   /**
-   * A tick is used up: take the next one ahead of the clock, wait for it, or throw. `borrow` is not for minute, hour
-   * and day.
+   * What happens when the sequence of a tick is used up: use the next tick ahead of the clock, wait for it, or throw.
+   * Minute, hour and day do not support `borrow`.
    * @range `borrow`, `wait`, `throw` @defaultValue `borrow` for ms and s, else `throw`
    */
   onExhausted: oneOf(['borrow', 'wait', 'throw'], {
@@ -27,8 +27,8 @@ export const generatorOptions = {
   /** How far ahead ticks may be borrowed; at least one tick. @range 0-60,000 @defaultValue 5 */
   maxAheadMs: integer({ min: 0, max: 60_000, default: 5, readBy: 'ownWorker' }),
   /**
-   * Where the sequence of a new tick starts: `zero`; `continue`, one after the last, until half the range is used; or
-   * `random`, in the lowest quarter. Only `zero` for minute, hour and day.
+   * Where the sequence of each new tick starts: at `zero`; with `continue` one after the last, until half the range is
+   * used; with `random` in the lowest quarter. Minute, hour and day support only `zero`.
    *
    * At a low rate `zero` leaves nearly all IDs even. With `continue` they fall evenly into 2, 4 to 64 shards, with
    * `random` (8 sequence bits or more) into any number up to 64, even in a strict rhythm of one ID a tick.
@@ -36,14 +36,14 @@ export const generatorOptions = {
    */
   sequenceStart: oneOf(['zero', 'continue', 'random'], { default: 'zero', readBy: 'ownWorker' }),
   /**
-   * Codes that are kept; later codes start above the position of an evicted one, so no ID repeats. With `idSource` a code with
-   * nothing at hand makes room; when all are in use, `TOO_MANY_CODES`.
+   * How many codes the service keeps. A further code replaces one and starts above its position, so no ID repeats. With
+   * `idSource` it replaces a code without fetched IDs; if there is none, the call throws `TOO_MANY_CODES`.
    * @range 1-1,000,000 @defaultValue 10,000
    */
   maxCodes: integer({ min: 1, max: 1_000_000, default: 10_000, readBy: 'everyService' }),
   /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */
   maxBatch: integer({ min: 1, max: 10_000_000, default: 100_000, readBy: 'everyService' }),
-  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 10,000 */
+  /** How long an async call without a `timeoutMs` of its own waits. @range 1-86,400,000 @defaultValue 10,000 */
   asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 10_000, readBy: 'everyService' }),
 };
 

@@ -110,13 +110,16 @@ export const layoutUseOptions = {
     readBy: 'ownWorker',
     flag: ['--max-worker <id>', 'highest worker id of this service'],
   }),
-  /** First value of the clock-back bit. @range 0-1 @defaultValue 0 */
+  /** Initial value of the clock-back bit. @range 0-1 @defaultValue 0 */
   timeBackBitValue: integer({ min: 0, max: 1, default: 0, readBy: 'ownWorker' }) as OptionRule<0 | 1, 0 | 1>,
-  /** A new table is refused a layout with less life left. @range 0-36,500 @defaultValue 365 */
+  /** A new table does not accept a layout that runs out sooner than this. @range 0-36,500 @defaultValue 365 */
   minLifetimeDays: integer({ min: 0, max: 36_500, default: 365, readBy: 'rows' }),
-  /** For the warnings: take twice as many worker ids as nodes. @range 1 or more @defaultValue none */
+  /**
+   * For warnings only: how many processes run. The range should have twice as many worker ids.
+   * @range 1 or more @defaultValue none
+   */
   expectedNodes: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, readBy: 'ownWorker' }),
-  /** For the warnings: what one node must reach. @range 1 or more @defaultValue none */
+  /** For warnings only: the rate that one process must reach. @range 1 or more @defaultValue none */
   expectedIdsPerSecond: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, readBy: 'ownWorker' }),
 };
 
@@ -248,8 +251,8 @@ export function reportOutsideLife(reader: OptionReader, option: string, layout: 
 /** What may take the place of the options of the bits. */
 export const readyLayoutOptions = {
   /**
-   * A layout in place of the bit options: `number` for keys that are JavaScript numbers, with `startTimeStamp` and
-   * `endBitsValue` beside it if so wanted; or a ready one, a preset's for example.
+   * Replaces the bit options. `number` is for keys that are JavaScript numbers; `startTimeStamp` and `endBitsValue` may be
+   * set with it. A `Layout` is a ready one, for example a preset.
    * @range `number`, or a `Layout`
    * @defaultValue without bit options the one that the worker table remembers; else 33 bits of seconds from 2026-01-01, 10
    *   worker bits, 1 end bit

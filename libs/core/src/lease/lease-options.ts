@@ -49,9 +49,9 @@ export const leaseOptions = {
     readBy: 'leased',
   }),
   /**
-   * How long after its end others respect a lease; with `commitLossWindowMs` at least, and by default, `leaseMs` +
-   * window + 3 × `maxClockSkewMs`.
-   * @range 0-86,400,000 (with a window so much above its least) @defaultValue `leaseMs`
+   * How long other processes respect a lease after its end. With `commitLossWindowMs`, the minimum and the default are
+   * `leaseMs` + window + 3 × `maxClockSkewMs`.
+   * @range 0-86,400,000 (with a window: as much above the minimum) @defaultValue `leaseMs`
    */
   graceMs: integer({
     min: leastGraceMs,
@@ -71,22 +71,23 @@ export const leaseOptions = {
     readBy: 'leased',
   }),
   /**
-   * How long an acknowledged commit may still be lost, by a failover say; the same in every process of the table.
+   * How long after its acknowledgement a commit may still be lost, for example by a failover. All processes of a table
+   * need the same value.
    * @range 0-86,400,000 @defaultValue 0
    */
   commitLossWindowMs: integer({ min: 0, max: DAY_MS, default: 0, readBy: 'leased' }),
-  /** How long to wait at the start when every worker id is taken. @range 0-86,400,000 @defaultValue 0 */
+  /** How long a start waits when no worker id is free. @range 0-86,400,000 @defaultValue 0 */
   waitForWorkerMs: integer({ min: 0, max: DAY_MS, default: 0, readBy: 'rows' }),
   /** Prefer a free row that this host and port had before. @range true, false @defaultValue false */
   priorityEqualCodeWorkId: boolean({ default: false, readBy: 'leased' }),
   /**
-   * The original's programs have been retired: take their rows over, long after the last heartbeat.
+   * Take over rows of the Go original, long after their last heartbeat. Only when none of its programs runs any more.
    * @range true, false @defaultValue false
    */
   adoptForeign: boolean({ default: false, readBy: 'leased' }),
   /**
-   * The original's programs go on running on this table, with the same bits or another `endBitsValue`. Implies
-   * `adoptForeign`; `leaseMs` is at most 90,000 then, and `horizonMs` + `maxClockSkewMs` at most 118,000.
+   * Programs of the Go original continue to run on this table, with the same bits or another `endBitsValue`. Implies
+   * `adoptForeign`. Limits: 90,000 for `leaseMs`, 118,000 for `horizonMs` + `maxClockSkewMs`.
    * @range true, false @defaultValue false
    */
   sharedWithOriginal: boolean({ default: false, readBy: 'original' }),

@@ -4,17 +4,17 @@ import { integer, type Numbers, type OptionsOf, type ReadOptions, share } from '
 export const prefetcherOptions = {
   /** The largest batch that a call may ask for. @range 1-10,000,000 @defaultValue 100,000 */
   maxBatch: integer({ min: 1, max: 10_000_000, default: 100_000, readBy: 'everyService' }),
-  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 3,000 */
+  /** How long an async call without a `timeoutMs` of its own waits. @range 1-86,400,000 @defaultValue 3,000 */
   asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 3_000, readBy: 'everyService' }),
-  /** How long one call of the store or the service that is asked may take. @range 10-60,000 @defaultValue 3,000 */
+  /** How long one call to the store, or to the other service, may take. @range 10-60,000 @defaultValue 3,000 */
   opTimeoutMs: integer({ min: 10, max: 60_000, default: 3_000, readBy: 'ownWorkerOrNumbers' }),
   /**
-   * The pause after a failed call; it doubles with every further one, with jitter.
+   * The pause after a failed call. It doubles with every further failure, with jitter.
    * @range 1-60,000 @defaultValue 50
    */
   retryBaseMs: integer({ min: 1, max: 60_000, default: 50, readBy: 'numbers' }),
   /**
-   * The longest pause, and the one before a code that is unknown or used up is asked for again.
+   * The longest pause, and the pause before the service asks again for a code that is unknown or used up.
    * @range `retryBaseMs` to 600,000 @defaultValue 5,000
    */
   retryMaxMs: integer({
@@ -34,7 +34,7 @@ export interface PrefetcherOptions extends ReadOptions<typeof prefetcherOptions>
 
 /** The options of prefetching: how IDs are fetched ahead of need, and handed out. */
 export const prefetchOptions = {
-  /** The next batch is fetched when less than this share of a batch is left. @range 0-1 @defaultValue 0.5 */
+  /** Fetch the next batch when less than this share of a batch is left. @range 0-1 @defaultValue 0.5 */
   prefetchBelow: share({ default: 0.5, of: 'a batch' }),
   /** The smallest batch, and the first one. @range 1-10,000 @defaultValue 64 */
   minStep: integer({ min: 1, max: 10_000, default: 64 }),
@@ -46,8 +46,8 @@ export const prefetchOptions = {
     hint: 'at least minStep',
   }),
   /**
-   * How long after the request for it an ID may be handed out; later it is dropped. So its time is wrong by no more than
-   * that, in ms.
+   * How long after its request an ID may be handed out, in ms. Later it is dropped, so its time is wrong by no more than
+   * this.
    * @range 100-86,400,000 @defaultValue 10,000
    */
   maxAgeMs: integer({ min: 100, max: 86_400_000, default: 10_000 }),

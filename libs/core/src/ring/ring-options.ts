@@ -20,38 +20,38 @@ export interface PutRejection {
 
 /** The options of a ring: what it holds, and when it is filled. */
 export const ringOptions = {
-  /** 8,192 slots times 2 to the power of this: by default 65,536, half a megabyte. @range 0-10 @defaultValue 3 */
+  /** The ring has 8,192 × 2^`boostPower` slots: 65,536 by default, half a megabyte. @range 0-10 @defaultValue 3 */
   boostPower: integer({ min: 0, max: 10, default: 3 }),
-  /** The ring is filled up when less than this percentage is left. @range 1-99 @defaultValue 50 */
+  /** Refill the ring when less than this percentage is left. @range 1-99 @defaultValue 50 */
   paddingFactor: integer({ min: 1, max: 99, default: 50, hint: 'a percentage' }),
   /**
-   * The ring is also filled up at this interval, however full it is.
+   * Also refill the ring at this interval, however full it is.
    * @range 1-86,400, in seconds @defaultValue none
    */
   scheduleInterval: integer({ min: 1, max: 86_400, hint: 'in seconds' }),
   /**
-   * Takers skip IDs whose time is further than this from the present; the producer replaces IDs that are half as old.
+   * Threads skip IDs whose time is further than this from the present. The producer replaces IDs that are half as old.
    * @range 100-3,600,000 @defaultValue 10,000
    */
   maxAgeMs: integer({ min: 100, max: 3_600_000, default: 10_000 }),
-  /** Takers fail when the producer is silent for longer than this. @range 200-60,000 @defaultValue 5,000 */
+  /** Calls fail when the producer is silent for longer than this. @range 200-60,000 @defaultValue 5,000 */
   producerTimeoutMs: integer({ min: 200, max: 60_000, default: 5_000 }),
   /**
-   * How many IDs a thread claims at once, to hand them out one by one; a sixteenth of the ring at most.
+   * How many IDs a thread claims at once and then hands out one by one. Limit: a sixteenth of the ring.
    * @range 1-1,024 @defaultValue 32
    */
   run: integer({ min: 1, max: 1_024, default: 32 }),
   /**
-   * The share of every tick's sequences that may go into the ring, one ID at least. The rest stays for calls of the
-   * service itself, which would find the tick used up while the ring is being filled.
+   * The share of each tick's sequence that may go into the ring, at least one ID. The rest is left for direct calls of
+   * the service; otherwise a refill could use up the tick.
    * @range 0-1 @defaultValue 0.5
    */
   tickShare: share({ default: 0.5, of: "a tick's sequences" }),
-  /** The code whose sequence the IDs are of. @range 1-128 characters @defaultValue that of IDs without a code */
+  /** The code whose sequence the ring uses. @range 1-128 characters @defaultValue that of IDs without a code */
   code: text({ pattern: /^[^]{1,128}$/, legal: 'a text of 1 to 128 characters' }),
   /**
-   * Called with `{ reason, count }` when IDs are thrown away: `aged`, `failed` or `closed`. An error that it throws, or
-   * rejects with, is logged.
+   * Called with `{ reason, count }` when the ring discards IDs. The reason is `aged`, `failed` or `closed`. If the function
+   * throws or rejects, the error is logged.
    * @range a function @defaultValue logs what `failed`
    */
   onPutRejected: handler<(rejection: PutRejection) => unknown>(),
@@ -77,11 +77,11 @@ export function resolveRingOptions(options: SharedIdRingOptions = {}): ResolvedR
 
 /** The options say how a thread takes IDs from a ring. */
 export const sharedIdsOptions = {
-  /** How long an async call waits when it names no `timeoutMs`. @range 1-86,400,000 @defaultValue 10,000 */
+  /** How long an async call without a `timeoutMs` of its own waits. @range 1-86,400,000 @defaultValue 10,000 */
   asyncTimeoutMs: integer({ min: 1, max: 86_400_000, default: 10_000 }),
   /**
-   * Called with the error of a call that gets no ID. The call throws what this function throws, or that error. When it is
-   * async, a rejection is logged, once a second at most.
+   * Called with the error of a call that gets no ID. The call throws what this function throws, otherwise that error. If an
+   * async function rejects, the rejection is logged, once a second at most.
    * @range a function @defaultValue logs, once a second at most
    */
   onTakeRejected: handler<(error: RaindropError) => unknown>(),

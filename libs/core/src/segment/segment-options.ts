@@ -27,23 +27,23 @@ export interface ChainOptions extends OptionsOf<typeof chainOptions> {}
 /** The options of number sections: how the numbers of a code are fetched and handed out. */
 export const segmentOptions = {
   /**
-   * The next segment is fetched when less than this share is left; with 0 not before a caller needs it.
+   * Fetch the next segment when less than this share is left. With 0, fetch it when a caller needs it.
    * @range 0-1 @defaultValue 0.9
    */
   prefetchBelow: share({ default: 0.9, of: 'the step', readBy: 'numbers' }),
   /**
-   * The most that are reserved at once; a segment used up within 15 minutes doubles the next one, one that lasts
-   * longer than 30 halves it, never below the row's step.
+   * The most numbers that one reservation takes. A segment used up within 15 minutes doubles the next one; a segment that
+   * lasts longer than 30 minutes halves it, but never below the row's step.
    * @range 1-100,000,000 @defaultValue 1,000,000
    */
   maxStep: integer({ min: 1, max: 100_000_000, default: 1_000_000, readBy: 'numbers' }),
   /**
-   * Keep `safeDistance` (1-1,000, default 2) segments ahead in place of `prefetchBelow`: more while callers find too few,
-   * up to `maxBuffered` (default 4 × `maxStep`) numbers, fewer when idle.
+   * Keep `safeDistance` segments (1-1,000, default 2) in reserve, instead of `prefetchBelow`. The reserve grows while
+   * callers find too few numbers, up to `maxBuffered` numbers (default 4 × `maxStep`), and shrinks when idle.
    * @range true, false, `{ safeDistance, maxBuffered }` @defaultValue false
    */
   chain: switchable(chainOptions, { readBy: 'numbers' }),
-  /** The code of calls that name none. @range 1-128 characters @defaultValue `default` */
+  /** The code of calls without a code. @range 1-128 characters @defaultValue `default` */
   defaultCode: text({
     pattern: /^[^]{1,128}$/,
     legal: 'a text of 1 to 128 characters',
@@ -51,7 +51,7 @@ export const segmentOptions = {
     readBy: 'numbers',
   }),
   /**
-   * How many codes may be used; one more is refused, nothing is evicted.
+   * How many codes may be used. A further code is refused; none is evicted.
    * @range 1-100,000 @defaultValue 10,000
    */
   maxCodes: integer({ min: 1, max: 100_000, default: 10_000, readBy: 'everyService' }),

@@ -14,7 +14,7 @@ import type { ReservingAssigner } from '../ports/worker.js';
 /** The options that say where worker ids come from. */
 export const assignerOptions = {
   /**
-   * Where worker ids come from, and what is guaranteed of them: docs/worker-ids.md.
+   * Where worker ids come from, and with which guarantee: docs/worker-ids.md.
    * @range `database`, a store such as `redisWorkers(...)`, `disposable`, `static`, `statefulSet`, `ip`, `machine`, a class or an
    *   object, `firstOf([...])`
    * @defaultValue `database`
@@ -32,12 +32,12 @@ export const assignerOptions = {
     readBy: 'staticId',
   }),
   /**
-   * Where this host keeps how far IDs were issued, for assigners that do not know it; it has to outlive the process.
-   * @range a directory, made in one that exists @defaultValue none
+   * Where this host records how far IDs were issued, for assigners that do not know it. It must outlive the process.
+   * @range a directory whose parent exists @defaultValue none
    */
   stateFile: option<string, string | undefined, Parts>(readStateFile, { readBy: 'forgetful' }),
   /**
-   * Without a `stateFile`: a start issues nothing before the clock has passed the tick of now + this. Required for
+   * Without a `stateFile`, a start issues no ID until the clock has passed the tick of start time + this. Required for
    * hours and days.
    * @range 0-600,000, or false
    * @defaultValue what can be borrowed ahead, 1,000 more where the worker id moves between hosts

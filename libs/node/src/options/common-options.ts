@@ -23,14 +23,14 @@ export const commonOptions = {
    */
   tableName: option<string, string, DefaultTable>(readTableName, { readBy: 'tables' }),
   /**
-   * Create tables and columns that are missing; the rows are added in any case.
+   * Create missing tables and columns. Missing rows are added in either case.
    * @range true, false @defaultValue true
    */
   autoCreateTable: boolean({ default: true, readBy: 'tables' }),
   /**
-   * The database of the tables; like `tableName` refused with worker ids that need none. A URL's `?schema=`,
-   * `currentSchema` or `search_path` names the schema of the tables on PostgreSQL. A list has several addresses of it:
-   * docs/reliability.md
+   * The database of the tables. Like `tableName`, it is refused where worker ids need no database. On PostgreSQL
+   * `?schema=`, `currentSchema` or `search_path` in the URL sets the schema. A list holds several addresses of one
+   * database: docs/reliability.md
    * @range a `mysql:`, `mariadb:`, `postgres:`, `sqlite:` URL, its settings (`{ type, host, ... }`), or
    *   `dataSourceDatabase(options)` of `@raindrop/typeorm`; or a list
    * @defaultValue in Nest the application's DataSource
@@ -40,7 +40,7 @@ export const commonOptions = {
     readBy: 'tables',
   }),
   /**
-   * Accept an in-memory database, whose workers only this process (or worker thread) knows.
+   * Accept an in-memory database, although only this process (or worker thread) sees its worker rows.
    * @range true, false @defaultValue false
    */
   allowVolatile: boolean({ default: false, readBy: 'tables' }),

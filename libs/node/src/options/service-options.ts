@@ -27,17 +27,17 @@ import { type CommonModuleOptions, commonOptions, readCodes, readTableName } fro
 /** The options that only a service of snowflakes has, besides those of its parts. */
 export const snowflakeOptions = {
   /**
-   * What kind of IDs: snowflakes, or numbers from segments, with the options of those.
+   * The kind of IDs: snowflakes, or numbers from segments. Each kind has options of its own.
    * @range `snowflake`, `numberSection`, in any case @defaultValue `snowflake`
    */
   idMode: option<'snowflake', 'snowflake'>(readIdMode, { readBy: 'everyService' }),
-  /** Part of the worker's code. @range 0-65,535 @defaultValue 0 */
+  /** The port in the code that a worker row stores. @range 0-65,535 @defaultValue 0 */
   servicePort: integer({ min: 0, max: 65_535, default: 0, readBy: 'rowsOfHosts' }),
-  /** Store a hash in place of address and hardware address. @range true, false @defaultValue false */
+  /** Store a hash instead of the host's IP and hardware address. @range true, false @defaultValue false */
   hashCode: boolean({ default: false, readBy: 'ownWorker' }),
   /**
-   * The zone in which the original's programs write their times on MySQL and MariaDB (`loc` of their URL), for
-   * `adoptForeign` and `sharedWithOriginal`. It has to be the server's own, and to have no summer time.
+   * The time zone in which programs of the Go original write times to MySQL and MariaDB (`loc` in their URL), for
+   * `adoptForeign` and `sharedWithOriginal`. It must be the server's time zone, without daylight saving time.
    * @range an offset such as `+08:00` @defaultValue `+00:00`
    */
   foreignTimeZone: text({
@@ -52,8 +52,8 @@ export const snowflakeOptions = {
    */
   clock: oneOf(['turn', 'exact'], { default: 'turn', readBy: 'ownWorker' }),
   /**
-   * Another process makes the IDs, in place of a worker id of its own (docs/threads.md, docs/service.md). The layout
-   * is that process's.
+   * Another process makes the IDs, and this one needs no worker id (docs/threads.md, docs/service.md). The layout is that
+   * process's.
    * @range `clusterPrimary({ ... })`, `remoteIds({ url })` @defaultValue none
    */
   idSource: option<IdSource, IdSource | undefined>(readIdSource, { isSecret: true, readBy: 'snowflakes' }),
@@ -110,23 +110,23 @@ export const segmentModuleOptions = {
     },
   ),
   /**
-   * Codes that have numbers at hand from the start; the first call of another one must be async.
+   * Codes whose numbers are fetched at the start. The first call of any other code must be async.
    * @range texts of 1-128 characters @defaultValue `defaultCode`
    */
   codes: option<readonly string[], readonly string[] | undefined>(readCodes, { readBy: 'numbers' }),
   /**
-   * Give an unknown code a row, or refuse it with `UnknownCodeError`.
+   * Create a row for an unknown code, or throw `UnknownCodeError`.
    * @range true, false @defaultValue true
    */
   autoCreateCode: boolean({ default: true, readBy: 'numbers' }),
   /**
-   * The step of a new row: how many numbers are reserved at once, at first.
+   * The step of a new row: how many numbers a reservation takes at first.
    * @range 1-100,000,000 @defaultValue 1,000
    */
   defaultStep: integer({ min: 1, max: 100_000_000, default: 1_000, readBy: 'numbers' }),
   /**
-   * How many numbers a code skips after a failover of the database: more than can be reserved in the time whose commits
-   * it may lose. 0 where it loses none.
+   * How many numbers each code skips after a database failover. It must exceed what can be reserved in the time whose
+   * commits the failover may lose. 0 if it loses none.
    * @range 0-1,000,000,000,000 @defaultValue 10 × `maxStep`
    */
   skipAfterFailover: integer({
@@ -136,13 +136,13 @@ export const segmentModuleOptions = {
     readBy: 'numbers',
   }),
   /**
-   * Sharded IDs, `ids.nextSharded({ app, gatePass })`; the table is `raindrop_app_segment` or an existing `id_alloc`, `apps`
-   * are registered at the start.
+   * Enable sharded IDs, `ids.nextSharded({ app, gatePass })`. The table is `raindrop_app_segment` or an existing
+   * `id_alloc`. The start registers `apps`.
    * @range true, false, `{ tableName, apps }` @defaultValue false
    */
   sharded: switchable(shardedOptions, { readBy: 'numbers' }),
   /**
-   * A buffer that all processes take numbers from.
+   * A buffer that all processes share.
    * @range `redisBuffer({ connection, ... })` of `@raindrop/node/redis` @defaultValue none
    */
   redis: option<SegmentBuffer, SegmentBuffer | undefined>(readRedis, { isSecret: true, readBy: 'numbers' }),

@@ -12,12 +12,12 @@ import type { RedisTarget } from './redis-connection.js';
 /** The options of Redis as a shared buffer. Times in ms. */
 export const redisBufferOptions = {
   /**
-   * A client stays yours and open; the others make a connection of its own.
+   * The buffer does not close a client of yours. For a URL or options it opens a connection of its own.
    * @range an ioredis client, a URL, or ioredis' options
    */
   connection: option<RedisTarget, RedisTarget>(readConnection, { isRequired: true }),
   /**
-   * Begins every key: `id.gen.idList_{app}_{shard}`, ....
+   * The prefix of every key, as in `id.gen.idList_{app}_{shard}`.
    * @range 1-128 letters, digits or any of `. : _ -` @defaultValue `id.gen.`
    */
   keyPrefix: text({
@@ -26,14 +26,15 @@ export const redisBufferOptions = {
     default: 'id.gen.',
   }),
   /**
-   * The part of a range at which one process, holding a lock, reserves the next one in the database.
+   * When this share of a range is left, one process acquires a lock and reserves the next range in the
+   * database.
    * @range 0-0.9 @defaultValue 0.2
    */
   idle: option<number, number>(readIdle, { min: 0, max: 0.9, default: 0.2 }),
-  /** How many numbers a process takes at once when its step says no more. @range 1-100,000 @defaultValue 100 */
+  /** How many numbers a process takes at once, unless its step is larger. @range 1-100,000 @defaultValue 100 */
   run: integer({ min: 1, max: 100_000, default: 100 }),
   /**
-   * After what time another process may refill when the one that began does not answer.
+   * How long a process may take for a refill. After that another process may refill.
    * @range 1,000-600,000 @defaultValue 60,000
    */
   lockMs: integer({ min: 1_000, max: 600_000, default: 60_000 }),

@@ -22,7 +22,7 @@ export function readEngineResults(): Record<string, EngineResults> {
   return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, EngineResults>) : {};
 }
 
-/** Keeps what a run has found, for the table in docs/engines.md; `npm run docs` writes it. */
+/** Keeps what a run has found, for the tables in docs/engines.md and docs/contributing/proofs.md; `npm run docs` writes them. */
 export function recordEngineResult(report: EngineReport): void {
   const { engine, control, versions, date, seconds, faults, fired, ids, repeats } = report;
   const { segmentNumbers, segmentRepeats, gapless, refusals, longestRefusalMs } = report;
