@@ -56,7 +56,8 @@ type SegmentHealthDetails = {
  * doubt (`lastError` says why it does not come back), the clock wrong, an hour's sequence used up, or the layout
  * expired. It is degraded while renewals fail, and in the last year of a layout; terminus 11 knows no `degraded` and
  * shows it as up. A service of numbers from segments is down when a code has none left and its reservations fail,
- * degraded while reservations fail. Use it as a readiness probe, not as a liveness probe: a restart cures none of this.
+ * degraded while reservations fail. Use it as a readiness probe, not as a liveness probe, because a restart cures none of
+ * this: docs/health.md.
  */
 @Injectable()
 export class RaindropHealthIndicator {

@@ -62,6 +62,11 @@ export const SHELL_RULES: readonly ShellRule[] = [
     place: guide('test/product/service/service-guide.e2e-spec.ts'),
   },
   {
+    documents: /^docs\/health\.md$/,
+    commands: /^curl /,
+    place: guide('test/published/docs/health-guide.int-spec.ts'),
+  },
+  {
     documents: /^docs\/getting-started\.md$/,
     commands: /./,
     place: guide('test/published/docs/getting-started-guide.int-spec.ts'),
