@@ -58,6 +58,7 @@ describe('The shop', () => {
     const readme = readFileSync(join(SHOP, 'README.md'), 'utf8');
     const lines = [...readme.matchAll(/^[\w. -]+ \+ (.*)$/gm)].map(([, line]) => line!);
     expect(lines).toHaveLength(4);
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(/^```text\n[\s\S]*?^```$/m.exec(readme)![0]);
     // The shop gives the module options.
     const [module, ...others] = lines;
     expect(module).toBe('RaindropModule.forRoot(),');

@@ -46,7 +46,7 @@ export function allBlocks(...languages: readonly string[]): Block[] {
   return DOCUMENTS.flatMap(blocksOf).filter(({ language }) => languages.includes(language));
 }
 
-/** `docs/faq.md:12`, where to look. */
+/** `docs/choosing.md:12`, where to look. */
 export function placeOf({ document, line }: Block): string {
   return `${document}:${line}`;
 }

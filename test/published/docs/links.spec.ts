@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { DOCUMENTS } from './documents.js';
 import { anchorOf } from './typescript-blocks.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+/** Paths below `docs`. */
+const DOCS = DOCUMENTS.filter((path) => path.startsWith('docs/')).map((path) => path.slice('docs/'.length));
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 

@@ -5,11 +5,15 @@ import { Column, DataSource, Entity, EntitySchema, ManyToOne, PrimaryGeneratedCo
 import { OPTIONS, startApp, typeorm } from '../../support/module/module-fixture.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../../support/servers/test-databases.js';
 import { expectSince } from '../../support/expect-since.js';
+import { DOCUMENTS } from './documents.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const GUIDE = readDocument('docs/migration.md');
 const [above] = typescriptBlocks(GUIDE);
-const [widenMysql, widenPostgres, fromLeaf] = [...GUIDE.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql]) => sql!);
+const LEAF = readDocument('docs/coming-from/leaf.md');
+const sqlOf = (text: string): string[] => [...text.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql]) => sql!);
+const [widenMysql, widenPostgres] = sqlOf(GUIDE);
+const [fromLeaf] = sqlOf(LEAF);
 
 @Entity('orders')
 class OldOrder {
@@ -86,6 +90,45 @@ describe('From auto-increment', () => {
     });
   });
 
+  it.each(databaseKinds)('synchronize: true on %s does what the table says', async (kind) => {
+    await withOldOrder(kind, [OldOrder], async (old, options) => {
+      await old.getRepository(OldOrder).save({ customer: 'Grace' });
+      const synchronize = async (): Promise<unknown> => {
+        const source = new DataSource({ ...options, entities: [Order], synchronize: true });
+        try {
+          await source.initialize();
+          return await source.query('SELECT * FROM orders ORDER BY id');
+        } finally {
+          if (source.isInitialized) await source.destroy();
+        }
+      };
+      const keys = async (): Promise<unknown[]> =>
+        (await old.query<{ id?: unknown }[]>('SELECT * FROM orders ORDER BY customer')).map(({ id }) => id);
+      if (isMysql(kind)) {
+        await expect(synchronize()).rejects.toThrow(/Duplicate entry/);
+        expect(await keys()).toEqual([undefined, undefined]);
+        return;
+      }
+      if (kind === 'postgres') {
+        await expect(synchronize()).rejects.toThrow(/contains null values/);
+        await old.query(widenPostgres!);
+      } else await synchronize();
+      await synchronize();
+      expect((await keys()).map(Number)).toEqual([1, 2]);
+    });
+  });
+
+  it.each(servers)('synchronize: true on %s changes nothing after the migration', async (kind) => {
+    await withOldOrder(kind, [OldOrder], async (old, options) => {
+      if (isMysql(kind)) await old.query(widenMysql!);
+      if (kind === 'postgres') await old.query(widenPostgres!);
+      const source = await new DataSource({ ...options, entities: [Order] }).initialize();
+      const { upQueries } = await source.driver.createSchemaBuilder().log();
+      await source.destroy();
+      expect(upQueries.map(({ query }) => query)).toEqual([]);
+    });
+  });
+
   it.each(servers)('keys of %s that foreign keys name are changed, or refuse, as it says', async (kind) => {
     await withOldOrder(kind, [OldOrder, OldItem], async (old) => {
       if (isMysql(kind)) await expect(old.query(widenMysql!)).rejects.toThrow(/foreign key/i);
@@ -133,14 +176,13 @@ it.each(databaseKinds)('the rows of Leaf go on in %s behind its numbers', async 
   await database.drop();
 });
 
-describe('The tables', () => {
-  it('name options that exist', () => {
-    const known = [...readDocument('docs/configuration.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!);
-    const tables = GUIDE.split(/^\| [^|]+ \| option(?: or call)? \|.*\n/m).slice(1);
-    expect(tables).toHaveLength(4);
-    const cells = tables.flatMap((table) => [...table.split('\n\n')[0]!.matchAll(/^\| .*? \| (.*?) ?\|/gm)]);
-    const named = cells.flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
-    expect(named.length).toBeGreaterThan(20);
-    expect(named.filter((name) => !known.includes(name))).toEqual([]);
-  });
+it('The tables of docs/coming-from name options that exist', () => {
+  const known = [...readDocument('docs/configuration.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!);
+  const pages = DOCUMENTS.filter((path) => path.startsWith('docs/coming-from/')).map(readDocument);
+  const tables = pages.flatMap((page) => page.split(/^\| [^|]+ \| option(?: or call)? \|.*\n/m).slice(1));
+  expect(tables).toHaveLength(4);
+  const cells = tables.flatMap((table) => [...table.split('\n\n')[0]!.matchAll(/^\| .*? \| (.*?) ?\|/gm)]);
+  const named = cells.flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });

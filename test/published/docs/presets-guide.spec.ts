@@ -5,9 +5,15 @@ import { recognizeId } from '../../../libs/core/src/recognition/recognize-id.js'
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const guide = readDocument('docs/presets.md');
-const [configured, reading, guessed, expired, json, keyWorker] = typescriptBlocks(guide)
-  .slice(0, 6)
-  .map((block) => runBlock(block, { parseId, parseKeyWorkerId, presets, recognizeId, uidJson }));
+const uidGenerator = readDocument('docs/coming-from/uid-generator.md');
+const snowflakes = readDocument('docs/coming-from/snowflakes.md');
+const run = (text: string): Record<string, unknown>[] =>
+  typescriptBlocks(text).map((block) => runBlock(block, { parseId, parseKeyWorkerId, presets, recognizeId, uidJson }));
+const [configured, reading, guessed] = run(readDocument('docs/presets.md#presets-of-other-systems')).concat(
+  run(readDocument('docs/presets.md#rules-for-all-presets')),
+);
+const [expired, json] = run(uidGenerator);
+const [keyWorker] = run(snowflakes);
 
 /** Every preset as it comes, by name. */
 const layouts = new Map<string, Layout>(
@@ -17,7 +23,7 @@ const layouts = new Map<string, Layout>(
   ]),
 );
 
-describe('The examples of docs/presets.md', () => {
+describe('The examples of docs/presets.md and docs/coming-from', () => {
   it('configure the range of a data centre', () => {
     const { options } = configured as {
       options: { layout: Layout; serviceMinWorkId: number; serviceMaxWorkId: number };
@@ -38,7 +44,7 @@ describe('The examples of docs/presets.md', () => {
     });
     expect(keyWorker!['issued']).toEqual(new Date('2018-07-21T00:00:00.000Z'));
     expect(guide).toContain(`// ${guessed!['guess'] as string}\n`);
-    expect(guide).toContain(`// ${json!['json'] as string}\n`);
+    expect(uidGenerator).toContain(`// ${json!['json'] as string}\n`);
   });
 
   it('show two ways on after the expiry, one of them with IDs that were never issued', () => {
@@ -54,7 +60,7 @@ describe('The examples of docs/presets.md', () => {
 
   it('name the end of version 2 of sonyflake', () => {
     const { expiresAt } = presets.sonyflake({ startTimeStamp: '2025-01-01' });
-    expect(guide).toContain(`until ${expiresAt!.toISOString().slice(0, 10)}; its own lengths`);
+    expect(snowflakes).toContain(`until ${expiresAt!.toISOString().slice(0, 10)}.`);
   });
 });
 

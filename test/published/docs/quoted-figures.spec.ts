@@ -36,14 +36,6 @@ describe.each([
     ],
   },
   {
-    document: 'README.md',
-    quotes: [
-      ['| 11.7 s | 15.5 s | 11.3 s | - |', DATABASES, '| MariaDB | snowflake | 11.7 | 81.4 |'],
-      ['138,890,197 IDs compared', PROOFS, '| IDs compared | at least 100,000,000 | 138,890,197 |'],
-      ['an error, or it waits up to 2 s', 'docs/choosing.md', 'an error; with `clock-sync` it waits up to 2 s'],
-    ],
-  },
-  {
     document: 'docs/contributing/proofs.md',
     quotes: [
       ['61,000 kills, 475 hours', PROOFS, '| kills simulated | at least 30,000 | 61,278 |'],

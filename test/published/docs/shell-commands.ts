@@ -3,7 +3,7 @@ import { DOCUMENTS, blocksOf, placeOf, type Block } from './documents.js';
 /** A command of a document. */
 export interface ShellCommand {
   readonly document: string;
-  /** `docs/faq.md:12`: where its block begins. */
+  /** `docs/choosing.md:12`: where its block begins. */
   readonly place: string;
   /** One command line; continued lines are joined. */
   readonly command: string;

@@ -37,7 +37,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   { documents: /^docs\/migration\.md$/, commands: /./, place: guide('test/published/adoption/adopt-real.ts') },
   { documents: /./, commands: /^npm install /, place: { by: 'packages' } },
   {
-    documents: /^docs\/versions\.md$/,
+    documents: /^(README|docs\/versions)\.md$/,
     commands: /^npm pkg set /,
     place: { by: 'nobody', because: 'it changes an application of the reader; npm run packaging makes such ones' },
   },

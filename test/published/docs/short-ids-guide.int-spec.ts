@@ -9,7 +9,7 @@ import { expectSince } from '../../support/expect-since.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
 const [qrModule] = typescriptBlocks(readDocument('docs/presets.md#short-ids'));
-const [script] = typescriptBlocks(readDocument('docs/presets.md#creategenerator-no-configuration-at-all'));
+const [script] = typescriptBlocks(readDocument('docs/presets.md#creategenerator'));
 
 interface Shown {
   QrModule: Type;

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { run } from '../../support/processes/run.js';
 import { lastLines } from '../../support/servers/run-command.js';
 import { MissingForTests } from '../../support/jest/missing-for-tests.js';
+import { DOCUMENTS } from './documents.js';
 
 const ROOT = resolve(__dirname, '../../..');
 const SITE = join(ROOT, 'site/dist/site');
@@ -12,7 +13,10 @@ const DEADLINE_MS = 600_000;
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E50\d)\b/;
 
 const built = (path: string): string => readFileSync(join(SITE, path), 'utf8');
-const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+/** Paths below `docs`. */
+const documents = DOCUMENTS.filter((path) => path.startsWith('docs/') && path !== 'docs/README.md').map((path) =>
+  path.slice('docs/'.length),
+);
 
 async function node(...args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
   return run([process.execPath, ...args], { cwd: join(ROOT, 'site'), diesBy: false, withinMs: DEADLINE_MS });
@@ -29,14 +33,16 @@ beforeAll(async () => {
 describe('npm run site', () => {
   it('makes a page of README.md and of each document', () => {
     expect(built('index.html')).toContain('<h1 id="raindrop"');
-    const pages = readdirSync(join(SITE, 'docs')).filter((name) => name.endsWith('.html'));
+    const pages = readdirSync(join(SITE, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.html'),
+    );
     expect(pages.sort()).toEqual([...documents.map((name) => name.replace('.md', '.html')), 'index.html'].sort());
   });
 
   it('has the groups of docs/README.md at the side, each with its documents', () => {
     const side = /<aside class="VPSidebar[^]*?<\/aside>/.exec(built('index.html'))![0];
-    const groups = [...side.matchAll(/<h2 [^>]*>(\w+)</g)].map(([, name]) => name);
-    const listed = readFileSync(join(ROOT, 'docs/README.md'), 'utf8').matchAll(/^## (\w+)$/gm);
+    const groups = [...side.matchAll(/<h2 [^>]*>([^<]+)</g)].map(([, name]) => name);
+    const listed = readFileSync(join(ROOT, 'docs/README.md'), 'utf8').matchAll(/^## (.+)$/gm);
     expect(groups).toEqual([...listed].map(([, name]) => name));
     for (const name of documents) expect(side).toContain(`/docs/${name.replace('.md', '.html')}"`);
   });
@@ -60,7 +66,7 @@ describe('npm run site', () => {
   });
 
   it('lists the documents in llms.txt, and has them all in llms-full.txt', () => {
-    const links = [...built('llms.txt').matchAll(/\/raindrop\/(docs\/[\w-]+\.md)\): ./g)].map(([, path]) => path!);
+    const links = [...built('llms.txt').matchAll(/\/raindrop\/(docs\/[\w/-]+\.md)\): ./g)].map(([, path]) => path!);
     expect([...links].sort()).toEqual(documents.map((name) => `docs/${name}`).sort());
     for (const path of ['README.md', ...links]) {
       const source = readFileSync(join(ROOT, path), 'utf8');

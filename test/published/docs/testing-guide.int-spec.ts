@@ -26,10 +26,3 @@ describe('docs/testing.md', () => {
   const scope: Record<string, unknown> = { ...IMPORTED };
   for (const block of typescriptBlocks(readDocument('docs/testing.md'))) Object.assign(scope, runBlock(block, scope));
 });
-
-it('README.md, on testing', () => {
-  const [block] = typescriptBlocks(readDocument('README.md#testing'));
-  const { testbed, id } = runBlock(block!, IMPORTED) as { testbed: raindropTesting.RaindropTestbed; id: string };
-  expect(block).toContain(`nextString(); // '${id}'`);
-  expect(() => testbed.ids.nextString()).toThrow(raindrop.LeaseLostError);
-});

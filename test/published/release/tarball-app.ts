@@ -6,11 +6,11 @@ import { runOrThrow } from './run-or-throw.js';
 
 const ROOT = resolve(__dirname, '../../..');
 
-/** The two commands of the README for as long as nothing is published: one packs, one installs. */
+/** The commands of the README for as long as nothing is published: one packs, one installs, here without its peers. */
 function commandsOfReadme(): [pack: string, install: string] {
   const found = shellCommands(['README.md']).map(({ command }) => command.replace(/ +#.*$/, ''));
   const pack = found.find((command) => command.endsWith('npm run pack'));
-  const install = found.find((command) => /^npm install \S+\.tgz$/.test(command));
+  const [install] = found.flatMap((command) => /^npm install \S+\.tgz\b/.exec(command)?.[0] ?? []);
   if (pack === undefined || install === undefined) throw new Error('the README does not say how to pack and install');
   return [pack, install];
 }

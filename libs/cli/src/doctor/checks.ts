@@ -80,7 +80,7 @@ export async function checkForeign(
     await store.checkForeignTimes?.();
   } catch (error) {
     if (!(error instanceof ForeignTimeZoneError)) throw error;
-    return fail('other programs', error.message, 'see docs/migration.md, From Raindrop in Go');
+    return fail('other programs', error.message, 'see docs/coming-from/raindrop-go.md');
   }
   const consent = sharedWithOriginal ? 'sharedWithOriginal' : 'adoptForeign';
   return ok('other programs', foreign.length === 0 ? `none now (${consent})` : `${detail} (${consent})`);

@@ -122,7 +122,7 @@ export const FENCE_LEAP = 1_000_000_000;
 
 /**
  * Keeps worker rows. Every call goes to the primary, outside any transaction of the application, and is settled
- * only when the database has acknowledged it. How to write one: docs/your-own-store.md.
+ * only when the database has acknowledged it. How to write one: docs/contributing/your-own-store.md.
  */
 export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */

@@ -1,20 +1,20 @@
 import { arrow, box, picture, text } from './svg.js';
 
-/** From top to bottom: who says yes goes right, who says no goes on. */
+/** From top to bottom: an arrow for yes leads to the kind of key, an arrow for no to the next question. */
 const QUESTIONS: readonly (readonly [question: readonly string[], take: readonly string[]])[] = [
   [
-    ['Must nobody', 'be able to guess it?'],
+    ['Must it be', 'impossible to guess?'],
     ['a random token;', 'or public IDs'],
   ],
   [['No gap, for the', 'tax office?'], ['business numbers']],
   [['Numbers that expire,', 'in 31 bits?'], ['short IDs']],
   [['Small numbers', 'for people?'], ['segments']],
   [['Made by clients, offline,', 'between organisations?'], ['UUID v7']],
-  [['One database, and nobody', 'outside sees the keys?'], ['auto-increment']],
+  [['One database, and only', 'your code sees the keys?'], ['auto-increment']],
 ];
 const REST = ['snowflakes:', "Raindrop's default"];
 
-/** What the picture says one could take. */
+/** The kinds of keys that the picture names. */
 export const TAKEN: readonly string[] = [...QUESTIONS.map(([, take]) => take), REST].map((lines) => lines.join(' '));
 
 const STEP = 76;
@@ -32,10 +32,10 @@ function rung([question, take]: (typeof QUESTIONS)[number], index: number): stri
   ];
 }
 
-/** Which kind of key to take: docs/images/which-key.svg. */
+/** Which kind of key to use: docs/images/which-key.svg. */
 export function keyPicture(): string {
   const end = TOP + QUESTIONS.length * STEP;
-  return picture('Which kind of key to take', end + 62, [
+  return picture('Which kind of key to use', end + 62, [
     text(14, 26, 'Which kind of key?', { 'font-weight': 'bold' }),
     ...QUESTIONS.flatMap(rung),
     box(14, end, 194, 48, REST, 'take'),

@@ -47,8 +47,8 @@ describe('The picture of the two lanes', () => {
   });
 });
 
-it('The tree of keys takes what the first table of docs/choosing.md takes', () => {
-  const [table] = /^\| you need \| take \|\n[\s\S]*?\n\n/m.exec(readDocument('docs/choosing.md'))!;
+it('The tree of keys names the kinds of keys of the first table of docs/choosing.md', () => {
+  const [table] = /^\| you need \| use \|\n[\s\S]*?\n\n/m.exec(readDocument('docs/choosing.md'))!;
   const rows = table.trim().split('\n').slice(2);
   const cells = rows.map((row) =>
     row

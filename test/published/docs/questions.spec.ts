@@ -2,7 +2,7 @@ import type { SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
-const [buckets, centres, codes] = typescriptBlocks(readDocument('docs/faq.md'));
+const [buckets, centres, codes] = typescriptBlocks(readDocument('docs/choosing.md#questions'));
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 
 interface Centres {
@@ -10,7 +10,7 @@ interface Centres {
   readonly south: SnowflakeModuleOptions;
 }
 
-describe('The answers of docs/faq.md', () => {
+describe('The answers of docs/choosing.md', () => {
   it('find a bucket in spite of the end bit', () => {
     const { bucket } = runBlock(buckets!, { endBitsLength: 1 }) as { bucket: (id: bigint, count: bigint) => bigint };
     const { ids } = createTestIdService(BITS);
