@@ -56,12 +56,18 @@ it('takes many at once, and waits where the service says that it helps', async (
     '9007199254740995',
     '9007199254740996',
   ]);
-  const later = { ...ids, nextIdsAsync: (count: number) => Promise.resolve(Array.from({ length: count }, () => 7n)) };
+  const after = (error: Error, waiting: Partial<KeyIds>): Promise<readonly unknown[]> => {
+    const fails = (): never => {
+      throw error;
+    };
+    return new Keys('orders.id', { ids: { nextId: fails, nextString: fails, ...waiting } }).takeWaiting(2);
+  };
+  const later = { nextIdsAsync: (count: number) => Promise.resolve(Array.from({ length: count }, () => 7n)) };
   const retryable = Object.assign(new Error('used up'), { retryable: true });
-  expect(await new Keys('orders.id', { ids: later }).takeAfter(retryable, 2)).toEqual(['7', '7']);
-  await expect(new Keys('orders.id', { ids }).takeAfter(retryable, 1)).rejects.toBe(retryable);
+  expect(await after(retryable, later)).toEqual(['7', '7']);
+  await expect(after(retryable, {})).rejects.toBe(retryable);
   const permanent = Object.assign(new Error('closed'), { retryable: false });
-  await expect(new Keys('orders.id', { ids: later }).takeAfter(permanent, 1)).rejects.toBe(permanent);
+  await expect(after(permanent, later)).rejects.toBe(permanent);
 });
 
 it('lets the errors of the service through', () => {

@@ -101,13 +101,17 @@ export class Keys {
   }
 
   /**
-   * Returns new IDs where {@link take} threw, for an ORM that can wait: when a tick is used up, say.
-   * @throws the error itself where waiting does not help; what the service throws after it waited
+   * As {@link take}, for an ORM that can wait where that helps: when a tick is used up, say.
+   * @throws what the service throws where waiting does not help, or after it waited
    */
-  async takeAfter(error: unknown, count: number): Promise<readonly IdValue[]> {
-    const ids = this.ids();
-    if ((error as { retryable?: boolean }).retryable !== true || ids.nextIdsAsync === undefined) throw error;
-    return (await ids.nextIdsAsync(count, this.code)).map((id) => this.form.of(id, this.place));
+  async takeWaiting(count: number): Promise<readonly IdValue[]> {
+    try {
+      return this.take(count);
+    } catch (error) {
+      const ids = this.ids();
+      if ((error as { retryable?: boolean }).retryable !== true || ids.nextIdsAsync === undefined) throw error;
+      return (await ids.nextIdsAsync(count, this.code)).map((id) => this.form.of(id, this.place));
+    }
   }
 }
 

@@ -14,13 +14,11 @@ import type {
   DatabaseConnection,
   Dialect,
   Driver,
-  FunctionNode,
   InsertQueryNode,
   MergeQueryNode,
   OperationNode,
   QueryCompiler,
   QueryResult,
-  ReferenceNode,
   TableNode,
   ValuesNode,
 } from 'kysely';
@@ -67,10 +65,10 @@ export function withSnowflakes<D extends DialectLike>(
 ): Pick<D, keyof DialectLike> {
   const inner = dialect as unknown as Dialect;
   const tables = newIdsOf(options);
-  const names = [...new Set([...tables.values()].flatMap((columns) => [...columns.keys()]))];
+  const names = [...tables.values()].flatMap((columns) => [...columns.keys()]);
   const outer: Dialect = {
     createQueryCompiler: () => fillingCompiler(inner.createQueryCompiler(), tables),
-    createDriver: () => fillingDriver(inner.createDriver(), names),
+    createDriver: () => fillingDriver(inner, names),
     createAdapter: () => inner.createAdapter(),
     createIntrospector: (db) => inner.createIntrospector(db),
   };
@@ -79,41 +77,64 @@ export function withSnowflakes<D extends DialectLike>(
 
 /** Stands in the parameters of a compiled query for an ID of a column. Each place gets an ID of its own when it is sent. */
 class NewId {
-  constructor(readonly keys: Keys) {}
+  /** All that a log shows. It has no `toJSON`, by which `execute()` of mysql2 would write it into a column of text. */
+  readonly newIdOf: string;
+  readonly #keys: Keys;
+  readonly #isOnlyKey: boolean;
 
-  /** For logs. */
-  toJSON(): string {
-    return `a new ID of ${this.keys.place}`;
+  constructor(keys: Keys, isOnlyKey: boolean) {
+    this.newIdOf = keys.place;
+    this.#keys = keys;
+    this.#isOnlyKey = isOnlyKey;
+  }
+
+  get keys(): Keys {
+    return this.#keys;
+  }
+
+  /** Whether the options name no other key of the table, so that this one is the row's ID. */
+  get isOnlyKey(): boolean {
+    return this.#isOnlyKey;
   }
 
   /** Asked by pg where another driver than ours runs the compiled query. */
   toPostgres(): never {
-    throw refusal('unfilled', this.keys);
+    throw refusal('unfilled', this);
   }
 
   /** Asked by mysql2 in the same case. better-sqlite3 refuses every object. */
   toSqlString(): never {
-    throw refusal('unfilled', this.keys);
+    throw refusal('unfilled', this);
   }
+}
+
+function isNewId(value: unknown): value is NewId {
+  return value instanceof NewId;
 }
 
 /** The keys of each table, by the names of the table and of the column. */
 type Tables = ReadonlyMap<string, ReadonlyMap<string, NewId>>;
 
 function newIdsOf({ columns, ...shared }: SnowflakeColumns): Tables {
-  const tables = Object.entries(isObject(columns) ? columns : {}).map(([table, given]) => {
-    const keys: readonly (readonly [string, KeyOptions])[] = isList(given)
-      ? given.map((column) => [column, {}])
-      : Object.entries(given ?? {});
-    const newIds = keys.map(([column, own]) => {
-      return [column, new NewId(new Keys(`${table}.${column}`, { ...shared, ...own }))] as const;
+  const tables = Object.entries(columns ?? {}).map(([table, given]) => {
+    const named: Readonly<Record<string, KeyOptions>> = isList(given)
+      ? Object.fromEntries(given.map((column) => [column, {}]))
+      : given;
+    const own = isObject(named) ? Object.entries(named) : [];
+    if (own.length === 0) throw noColumns(`columns.${table}`, given);
+    const newIds = own.map(([column, options]) => {
+      const keys = new Keys(`${table}.${column}`, { ...shared, ...options });
+      return [column, new NewId(keys, own.length === 1)] as const;
     });
     return [table, new Map(newIds)] as const;
   });
-  const empty = tables.find(([, newIds]) => newIds.size === 0);
-  if (tables.length > 0 && empty === undefined) return new Map(tables);
-  const message = `must say which columns get IDs${empty === undefined ? '' : ` in ${empty[0]}`}: { orders: ['id'] }`;
-  throw new ConfigurationError([{ option: 'columns', given: JSON.stringify(columns), message }]);
+  if (tables.length === 0) throw noColumns('columns', columns);
+  return new Map(tables);
+}
+
+function noColumns(option: string, given: unknown): ConfigurationError {
+  const message = "must say which columns get IDs: columns: { orders: ['id'] }";
+  return new ConfigurationError([{ option, given: JSON.stringify(given), message }]);
 }
 
 function isList<T>(value: readonly T[] | object): value is readonly T[] {
@@ -147,7 +168,7 @@ function withNewIds<T extends object>(value: T, tables: Tables): T {
     if (node === value) node = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as T;
     node[name] = after;
   }
-  if (isInsert(node)) return filled(node, tables) as object as T;
+  if (isInsert(node)) return keysOf(node.into, tables).reduce(filled, node as InsertQueryNode) as object as T;
   if (kind === 'MergeQueryNode') refuseMerge(node as object as MergeQueryNode, tables);
   return node;
 }
@@ -174,44 +195,49 @@ function keysOf(into: TableNode | AliasNode | undefined, tables: Tables): [strin
   return [...(qualified ?? tables.get(identifier.name) ?? [])];
 }
 
-function filled(insert: InsertQueryNode, tables: Tables): InsertQueryNode {
-  return keysOf(insert.into, tables).reduce((node, [column, newId]) => filledColumn(node, column, newId), insert);
+type Row = ValuesNode['values'][number];
+
+/** Returns undefined where a query brings the rows. */
+function rowsOf({ values, defaultValues }: InsertQueryNode): readonly Row[] | undefined {
+  if (defaultValues === true) return [{ kind: 'PrimitiveValueListNode', values: [] }];
+  return values?.kind === 'ValuesNode' ? (values as ValuesNode).values : undefined;
 }
 
-function filledColumn(insert: InsertQueryNode, column: string, newId: NewId): InsertQueryNode {
-  const { columns = [], defaultValues = false } = insert;
-  const at = columns.findIndex((each) => each.column.name === column);
-  const given = defaultValues ? ONE_EMPTY_ROW : insert.values;
-  if (given?.kind !== 'ValuesNode') {
+function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
+  return columns.findIndex((each) => isSame(each, column));
+}
+
+/** Upper and lower case are one to MySQL, and to SQLite, which takes a column twice and heeds the first value. */
+function isSame(node: Partial<ColumnNode>, column: string): boolean {
+  return node.column?.name.toLowerCase() === column.toLowerCase();
+}
+
+function filled(insert: InsertQueryNode, [column, newId]: [string, NewId]): InsertQueryNode {
+  const { columns = [], replace, orAction, onConflict, onDuplicateKey } = insert;
+  const at = placeOf(column, insert);
+  const rows = rowsOf(insert);
+  if (rows === undefined) {
     if (at >= 0) return insert;
-    throw refusal('select', newId.keys);
+    throw refusal('select', newId);
   }
-  const rows = (given as ValuesNode).values;
   if (at >= 0 && !rows.some((row) => isMissing(row.values[at]))) return insert;
-  if (insert.replace === true || /^replace$/i.test(insert.orAction?.action ?? '')) throw refusal('replace', newId.keys);
-  if (updatesOf(insert).some((update) => takesNewId(update, column))) throw refusal('key-update', newId.keys);
+  if (replace === true || /^replace$/i.test(orAction?.action ?? '')) throw refusal('replace', newId);
+  const updates = [...(onConflict?.updates ?? []), ...(onDuplicateKey?.updates ?? [])];
+  if (updates.some((update) => takesNewId(update, column))) throw refusal('key-update', newId);
 
   const name = { kind: 'ColumnNode', column: { kind: 'IdentifierNode', name: column } } as const;
   const values = { kind: 'ValuesNode', values: rows.map((row) => filledRow(row, at, newId)) };
   return { ...insert, defaultValues: false, columns: at < 0 ? [...columns, name] : columns, values } as InsertQueryNode;
 }
 
-type Row = ValuesNode['values'][number];
-
 /** @param at the place of the key; -1 where no row has one: it is appended */
-function filledRow({ kind, values }: Row, at: number, newId: NewId): Row {
-  const value = kind === 'PrimitiveValueListNode' ? newId : { kind: 'ValueNode', value: newId };
-  if (at < 0) return { kind, values: [...values, value] } as Row;
-  return {
-    kind,
-    values: isMissing(values[at]) ? values.map((each, index) => (index === at ? value : each)) : values,
-  } as Row;
+function filledRow(row: Row, at: number, newId: NewId): Row {
+  const place = at < 0 ? row.values.length : at;
+  if (place > row.values.length || !isMissing(row.values[place])) return row;
+  const values: unknown[] = [...row.values];
+  values[place] = row.kind === 'PrimitiveValueListNode' ? newId : { kind: 'ValueNode', value: newId };
+  return { kind: row.kind, values } as Row;
 }
-
-const ONE_EMPTY_ROW = {
-  kind: 'ValuesNode',
-  values: [{ kind: 'PrimitiveValueListNode', values: [] }],
-} as unknown as ValuesNode;
 
 /** Of a row with the key left out among rows that have it; of undefined and null. */
 function isMissing(value: unknown): boolean {
@@ -220,31 +246,26 @@ function isMissing(value: unknown): boolean {
   return kind === 'DefaultInsertValueNode' || (kind === 'ValueNode' && (inner === undefined || inner === null));
 }
 
-function updatesOf({ onConflict, onDuplicateKey }: InsertQueryNode): readonly ColumnUpdateNode[] {
-  return [...(onConflict?.updates ?? []), ...(onDuplicateKey?.updates ?? [])];
-}
-
-/** Whether an upsert writes the ID of the row that was not inserted: `id = excluded.id`, `id = values(id)`. */
+/** Whether an upsert may write the ID of the row that was not inserted: `id = excluded.id`, `id = values(id)`. */
 function takesNewId({ column, value }: ColumnUpdateNode, key: string): boolean {
-  if (nameOf(column) !== key) return false;
-  const { func, arguments: args = [] } = value as Partial<FunctionNode>;
-  if (func?.toLowerCase() === 'values') return args.some((each) => nameOf(each) === key);
-  return nameOf(value) === key && (value as ReferenceNode).table?.table.identifier.name === 'excluded';
+  return isSame(column as Partial<ColumnNode>, key) && namesNewRow(value);
 }
 
-/** Returns the name of the column that a node stands for, if it does. */
-function nameOf(node: OperationNode): string | undefined {
-  const { column } = (node.kind === 'ReferenceNode' ? (node as ReferenceNode).column : node) as Partial<ColumnNode>;
-  return column?.name;
+/** Looks into all of an expression, also into SQL: the names of tables and functions are texts of its nodes. */
+function namesNewRow(part: unknown): boolean {
+  if (typeof part === 'string') return /\b(excluded|values)\b/i.test(part);
+  if (!isObject(part)) return false;
+  const { kind } = part as Partial<OperationNode>;
+  const isValue = kind === 'ValueNode' || kind === 'PrimitiveValueListNode';
+  return !isValue && Object.values(part).some(namesNewRow);
 }
 
 function refuseMerge({ into, whens = [] }: MergeQueryNode, tables: Tables): void {
   const inserts = whens.flatMap(({ result }) => (result !== undefined && isInsert(result) ? [result] : []));
-  for (const [column, { keys }] of keysOf(into, tables)) {
-    for (const { columns = [], values } of inserts) {
-      const at = columns.findIndex((each) => each.column.name === column);
-      const rows = values?.kind === 'ValuesNode' ? (values as ValuesNode).values : [];
-      if (at < 0 || rows.some((row) => isMissing(row.values[at]))) throw refusal('merge', keys);
+  for (const [column, newId] of keysOf(into, tables)) {
+    for (const insert of inserts) {
+      const at = placeOf(column, insert);
+      if (at < 0 || rowsOf(insert)?.some((row) => isMissing(row.values[at]))) throw refusal('merge', newId);
     }
   }
 }
@@ -267,45 +288,62 @@ const WAY_OUT: Readonly<Partial<Record<InsertRefusal, string>>> = {
     'db.executeQuery(), or pass the IDs as values.',
 };
 
-function refusal(why: keyof typeof WAY_OUT, { place }: Keys): InsertRefusedError {
-  return new InsertRefusedError(place, why, WAY_OUT[why]!);
+function refusal(why: keyof typeof WAY_OUT, { keys }: NewId): InsertRefusedError {
+  return new InsertRefusedError(keys.place, why, WAY_OUT[why]!);
 }
 
 // The connection: an ID is taken when the query is sent, each time.
 
-function fillingDriver(driver: Driver, names: readonly string[]): Driver {
+/** The drivers that fill, with the names of the keys whose digits they watch: a dialect may hand one out twice. */
+const WATCHED = new WeakMap<Driver, Set<string>>();
+
+function fillingDriver(dialect: Dialect, names: readonly string[]): Driver {
+  const driver = dialect.createDriver();
+  const watched = WATCHED.get(driver) ?? new Set();
+  for (const name of names) watched.add(name);
+  if (WATCHED.has(driver)) return driver;
+  WATCHED.set(driver, watched);
+  const tellsKeys = !dialect.createAdapter().supportsReturning;
+  const connections = new WeakSet<DatabaseConnection>();
   const acquire = driver.acquireConnection.bind(driver);
-  // As Kysely itself does where it logs queries: drivers know their connections again, so these cannot be wrapped.
-  driver.acquireConnection = async (...options) => filling(await acquire(...options), names);
+  driver.acquireConnection = async (options) => {
+    const connection = await acquire(options);
+    if (!connections.has(connection)) fill(connection, watched, tellsKeys);
+    connections.add(connection);
+    return connection;
+  };
   return driver;
 }
 
-const FILLING = new WeakSet<DatabaseConnection>();
+type Options = Parameters<DatabaseConnection['executeQuery']>[1];
 
-function filling(connection: DatabaseConnection, names: readonly string[]): DatabaseConnection {
-  if (FILLING.has(connection)) return connection;
-  FILLING.add(connection);
+/**
+ * As Kysely itself does where it logs queries: drivers know their connections again, so these cannot be wrapped.
+ * @param tellsKeys whether the database has no `returning`, and tells a key that it makes as `insertId`
+ */
+function fill(connection: DatabaseConnection, watched: ReadonlySet<string>, tellsKeys: boolean): void {
   const execute = connection.executeQuery.bind(connection);
   const stream = connection.streamQuery.bind(connection);
-  connection.executeQuery = async <R>(query: CompiledQuery, ...options: Options) => {
-    const sent = await withIds(query);
-    const result = exact(await execute<R>(sent, ...options), names);
-    return sent === query ? result : withInsertId(result, query, sent);
+  connection.executeQuery = async <R>(query: CompiledQuery, options?: Options) => {
+    const sent = await withIds(query, options);
+    const result = exact(await execute<R>(sent, options), watched);
+    return sent === query ? result : { ...result, insertId: insertIdOf(result, query, sent, tellsKeys) };
   };
-  connection.streamQuery = async function* <R>(query: CompiledQuery, ...options: [size: number, ...Options]) {
-    for await (const result of stream<R>(await withIds(query), ...options)) yield exact(result, names);
+  connection.streamQuery = async function* <R>(query: CompiledQuery, size: number, options?: Options) {
+    const sent = await withIds(query, options);
+    for await (const result of stream<R>(sent, size, options)) yield exact(result, watched);
   };
-  return connection;
 }
 
-type Options = Parameters<DatabaseConnection['executeQuery']> extends [unknown, ...infer Rest] ? Rest : [];
-
-/** Throws what the service throws, unless it helps to wait: a connection can. */
-async function withIds(query: CompiledQuery): Promise<CompiledQuery> {
+/**
+ * Throws what the service throws, unless it helps to wait: a connection can. A query that was aborted meanwhile is not
+ * sent: Kysely could not cancel it any more.
+ */
+async function withIds(query: CompiledQuery, options: Options): Promise<CompiledQuery> {
   const places = new Map<Keys, number[]>();
   for (let index = 0; index < query.parameters.length; index++) {
     const each = query.parameters[index];
-    if (!(each instanceof NewId)) continue;
+    if (!isNewId(each)) continue;
     const its = places.get(each.keys);
     if (its === undefined) places.set(each.keys, [index]);
     else its.push(index);
@@ -313,24 +351,17 @@ async function withIds(query: CompiledQuery): Promise<CompiledQuery> {
   if (places.size === 0) return query;
   const parameters = query.parameters.slice();
   for (const [keys, its] of places) {
-    const ids = await taken(keys, its.length);
+    const ids = await keys.takeWaiting(its.length);
     for (let index = 0; index < ids.length; index++) parameters[its[index]!] = ids[index];
   }
+  options?.signal?.throwIfAborted();
   return { ...query, parameters };
 }
 
-async function taken(keys: Keys, count: number): Promise<readonly unknown[]> {
-  try {
-    return keys.take(count);
-  } catch (error) {
-    return keys.takeAfter(error, count);
-  }
-}
-
 /** @throws UnsafeSnowflakeError where the driver gave a key as a number that has lost digits */
-function exact<R>(result: QueryResult<R>, names: readonly string[]): QueryResult<R> {
+function exact<R>(result: QueryResult<R>, watched: ReadonlySet<string>): QueryResult<R> {
   for (const row of result.rows as Record<string, unknown>[]) {
-    for (const name of names) {
+    for (const name of watched) {
       const value = row[name];
       if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
         throw new UnsafeSnowflakeError(name, value, 'database');
@@ -341,19 +372,27 @@ function exact<R>(result: QueryResult<R>, names: readonly string[]): QueryResult
 }
 
 /**
- * The `insertId` of a single row that was certainly inserted is its ID; else there is none: that of SQLite is the row's
- * number, or has lost digits, that of MySQL is 0.
+ * A key that MySQL made stays, such as that of `id auto_increment` with a public ID of ours in its row. Else a single row
+ * that was certainly inserted has our ID. The `insertId` of SQLite is the row's number, or has lost digits.
  */
-function withInsertId<R>(
-  result: QueryResult<R>,
+function insertIdOf(
+  { insertId, numAffectedRows }: QueryResult<unknown>,
   { query, parameters }: CompiledQuery,
   sent: CompiledQuery,
-): QueryResult<R> {
-  const others = { ...result, insertId: undefined };
-  if (!isInsert(query) || updatesOf(query).length > 0 || result.numAffectedRows !== 1n) return others;
-  const places = parameters.flatMap((each, index) => (each instanceof NewId ? [index] : []));
-  const id = sent.parameters[places[0]!];
-  return places.length > 1 || (typeof id === 'string' && !/^\d+$/.test(id))
-    ? others
-    : { ...others, insertId: BigInt(id as string) };
+  tellsKeys: boolean,
+): bigint | undefined {
+  const isOne = numAffectedRows === 1n && insertsOne(query);
+  const made = tellsKeys && insertId !== undefined && insertId <= Number.MAX_SAFE_INTEGER ? insertId : undefined;
+  if (!isOne && made === undefined) return undefined;
+  const ids = sent.parameters.filter((_, index) => isNewId(parameters[index]));
+  if (made !== undefined && !ids.some((id) => Number(id) === Number(made))) return made;
+  return isOne && ids.length === 1 && /^\d+$/.test(String(ids[0])) ? BigInt(ids[0] as string) : undefined;
+}
+
+/** Whether a query inserts one row or none, and an ID of ours is all that this row has of keys. */
+function insertsOne(query: OperationNode): boolean {
+  if (!isInsert(query) || query.onConflict?.updates || query.onDuplicateKey || query.endModifiers) return false;
+  const [row, ...others] = rowsOf(query) ?? [];
+  const newId = row?.values.map((each) => (isObject(each) && 'value' in each ? each.value : each)).find(isNewId);
+  return others.length === 0 && newId?.isOnlyKey === true;
 }

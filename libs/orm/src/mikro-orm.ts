@@ -191,12 +191,7 @@ async function filled(key: Key, rows: readonly Row[]): Promise<Row[]> {
   const { keys } = key.customType;
   const count = rows.filter((row) => row[key.name] == null).length;
   if (count === 0) return [...rows];
-  let ids: readonly unknown[];
-  try {
-    ids = keys.take(count);
-  } catch (error) {
-    ids = await keys.takeAfter(error, count);
-  }
+  const ids: readonly unknown[] = await keys.takeWaiting(count);
   let at = 0;
   return rows.map((row) => {
     if (row[key.name] != null) return row;

@@ -1,54 +1,29 @@
 /** What the dialect does beside filling keys, and controls that go without it. Prints what each of them came to. */
 import { openIdService } from '@raindrop/node';
-import { withSnowflakes, type KeyIds } from '@raindrop/orm/kysely';
+import { withSnowflakes } from '@raindrop/orm/kysely';
 import Sqlite from 'better-sqlite3';
 import type * as kysely from 'kysely';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import {
   CamelCasePlugin,
-  codeOf,
+  closeAll,
+  countedIds,
   database,
   dbConfig,
   type Key,
-  Kysely,
+  kyselyOn,
   openShop,
+  outcome,
   plainDialect,
   type Shop,
   sql,
+  title,
   type,
 } from './shop.js';
 
 const { db, issued, close } = await openShop('text');
 const orders = { columns: { orders: ['id'] } };
-let count = 0;
-const title = (): string => `c${++count}`;
-const opened: { destroy(): Promise<void> }[] = [];
-
-/** IDs that no number holds, each with the code that it was asked for. */
-function countedIds(): KeyIds & { readonly codes: (string | undefined)[] } {
-  const codes: (string | undefined)[] = [];
-  let last = 2n ** 55n;
-  const nextId = (code?: string): bigint => {
-    codes.push(code);
-    return (last += 3n);
-  };
-  return { codes, nextId, nextString: (code) => nextId(code).toString() };
-}
-
-function kyselyOn<T = Shop>(config: kysely.KyselyConfig): kysely.Kysely<T> {
-  const made = new Kysely<T>(config);
-  opened.push(made);
-  return made;
-}
-
-async function outcome(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await work();
-  } catch (error) {
-    return codeOf(error);
-  }
-}
 
 /** Of an order with that title: whether its key is one of ours. */
 async function keyOf(name: string): Promise<string> {
@@ -223,6 +198,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       {},
       { columns: {} },
       { columns: { orders: [] } },
+      { columns: { orders: 'id' } },
       { columns: { orders: { id: { as: 'text' } } } },
       { ...orders, prefx: 'order' },
     ];
@@ -240,7 +216,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const results: Record<string, unknown> = {};
 for (const [name, check] of Object.entries(checks)) results[name] = await check();
-for (const each of opened) await each.destroy();
+await closeAll();
 await close();
 
 const numbers = await openShop('number');

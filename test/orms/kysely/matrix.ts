@@ -3,14 +3,20 @@
  * and form what became of it: `filled`, `exact`, `refused: CODE`, `wrong: WHY`, or `-` where the database's SQL lacks it.
  */
 import type { Expression, RawBuilder } from 'kysely';
-import { codeOf, type Form, jsonArrayFrom, type Key, openShop, type OpenShop, shown, sql, type } from './shop.js';
+import {
+  codeOf,
+  type Form,
+  jsonArrayFrom,
+  type Key,
+  openShop,
+  type OpenShop,
+  shown,
+  sql,
+  title,
+  type,
+} from './shop.js';
 
 type Path = (shop: OpenShop, form: Form) => Promise<string | void>;
-
-const title = (() => {
-  let count = 0;
-  return () => `t${++count}`;
-})();
 
 /** All keys of the orders, as the database itself writes them. */
 async function keysIn({ db }: OpenShop): Promise<string[]> {

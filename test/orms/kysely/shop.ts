@@ -1,5 +1,5 @@
 import { openIdService, type IdService } from '@raindrop/node';
-import { withSnowflakes, type SnowflakeColumns } from '@raindrop/orm/kysely';
+import { withSnowflakes, type KeyIds, type SnowflakeColumns } from '@raindrop/orm/kysely';
 import Sqlite from 'better-sqlite3';
 import * as kysely from 'kysely';
 import * as mysqlHelpers from 'kysely/helpers/mysql';
@@ -160,3 +160,40 @@ export function codeOf(error: unknown): string {
 }
 
 const NOT_NULL = ['ER_NO_DEFAULT_FOR_FIELD', '23502', 'SQLITE_CONSTRAINT_NOTNULL'];
+
+let titles = 0;
+/** Of an order, another one each time. */
+export const title = (): string => `title ${++titles}`;
+
+const opened: { destroy(): Promise<void> }[] = [];
+
+/** A Kysely that {@link closeAll} closes. */
+export function kyselyOn<T = Shop>(config: kysely.KyselyConfig): kysely.Kysely<T> {
+  const made = new Kysely<T>(config);
+  opened.push(made);
+  return made;
+}
+
+export async function closeAll(): Promise<void> {
+  for (const each of opened.splice(0)) await each.destroy();
+}
+
+/** IDs that no number holds, each with the code that it was asked for. */
+export function countedIds(): KeyIds & { readonly codes: (string | undefined)[] } {
+  const codes: (string | undefined)[] = [];
+  let last = 2n ** 55n;
+  const nextId = (code?: string): bigint => {
+    codes.push(code);
+    return (last += 3n);
+  };
+  return { codes, nextId, nextString: (code) => nextId(code).toString() };
+}
+
+/** What some work returns, or the code of its error. */
+export async function outcome(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    return codeOf(error);
+  }
+}
