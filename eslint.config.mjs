@@ -1,9 +1,9 @@
 import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
-import { notInstalled, packages } from './eslint.packages.mjs';
+import { orms, packages } from './eslint.packages.mjs';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', ...notInstalled] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
@@ -32,4 +32,5 @@ export default tseslint.config(
     files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts'],
     rules: { '@typescript-eslint/unbound-method': 'off' },
   },
+  orms,
 );

@@ -16,6 +16,7 @@ const slow = [
   'test/product/service/(refused-pool|refused-service|silent-database)',
   'test/published/docs/getting-started-guide',
   'test/product/examples/',
+  'test/orms/typeorm',
   'test/proof/failover/',
   'test/proof/figures/',
   'test/product/page/',

@@ -23,8 +23,8 @@ export function suiteCommand(orm: string, script: string, given: unknown): Comma
   return [nodeOf(orm), join(__dirname, orm, 'dist', `${script}.js`), JSON.stringify(given)];
 }
 
-/** An ORM may need a later Node than the workspace: its folder brings one, for where this one is too old. */
-function nodeOf(orm: string): string {
+/** The Node for an ORM. One may need a later Node than the workspace: its folder brings it, for where this one is too old. */
+export function nodeOf(orm: string): string {
   const own = join(__dirname, orm, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
   const [major, minor] = process.versions.node.split('.').map(Number);
   const isOld = major! < 22 || (major === 22 && minor! < 17);

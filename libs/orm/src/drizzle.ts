@@ -80,9 +80,13 @@ export interface IdColumn<Name extends string, Id> {
     generated: unknown;
     dialect: never;
   };
+  /** Makes the column the primary key. */
   primaryKey(): this & Has<'notNull' | 'isPrimaryKey'>;
+  /** Forbids null. */
   notNull(): this & Has<'notNull'>;
+  /** Forbids the same ID twice, by a constraint of that name. */
   unique(name?: string): this;
+  /** Makes the column a foreign key. */
   references(column: () => ReferencedColumn, actions?: ReferenceActions): this;
   /** Narrows the type of the values, such as to a branded text. */
   $type<Narrow extends Id>(): this & { readonly _: { $type: Narrow } };

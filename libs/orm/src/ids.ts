@@ -17,9 +17,13 @@ import { openedService } from '@raindrop/node/internal';
 
 /** What a key needs of an `IdService`. */
 export interface KeyIds {
+  /** A new ID. */
   nextId(code?: string): bigint;
+  /** A new ID as decimal text. */
   nextString(code?: string): string;
+  /** New IDs for a statement of several rows. */
   nextStrings?(count: number, code?: string): string[];
+  /** New IDs, waiting for the next tick where this one is used up. */
   nextIdsAsync?(count: number, code?: string): Promise<bigint[]>;
 }
 

@@ -40,9 +40,13 @@ export interface SnowflakeColumns extends KeyOptions {
 
 /** What a dialect of Kysely is. Kysely's own type is not named here: it differs between its ES and CommonJS builds. */
 export interface DialectLike {
+  /** What runs compiled queries. */
   createDriver(): unknown;
+  /** What makes SQL of queries. */
   createQueryCompiler(): unknown;
+  /** What the database is able to do. */
   createAdapter(): unknown;
+  /** What reads the tables of a database. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Kysely<any>
   createIntrospector(db: any): unknown;
 }
@@ -54,7 +58,7 @@ export interface DialectLike {
  *
  *     const db = new Kysely<Shop>({ dialect: withSnowflakes(dialect, { ids, columns: { orders: ['id'] } }) });
  *
- * The compiler puts a {@link NewId} into the parameters of the query, the connection puts an ID in its place when it
+ * The compiler puts a `NewId` into the parameters of the query, the connection puts an ID in its place when it
  * sends the query. Both stand below all plugins. Raw SQL is sent as it is.
  *
  * @throws ConfigurationError for options that cannot work

@@ -31,7 +31,11 @@ export interface SnowflakeKeyProperty<Value> {
   /** For the types of MikroORM. */
   '~type'?: { value: Value };
   /** For `defineEntity()`. */
-  '~options': { primary: true; onCreate: () => Value };
+  '~options': {
+    primary: true;
+    /** Gives a new entity its ID. */
+    onCreate: () => Value;
+  };
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
  * Checks what would be published: `node test/published/packaging/check.mjs` for everything, or with the names of steps
- * (`contents`, `types`, `dependencies`, `nest12-esm`, ...). Needs `npm run build:libs` first. Everything happens in a
- * temporary directory.
+ * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, ...). Needs `npm run build:libs` first, and `npm run
+ * build:orm` for those of ORMs. Everything happens in a temporary directory.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apps, nameOf } from './apps.mjs';
@@ -16,12 +17,22 @@ import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
 import { packLibraries } from './pack-libraries.mjs';
 
+const require = createRequire(import.meta.url);
+require('../../typescript-hook.cjs');
+const { checkOrm, ormApps } = require('./check-orm.ts');
+
+/** Its peers are ORMs, which an application of Nest does not have. */
+const withoutOrm = (packages) => packages.filter(({ manifest }) => !manifest.name.endsWith('/orm'));
+
 const steps = {
   contents: checkContents,
   types: checkTypes,
   dependencies: checkDependencies,
   versions: checkVersions,
-  ...Object.fromEntries(apps.map((app) => [nameOf(app), (...where) => checkApp(app, ...where)])),
+  ...Object.fromEntries(
+    apps.map((app) => [nameOf(app), (packages, ...where) => checkApp(app, withoutOrm(packages), ...where)]),
+  ),
+  ...Object.fromEntries(ormApps.map((app) => [`orm-${app.name}`, (...where) => checkOrm(app, ...where)])),
 };
 
 const chosen = process.argv.slice(2);

@@ -70,6 +70,15 @@ describe('The release', () => {
     expect(read('.ci/nightly')).toMatch(/^all=\(.* release .*\)$[^]*^ +release\) .*run --silent release:dry'/m);
   });
 
+  it('packs all that it publishes: @raindrop/orm is built with the ORMs, which npm ci leaves out', () => {
+    const commands = jobs['packages']!.steps!.flatMap(({ run }) => run ?? []);
+    const [pack, publish] = ['pack:orm', 'release:publish'].map((name) => commands.indexOf(`npm run --silent ${name}`));
+    expect(pack).toBeGreaterThan(0);
+    expect(publish).toBeGreaterThan(pack!);
+    expect(scripts['pack:orm']).toMatch(/\bbuild:orm\b.*\bpack\.mjs$/);
+    expect(read('test/published/release/publish.mjs')).toContain("'orm'");
+  });
+
   it('writes no file for npm that would take the place of OIDC', () => {
     const nodes = jobs['packages']!.steps!.filter(({ uses }) => uses?.startsWith('actions/setup-node@'));
     expect(nodes.map((each) => each.with)).toEqual([{ 'node-version-file': '.nvmrc' }]);

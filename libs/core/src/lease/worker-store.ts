@@ -71,7 +71,7 @@ export interface SampleRequest {
   /** The worker id to begin with among equals; after the highest one comes the lowest. */
   readonly from: number;
   readonly atMost: number;
-  /** Rows whose lease ended at least so many ms ago count as free; with {@link INCLUDE_HELD} held rows do, too. */
+  /** Rows whose lease ended at least so many ms ago count as free; with `INCLUDE_HELD` held rows do, too. */
   readonly graceMs: number;
 }
 

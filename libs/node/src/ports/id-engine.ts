@@ -28,7 +28,7 @@ export interface IdEngine {
   readonly sharded: ShardedGenerator | undefined;
   /** Emits the engine's events on this emitter from now on. */
   emitTo(events: EventEmitter): void;
-  /** @param service the service's name */
+  /** The status at this moment. @param service the service's name */
   status(service: string): IdServiceStatus;
   /** To be called when this process's memory was restored from a snapshot: no ID granted before is issued any more. */
   afterRestore(): void;

@@ -11,7 +11,7 @@ import {
 } from './generated-column.js';
 import { InsertGuard, isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { lintColumns } from './lint-columns.js';
-import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys } from './patches.js';
+import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys, readReturned } from './patches.js';
 import { separateRows } from './insert-rows.js';
 import { rowClaimsOf } from './row-claims.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
@@ -50,6 +50,7 @@ export function attachSnowflakes(
   const plain = references.filter(({ column }) => column.transformer === undefined);
   const columns = [...generated, ...plain];
   checkWrittenValues(dataSource.driver);
+  readReturned(dataSource.driver);
   listKeys();
   separateRows();
   const restore = columns.map(takeColumn);

@@ -23,8 +23,8 @@ import { SnowflakeTransformer } from './snowflake-transformer.js';
  *
  * The ID is set before other subscribers' `beforeInsert`, except in a `save` for which the service has to wait. Ways of
  * inserting that call no subscribers, and statements that list their columns without this one, fail with
- * `SnowflakeNotAssignedError`. After an `upsert` that met an existing row the object carries an ID that is not in the
- * database: look the row up, and do not upsert that object again (TypeORM 0.3 then overwrites the row's key).
+ * `SnowflakeNotAssignedError`. An upsert leaves an existing row its ID; the object that met the row carries an ID that is
+ * not in the database then: look the row up.
  *
  * @throws UnsupportedColumnError for options that cannot work, and where another column decorator stands below this one
  */

@@ -21,6 +21,7 @@ interface ExpressionMap {
   /** Set by `valuesFromSelect`: no objects are written. */
   readonly insertFromSelect?: unknown;
   readonly callListeners: boolean;
+  onUpdate?: { readonly overwrite?: readonly string[]; readonly conflict?: string | readonly string[] };
   valuesSet?: object | readonly object[];
   parameters: object;
   locallyGenerated: object;
@@ -65,11 +66,13 @@ export function separateRows(): void {
   const { execute } = builders;
   builders.execute = async function () {
     const { mainAlias, callListeners, insertFromSelect, valuesSet } = this.expressionMap;
-    const hasRows = typeof valuesSet === 'object' && insertFromSelect === undefined;
-    if (!callListeners || !hasRows || mainAlias?.hasMetadata !== true) return execute.call(this);
+    if (mainAlias?.hasMetadata !== true) return execute.call(this);
     const { metadata } = mainAlias;
     const columns = generatedColumnsOf(metadata);
     if (columns.length === 0) return execute.call(this);
+    keepIds(this.expressionMap, columns);
+    const hasRows = typeof valuesSet === 'object' && insertFromSelect === undefined;
+    if (!callListeners || !hasRows) return execute.call(this);
     const dataSource = dataSourceOf(this);
     const executed = EXECUTED.get(this) ?? { token: {} };
     EXECUTED.set(this, executed);
@@ -82,6 +85,21 @@ export function separateRows(): void {
     const fillers = isAnyoneTold(dataSource, metadata) ? undefined : fillersOf(dataSource, columns);
     return fillers === undefined ? insertTold(insert) : insertFilled(insert, fillers);
   };
+}
+
+/**
+ * Takes generated columns out of what an upsert writes into a row that exists: no update writes them. TypeORM leaves
+ * them out of `upsert()` from version 1 on, and never of `orUpdate()`: the row would get the ID of the object that met it.
+ */
+function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[]): void {
+  const { overwrite, conflict } = map.onUpdate ?? {};
+  if (overwrite === undefined) return;
+  const ours = new Set(columns.map(({ column }) => column.databaseName));
+  const others = overwrite.filter((name) => !ours.has(name));
+  if (others.length === overwrite.length) return;
+  // MySQL has to be told something: the columns in which the rows are the same.
+  const same = Array.isArray(conflict) ? conflict : [];
+  map.onUpdate = { ...map.onUpdate, overwrite: others.length > 0 ? others : same };
 }
 
 /** Lets TypeORM tell its subscribers of the rows. Ours are among them, and fill one row after the other. */

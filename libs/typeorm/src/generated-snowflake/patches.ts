@@ -88,6 +88,31 @@ export function identifyBySetKeys(column: ColumnMetadata): () => void {
   return () => delete (column as Partial<ColumnMetadata>).getEntityValueMap;
 }
 
+const READS_RETURNED = Symbol.for('@raindrop/typeorm:returned-values');
+
+type MappingDriver = Pick<DataSource['driver'], 'createGeneratedMap'> & { [READS_RETURNED]?: true };
+
+/**
+ * Replaces `driver.createGeneratedMap`, from which TypeORM sets in objects and results what `returning()` has told. It
+ * sets what the driver gave: a text in a property of bigints, digits in one of typed texts. IDs are set as a SELECT reads
+ * them.
+ */
+export function readReturned(driver: MappingDriver): void {
+  if (driver[READS_RETURNED] === true) return;
+  Object.defineProperty(driver, READS_RETURNED, { value: true });
+  const createMap = driver.createGeneratedMap.bind(driver);
+  driver.createGeneratedMap = (metadata, row: Readonly<Record<string, unknown>> | undefined, ...more) => {
+    const read = metadata.columns.flatMap((column) => {
+      const attached = attachedTransformer(column);
+      const { databaseName } = column;
+      return attached === undefined || row?.[databaseName] === undefined
+        ? []
+        : [[databaseName, attached.from(row[databaseName]) as unknown] as const];
+    });
+    return createMap(metadata, read.length > 0 ? { ...row, ...Object.fromEntries(read) } : row, ...more);
+  };
+}
+
 const CHECKS_VALUES = Symbol.for('@raindrop/typeorm:written-values');
 
 type Driver = Pick<DataSource['driver'], 'preparePersistentValue'> & { [CHECKS_VALUES]?: true };
