@@ -11,7 +11,12 @@ const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testi
  * what happens to be installed. test/orms/lint.e2e-spec.ts applies them, behind `npm run build:orm`.
  */
 export const orms = {
-  files: ['libs/orm/src/{drizzle,kysely,mikro-orm}.ts', 'test/orms/*/*.ts'],
+  files: [
+    'libs/orm/src/{drizzle,kysely,mikro-orm}.ts',
+    'libs/orm/src/mikro-orm/*.ts',
+    'test/orms/*/*.ts',
+    'examples/{drizzle,mikro-orm}/**/*.ts',
+  ],
   ...(process.env['RAINDROP_LINT_ORMS'] === undefined && {
     ...tseslint.configs.disableTypeChecked,
     linterOptions: { reportUnusedDisableDirectives: 'off' },

@@ -1,10 +1,10 @@
 /**
  * `npm run build:orm`: installs the ORMs of test/orms/*, each by a lockfile of its own, builds libs/orm against them,
- * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. The root's `npm ci`
- * brings none of these ORMs. Needs `npm run build:libs` first.
+ * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. An example of the ORM's
+ * name finds both there. The root's `npm ci` brings none of these ORMs. Needs `npm run build:libs` first.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { packLibraries } from '../published/packaging/pack-libraries.mjs';
@@ -18,6 +18,7 @@ for (const orm of orms) install(orm);
 tsc('-b', 'libs/orm');
 layPackages();
 for (const orm of orms) tsc('-p', folderOf(orm));
+for (const orm of orms) linkFromExample(orm);
 
 function folderOf(orm) {
   return join(import.meta.dirname, orm);
@@ -46,6 +47,13 @@ function layPackages() {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function linkFromExample(orm) {
+  const example = join(root, 'examples', orm);
+  if (!existsSync(example)) return;
+  rmSync(join(example, 'node_modules'), { recursive: true, force: true });
+  symlinkSync(join('../../test/orms', orm, 'node_modules'), join(example, 'node_modules'), 'junction');
 }
 
 function tsc(...args) {

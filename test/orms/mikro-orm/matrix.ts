@@ -232,9 +232,17 @@ function writesOf({ form, orm, Order, ids, issued, shown, stored }: OpenShop): R
       },
     },
     'write query builder': {
-      'qb.insert': async (em, tag) => void (await em.qb(Order).insert({ code: tag, customer: 'a' }).execute()),
-      'qb.clone().insert': async (em, tag) =>
-        void (await em.qb(Order).clone().insert({ code: tag, customer: 'a' }).execute()),
+      'qb.insert': async (em, tag) => {
+        await em.qb(Order).insert({ code: tag, customer: 'a' }).execute();
+        return (await stored(tag)).map((row) => shown(row.id));
+      },
+      'qb.clone().insert': async (em, tag) => {
+        const rows = [1, 2].map((n) => ({ code: `${tag}${n}`, customer: 'a' }));
+        await em.qb(Order).clone().insert(rows).execute();
+        return (await stored(tag)).map((row) => shown(row.id));
+      },
+    },
+    'write em.getKysely()': {
       ...(version === 6
         ? {}
         : {

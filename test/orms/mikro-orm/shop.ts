@@ -36,8 +36,8 @@ const OPTIONS = {
   number: { as: 'number' },
   typed: { prefix: 'order' },
 } as const;
-const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 5, endBitsLength: 1 };
-const SILENT = { log() {}, warn() {}, error() {}, debug() {} };
+export const LAYOUT = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 5, endBitsLength: 1 };
+export const SILENT = { log() {}, warn() {}, error() {}, debug() {} };
 
 export interface OpenShop {
   readonly form: Form;
@@ -85,7 +85,8 @@ export function defineShop(options: KeyOptions): { Order: any; Item: any; entiti
   return { Order, Item, entities: [Order, Item] };
 }
 
-export async function connect(entities: any[]): Promise<any> {
+/** @param withoutUs whether the entity manager is MikroORM's own */
+export async function connect(entities: any[], withoutUs = isPlain): Promise<any> {
   const { MikroORM, EntityManager }: any = await import(PACKAGES[type]);
   return MikroORM.init({
     host: database['host'],
@@ -94,7 +95,7 @@ export async function connect(entities: any[]): Promise<any> {
     password: database['password'],
     dbName: database.database,
     entities,
-    ...(isPlain ? {} : { entityManager: withSnowflakes(EntityManager) }),
+    ...(withoutUs ? {} : { entityManager: withSnowflakes(EntityManager) }),
   });
 }
 

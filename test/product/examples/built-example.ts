@@ -1,8 +1,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Command } from '../../support/processes/die-with-us.js';
 import { startListening, type Listening } from '../../support/processes/listening.js';
 import { runCommand } from '../../support/servers/run-command.js';
+import { nodeOf } from '../../orms/suite.js';
 
 const ROOT = resolve(__dirname, '../../..');
 const BUILD_TIMEOUT_MS = 170_000;
@@ -17,24 +19,29 @@ export class BuiltExample {
   private constructor(
     /** Where the copy is. */
     readonly folder: string,
-    private readonly program: string,
+    private readonly command: Command,
   ) {}
 
-  /** @throws Error with what the compiler says */
-  static async build(name: string): Promise<BuiltExample> {
-    const folder = mkdtempSync(join(tmpdir(), `raindrop-${name}-`));
+  /**
+   * @param orm the folder of test/orms whose ORM it uses, by the Node of that ORM; `npm run build:orm` has installed it
+   * @throws Error with what the compiler says
+   */
+  static async build(name: string, orm?: string): Promise<BuiltExample> {
+    // What the ORM's folder lacks, such as Nest, is found above it.
+    const place = orm === undefined ? tmpdir() : join(ROOT, 'test/orms', orm, 'dist');
+    const folder = mkdtempSync(join(place, `raindrop-${name}-`));
     cpSync(join(ROOT, 'examples', name), folder, {
       recursive: true,
       filter: (path) => !/(^|\/)(dist|node_modules)$|\.sqlite/.test(path),
     });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    if (orm === undefined) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       scripts: Record<'build' | 'start', string>;
     };
     const start = /^npm run --silent build && node (\S+)$/.exec(scripts.start);
     if (start === null) throw new Error(`${name} starts in a way of its own: ${scripts.start}`);
     await runCommand('npm', ['run', '--silent', 'build'], { cwd: folder, withinMs: BUILD_TIMEOUT_MS });
-    return new BuiltExample(folder, join(folder, start[1]!));
+    return new BuiltExample(folder, [orm === undefined ? process.execPath : nodeOf(orm), join(folder, start[1]!)]);
   }
 
   /**
@@ -43,7 +50,7 @@ export class BuiltExample {
    * @throws Error with what it printed, when it ends or takes too long
    */
   async start(folder = this.folder, environment: Readonly<Record<string, string>> = {}): Promise<Listening> {
-    const started = await startListening([process.execPath, this.program], { cwd: folder, environment });
+    const started = await startListening(this.command, { cwd: folder, environment });
     this.running.push(started);
     return started;
   }

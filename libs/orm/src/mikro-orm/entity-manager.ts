@@ -1,0 +1,236 @@
+/** The entity manager with IDs for what goes past entities. */
+
+import type * as core from '@mikro-orm/core';
+import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
+import {
+  checkKyselyInsert,
+  ENTITIES,
+  guarded,
+  type InsertNode,
+  type KyselyOptions,
+  type QueryBuilder,
+  refused,
+  REWRITTEN,
+} from './guards.js';
+import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
+
+/** What this file calls of MikroORM's entity manager, which has a class for each database and version. */
+interface Manager {
+  getMetadata(entity?: unknown): Meta & { getAll(): Map<unknown, Meta> };
+  getPlatform(): Platform;
+  getDriver(): Driver;
+  insert(target: unknown, data?: object, options?: object): Promise<unknown>;
+  insertMany(target: unknown, data?: readonly object[], options?: object): Promise<unknown[]>;
+  upsert(target: unknown, data?: object, options?: UpsertOptions): Promise<unknown>;
+  upsertMany(target: unknown, data?: readonly object[], options?: UpsertOptions): Promise<unknown[]>;
+  clone(target: unknown, ...rest: unknown[]): Promise<unknown>;
+  createQueryBuilder(target: unknown, ...rest: unknown[]): QueryBuilder;
+  getKysely(options?: KyselyOptions): { withPlugin(plugin: object): never };
+}
+
+/**
+ * The entity manager with IDs for what goes past entities: `insert()`, `insertMany()`, which returns the IDs of all rows,
+ * `upsert()` and `upsertMany()`, which leave an existing row its key, and a query builder's `insert()`. Refused are a merge
+ * that rewrites the key, inserts from a query, `clone()`, and Kysely's inserts without a key.
+ * @param base the `EntityManager` of the database's package, such as `@mikro-orm/postgresql`
+ * @returns what `MikroORM.init()` takes as `entityManager`; forks, transactions and repositories have it too
+ * @example `MikroORM.init({ entityManager: withSnowflakes(EntityManager), ... })`
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a mixin's base takes is the base's affair.
+export function withSnowflakes<Base extends abstract new (...args: any[]) => core.EntityManager>(base: Base): Base {
+  const Original = base as unknown as new (...args: unknown[]) => Manager;
+  class SnowflakeEntityManager extends Original {
+    constructor(...given: unknown[]) {
+      super(...given);
+      pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
+    }
+
+    override async insert(given: unknown, data?: object, options?: object): Promise<unknown> {
+      const { target, rows, meta, keys } = this.about(given, data === undefined ? undefined : [data]);
+      if (keys.length === 0) return super.insert(given, data, options);
+      const [row] = await filled(keys, rows);
+      await super.insert(target, row, options);
+      return keyValue(meta, row!);
+    }
+
+    override async insertMany(given: unknown, data?: readonly object[], options?: object): Promise<unknown[]> {
+      const { target, rows, meta, keys } = this.about(given, data);
+      if (keys.length === 0) return super.insertMany(given, data, options);
+      const all = await filled(keys, rows);
+      await super.insertMany(target, all, options);
+      return all.map((row) => keyValue(meta, row));
+    }
+
+    override async upsert(given: unknown, data?: object, options?: UpsertOptions): Promise<unknown> {
+      const { target, rows, meta, keys } = this.about(given, data === undefined ? undefined : [data]);
+      const told = upsertOptions(meta, keys, rows, options);
+      if (told === undefined) return super.upsert(given, data, options);
+      const [row] = await filled(keys, rows);
+      return super.upsert(target, row, told);
+    }
+
+    override async upsertMany(
+      given: unknown,
+      data?: readonly object[],
+      options: UpsertOptions = {},
+    ): Promise<unknown[]> {
+      const { target, rows, meta, keys } = this.about(given, data);
+      const told = upsertOptions(meta, keys, rows, options);
+      if (isReadBack(keys, this.getPlatform(), options)) {
+        const upserted: unknown[] = [];
+        for (const row of rows) upserted.push(await this.upsert(target, row, options));
+        return upserted;
+      }
+      if (told === undefined) return super.upsertMany(given, data, options);
+      return super.upsertMany(target, await filled(keys, rows), told);
+    }
+
+    override async clone(given: unknown, ...rest: unknown[]): Promise<unknown> {
+      const [key] = this.about(given, Utils.isEntity(given) ? undefined : []).keys;
+      if (key !== undefined) throw refused(key, 'select', 'would be copied by em.clone() without an ID', ENTITIES);
+      return super.clone(given, ...rest);
+    }
+
+    override createQueryBuilder(target: unknown, ...rest: unknown[]): QueryBuilder {
+      const qb = super.createQueryBuilder(target, ...rest);
+      const keys = this.keysAt(target);
+      return keys.length === 0 ? qb : guarded(qb, keys, this.getPlatform());
+    }
+
+    override getKysely(options?: KyselyOptions): never {
+      const transformQuery = ({ node }: { node: InsertNode }): InsertNode => {
+        const name = node.into?.table?.identifier.name ?? node.into?.node?.table.identifier.name;
+        const metas = name === undefined ? [] : [...this.getMetadata().getAll().values()];
+        const meta = metas.find((each) => each.tableName === name || each.className === name);
+        for (const key of keysOf(meta)) checkKyselyInsert(node, key, options?.processOnCreateHooks === true);
+        return node;
+      };
+      const transformResult = ({ result }: { result: unknown }): Promise<unknown> => Promise.resolve(result);
+      return super.getKysely(options).withPlugin({ transformQuery, transformResult });
+    }
+
+    /** Of an entity that is queried, or of none where another query stands in its place. */
+    private keysAt(target: unknown): readonly Key[] {
+      const isQuery = typeof target === 'object' && target !== null && 'getQuery' in target;
+      return isQuery ? [] : keysOf(this.getMetadata(target));
+    }
+
+    /** What a call is about: entities, or data of an entity's class. */
+    private about(given: unknown, data: readonly object[] | undefined): Call {
+      const rows = (data ?? [given].flat()) as readonly Row[];
+      const target = data === undefined ? rows[0]?.constructor : given;
+      const meta = this.getMetadata(target);
+      return { target, rows, meta, keys: keysOf(meta) };
+    }
+  }
+  return SnowflakeEntityManager as unknown as Base;
+}
+
+interface Driver {
+  createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };
+}
+
+/**
+ * On MariaDB, MikroORM finds the rows of a page, where others are joined to them, by `json_contains()`: it finds no key that
+ * is a text, and compares numbers as doubles, which takes neighbours for one. The way of all other databases,
+ * `id in (select ...)`, is right there, too.
+ */
+function pageByKeys(driver: Driver, hasKeyOfOurs: (entity: unknown) => boolean): void {
+  const create = driver.createQueryBuilder;
+  if (Object.hasOwn(driver, 'createQueryBuilder')) return;
+  driver.createQueryBuilder = (entity, ...rest) => {
+    const qb = create.call(driver, entity, ...rest);
+    const own = Object.getPrototypeOf(qb) as typeof qb;
+    const { wrapPaginateSubQuery } = Object.getPrototypeOf(own) as typeof qb;
+    const isMariaDb = wrapPaginateSubQuery !== undefined && Object.hasOwn(own, 'wrapPaginateSubQuery');
+    return isMariaDb && hasKeyOfOurs(entity) ? Object.assign(qb, { wrapPaginateSubQuery }) : qb;
+  };
+}
+
+interface Call {
+  readonly target: unknown;
+  readonly rows: readonly Row[];
+  readonly meta: Meta;
+  readonly keys: readonly Key[];
+}
+
+/** The rows with keys: entities get them themselves, plain data stays as the caller has it. */
+async function filled(keys: readonly Key[], rows: readonly Row[]): Promise<readonly Row[]> {
+  let all = rows;
+  for (const key of keys) {
+    const { keys: source } = key.customType;
+    const count = all.filter((row) => lacks(key, row)).length;
+    if (count === 0) continue;
+    all = withIds(key, all, await source.takeWaiting(count));
+  }
+  return all;
+}
+
+/** The primary key as the ORM returns it: several properties are an array. */
+function keyValue(meta: Meta, row: Row): unknown {
+  const data = (Utils.isEntity as (row: Row) => boolean)(row) ? row : { ...row };
+  return Utils.extractPK(data, meta as never);
+}
+
+// Upserts.
+
+interface UpsertOptions {
+  readonly onConflictAction?: string;
+  readonly onConflictFields?: unknown;
+  readonly onConflictExcludeFields?: readonly string[];
+  readonly onConflictMergeFields?: readonly string[];
+  readonly onConflictWhere?: unknown;
+}
+
+/**
+ * The options of an upsert as the ORM has to be told them, so that an existing row keeps its key: it is found by what
+ * else is unique, and the new key is for the insert alone. Version 6 knows nothing of it, and both take the key that
+ * `em.create()` made for one that the application has chosen.
+ * @returns undefined when the application has chosen all keys
+ */
+function upsertOptions(
+  meta: Meta,
+  keys: readonly Key[],
+  rows: readonly Row[],
+  options: UpsertOptions = {},
+): UpsertOptions | undefined {
+  const made = keys.filter((key) => rows.some((row) => isMade(key, row)));
+  const [key] = made;
+  if (key === undefined) return undefined;
+  if (made.some((each) => !rows.every((row) => isMade(each, row)))) {
+    throw refused(key, 'key-update', 'is given for some rows of the upsert only', 'Call it once for each kind.');
+  }
+  if (made.some(({ name }) => options.onConflictMergeFields?.includes(name))) {
+    throw refused(key, 'key-update', REWRITTEN, 'Leave it out of onConflictMergeFields.');
+  }
+  const onConflictFields = options.onConflictFields ?? uniqueIn(meta, rows[0]!);
+  if (onConflictFields === undefined) {
+    throw refused(key, 'no-conflict', 'is new, and nothing else in the row of the upsert is unique', ENTITIES);
+  }
+  const withoutValue = (name: unknown): boolean =>
+    typeof name === 'string' && !name.includes('.') && rows.some((row) => row[name] == null);
+  if (Array.isArray(onConflictFields) && onConflictFields.some(withoutValue)) {
+    const what = `is new, and a row of the upsert has no value of ${onConflictFields.join(', ')}, which would find an existing one`;
+    throw refused(key, 'no-conflict', what, ENTITIES);
+  }
+  const onConflictExcludeFields = [...(options.onConflictExcludeFields ?? []), ...made.map(({ name }) => name)];
+  return { ...options, onConflictFields, onConflictExcludeFields };
+}
+
+/** The unique properties by which an existing row is found, as the ORM chooses them. */
+function uniqueIn(meta: Meta, row: Row): readonly string[] | undefined {
+  const { where } = getWhereCondition<object>(meta as never, undefined, row, undefined as never);
+  return where === undefined ? undefined : Object.keys(where);
+}
+
+/**
+ * Whether `upsertMany()` would read rows back, of which it leaves keys on entities as the driver gives them, not as the
+ * property shows them: where an insert cannot return its rows, or returns none for those that it leaves alone.
+ */
+function isReadBack(keys: readonly Key[], platform: Platform, options: UpsertOptions): boolean {
+  if (keys.length === 0) return false;
+  // mysql2 gives a number for an ID below 2^53, and a text above.
+  if (!platform.usesReturningStatement()) return true;
+  const isReturned = options.onConflictAction !== 'ignore' && options.onConflictWhere === undefined;
+  return !isReturned && !keys.every(({ customType }) => customType.keys.form.isDecimalText);
+}
