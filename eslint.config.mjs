@@ -25,7 +25,7 @@ export default tseslint.config(
   {
     // Their own configuration is of the built libraries, which lint does not need.
     files: ['examples/**/*.ts'],
-    ignores: ['examples/mikro-orm/**'],
+    ignores: ['examples/{drizzle,mikro-orm}/**'],
     languageOptions: { parserOptions: { projectService: false, project: './tsconfig.json' } },
   },
   ...packages,

@@ -9,7 +9,7 @@ const FORMS = ['text', 'bigint', 'number', 'typed'];
 const KILLS = Number(process.env['RAINDROP_ORM_KILLS'] ?? 4);
 
 it('declares columns as Drizzle has them, and refuses what cannot be an ID', async () => {
-  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 9 });
+  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 12 });
 });
 
 describe.each(databaseKinds)('Drizzle on %s', (kind) => {

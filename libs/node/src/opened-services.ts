@@ -20,9 +20,16 @@ export function noteOpened(service: Named): () => void {
  * @throws NoOpenServiceError when none or several are open
  */
 export function openedService<Service extends Named>(name: string): Service {
-  const found = [...OPENED].filter((each) => each.name === name);
-  if (found.length === 1) return found[0] as Service;
-  throw new NoOpenServiceError(name, found.length, [...new Set([...OPENED].map((each) => each.name))]);
+  let found: Named | undefined;
+  let count = 0;
+  // It is called for every row: a list of those that fit would take as long as the ID.
+  for (const each of OPENED) {
+    if (each.name !== name) continue;
+    found = each;
+    count++;
+  }
+  if (count === 1) return found as Service;
+  throw new NoOpenServiceError(name, count, [...new Set([...OPENED].map((each) => each.name))]);
 }
 
 /** No service of the name is open in this process, or several are, so that it is not clear which one is meant. */
@@ -38,8 +45,8 @@ export class NoOpenServiceError extends PermanentError {
     super(
       `${count === 0 ? 'No service' : `${count} services`} named '${service}' ${count < 2 ? 'is' : 'are'} open in this process. ` +
         (count === 0
-          ? `Await openIdService() before the first insert, in Nest import RaindropModule, and close it after the last one; ` +
-            `open now: ${open.length === 0 ? 'none' : open.map((each) => `'${each}'`).join(', ')}.`
+          ? `Await openIdService() before the first insert, in Nest import RaindropModule and inject IdService into what ` +
+            `inserts while the application starts, and close it after the last one; open now: ${open.length === 0 ? 'none' : open.map((each) => `'${each}'`).join(', ')}.`
           : `Say which one is meant, as 'ids' or by a 'service' of another name.`),
     );
   }

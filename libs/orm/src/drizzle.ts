@@ -6,11 +6,12 @@
  * @module @raindrop/orm/drizzle
  */
 
-import { getTableName, is, type Param, sql, type Table } from 'drizzle-orm';
+import { inspect } from 'node:util';
+import { entityKind, getTableName, is, sql, type Table } from 'drizzle-orm';
 import { customType as mysqlType, MySqlTable } from 'drizzle-orm/mysql-core';
 import { customType as pgType, PgTable } from 'drizzle-orm/pg-core';
 import { customType as sqliteType, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ConfigurationError } from '@raindrop/core';
+import { ConfigurationError, InvalidIdError } from '@raindrop/core';
 import { type IdProperty, type IdValue, UnsafeSnowflakeError } from '@raindrop/core/internal';
 import { InsertRefusedError, type KeyOptions, Keys } from './ids.js';
 
@@ -188,32 +189,21 @@ class SnowflakeColumn {
 
   private builder(table: Table): DrizzleBuilder {
     const keys = new Keys(`${getTableName(table)}.${this.name || this.key}`, this.options);
-    const builder = this.builderOf(table, keys);
-    builder.setName(this.key);
-    for (const call of this.calls) call(builder);
-    return builder;
-  }
-
-  private builderOf(table: Table, keys: Keys): DrizzleBuilder {
-    if (is(table, PgTable)) return this.customBuilder(pgType, 'bigint', new IdsAtExecution(keys));
-    if (is(table, MySqlTable)) return this.customBuilder(mysqlType, 'bigint', new IdsForOneExecution(keys));
-    if (is(table, SQLiteTable)) {
-      return this.customBuilder(sqliteType, this.options.as === 'number' ? 'bigint' : 'text', new IdsAtExecution(keys));
+    const dialect = DIALECTS.find((each) => is(table, each.table));
+    if (dialect === undefined) {
+      const message = 'stands in no pgTable, mysqlTable or sqliteTable';
+      throw new ConfigurationError([{ option: keys.place, given: table.constructor.name, message }]);
     }
-    const kind = (table as Table).constructor.name;
-    throw new ConfigurationError([
-      { option: keys.place, given: kind, message: 'stands in no pgTable, mysqlTable or sqliteTable' },
-    ]);
-  }
-
-  private customBuilder(customType: unknown, dataType: string, ids: ColumnIds): DrizzleBuilder {
-    const makeBuilder = (customType as CustomType)({
-      dataType: () => dataType,
-      toDriver: (value) => ids.bind(value),
-      fromDriver: (value) => readId(ids.keys, value),
-    });
-    const builder = makeBuilder(this.name);
-    if (this.isGenerated) builder.$defaultFn(() => ids.make());
+    const ids = this.isGenerated ? new dialect.Ids(keys) : undefined;
+    const bindReference = (value: unknown): unknown => (value == null ? value : bindId(keys, value));
+    const builder = (dialect.customType as CustomType)({
+      dataType: () => dialect.dataType(this.options.as),
+      toDriver: ids === undefined ? bindReference : (value) => ids.bind(value),
+      fromDriver: (value) => readId(keys, value),
+    })(this.name);
+    builder.setName(this.key);
+    if (ids !== undefined) builder.$defaultFn(() => ids.make());
+    for (const call of this.calls) call(builder);
     return builder;
   }
 }
@@ -224,8 +214,16 @@ type CustomType = (mapping: {
   fromDriver(value: unknown): unknown;
 }) => (name: string) => DrizzleBuilder;
 
-interface ColumnIds {
-  readonly keys: Keys;
+/** What a table's column is built of. */
+interface Dialect {
+  readonly table: typeof PgTable | typeof MySqlTable | typeof SQLiteTable;
+  readonly customType: unknown;
+  readonly Ids: new (keys: Keys) => GeneratedIds;
+  dataType(as?: IdProperty): string;
+}
+
+/** The IDs of a column that is filled. */
+interface GeneratedIds {
   /** Returns the value of a row that has none, while the statement is built. */
   make(): unknown;
   /** Returns a value as the driver gets it, or a parameter in its place. */
@@ -233,19 +231,21 @@ interface ColumnIds {
 }
 
 /** A statement is built once and may be executed often: the value of a row makes an ID at each execution. */
-class IdsAtExecution implements ColumnIds {
-  private readonly id: Param;
+class IdsAtExecution implements GeneratedIds {
+  /** In place of the parameter: Drizzle looks long at objects, and this is done for every row. */
+  private readonly marker = Symbol('a new ID');
+  private readonly id: ParamAtExecution;
 
-  constructor(readonly keys: Keys) {
-    this.id = atExecution(keys, () => keys.form.write(keys.next(), keys.place));
+  constructor(private readonly keys: Keys) {
+    this.id = new ParamAtExecution(keys, () => bindId(keys, keys.next()));
   }
 
-  make(): Param {
-    return this.id;
+  make(): symbol {
+    return this.marker;
   }
 
   bind(value: unknown): unknown {
-    return this.keys.form.write(value, this.keys.place);
+    return value === this.marker ? this.id : bindId(this.keys, value);
   }
 }
 
@@ -253,11 +253,11 @@ class IdsAtExecution implements ColumnIds {
  * MySQL gives nothing back of an inserted row: `$returningId()` returns what was made while the statement was built, so
  * that has to be the ID itself. The statement writes these IDs at its first execution and refuses a second one.
  */
-class IdsForOneExecution implements ColumnIds {
+class IdsForOneExecution implements GeneratedIds {
   /** Drizzle makes the IDs of all rows of a statement, then it binds them. The last one brings the refusal along. */
   private last: IdValue | undefined;
 
-  constructor(readonly keys: Keys) {}
+  constructor(private readonly keys: Keys) {}
 
   make(): IdValue {
     return (this.last = this.keys.next());
@@ -265,54 +265,80 @@ class IdsForOneExecution implements ColumnIds {
 
   bind(value: unknown): unknown {
     const { keys } = this;
-    const bound = keys.form.write(value, keys.place);
-    if (value === undefined || value !== this.last) return bound;
+    const bound = bindId(keys, value);
+    if (value !== this.last) return bound;
     this.last = undefined;
     let isExecuted = false;
-    return atExecution(keys, () => {
-      if (isExecuted) executedBefore(keys);
+    return new ParamAtExecution(keys, () => {
+      if (isExecuted) throw new InsertRefusedError(keys.place, 'prepared', EXECUTED_BEFORE);
       isExecuted = true;
       return bound;
     });
   }
 }
 
+const EXECUTED_BEFORE =
+  'cannot get another ID: this prepared insert was executed before, and on MySQL it holds one ID. Build the insert ' +
+  "for each row, or pass the ID: values({ id: sql.placeholder('id') }), execute({ id: ids.nextString() }).";
+
 /**
  * A parameter whose value Drizzle asks for at each execution. It asks the parameter's encoder, where the object with the
  * values of placeholders has a property of the placeholder's name; `{}` has a `constructor`. The encoder ignores what is
- * in it.
+ * in it. `db.batch` hands the parameter itself over to the driver, and drivers write objects as JSON or text.
  */
-function atExecution(keys: Keys, value: () => unknown): Param {
-  const parameter = sql.param(sql.placeholder('constructor'), { mapToDriverValue: value });
-  // `db.batch` hands the parameter itself over to the driver, and drivers write objects as JSON or text.
-  const refuse = { value: (): never => unfilled(keys) };
-  return Object.defineProperties(parameter, { toJSON: refuse, toString: refuse });
-}
+class ParamAtExecution {
+  /** Drizzle knows its classes by this name, whichever copy of it they come from. */
+  static readonly [entityKind] = 'Param';
+  readonly value = sql.placeholder('constructor');
+  readonly encoder: { mapToDriverValue(): unknown };
 
-function unfilled({ place }: Keys): never {
-  throw new InsertRefusedError(
-    place,
-    'unfilled',
-    'got no ID: db.batch() and toSQL() leave out the step that makes it. Use a transaction, or pass the ID: ' +
-      'values({ id: ids.nextString() }).',
-  );
-}
+  constructor(
+    private readonly keys: Keys,
+    value: () => unknown,
+  ) {
+    this.encoder = { mapToDriverValue: value };
+  }
 
-function executedBefore({ place }: Keys): never {
-  throw new InsertRefusedError(
-    place,
-    'prepared',
-    'cannot get another ID: this prepared insert was executed before, and on MySQL it holds one ID. Build the insert ' +
-      "for each row, or pass the ID: values({ id: sql.placeholder('id') }), execute({ id: ids.nextString() }).",
-  );
+  toJSON(): never {
+    throw new InsertRefusedError(this.keys.place, 'unfilled', UNFILLED);
+  }
+
+  toString(): never {
+    return this.toJSON();
+  }
+}
+// Drizzle climbs to the root of a class to find its name, for every row and several times: the climb ends here.
+Object.setPrototypeOf(ParamAtExecution, null);
+
+const UNFILLED =
+  'got no ID: db.batch() and toSQL() leave out the step that makes it. Use a transaction, or pass the ID: ' +
+  'values({ id: ids.nextString() }).';
+
+const DIALECTS: readonly Dialect[] = [
+  { table: PgTable, customType: pgType, dataType: () => 'bigint', Ids: IdsAtExecution },
+  { table: MySqlTable, customType: mysqlType, dataType: () => 'bigint', Ids: IdsForOneExecution },
+  {
+    table: SQLiteTable,
+    customType: sqliteType,
+    dataType: (as) => (as === 'number' ? 'bigint' : 'text'),
+    Ids: IdsAtExecution,
+  },
+];
+
+/** @throws InvalidIdError for what is no ID: mysql2 writes an object as SQL, and `insert ignore` null as 0 */
+function bindId({ form, place }: Keys, value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') {
+    return form.write(value, place);
+  }
+  throw new InvalidIdError('id', value, 'a text, a bigint or a number', place);
 }
 
 /** @throws UnsafeSnowflakeError for a number that has lost digits, and for what is no ID, such as JSON */
 function readId({ form, place }: Keys, value: unknown): unknown {
-  if (typeof value === 'string' ? /^-?\d/.test(value) : typeof value === 'bigint' || Number.isSafeInteger(value)) {
+  if (typeof value === 'string' ? /^-?\d+$/.test(value) : typeof value === 'bigint' || Number.isSafeInteger(value)) {
     return form.read(value, place);
   }
-  const given = typeof value === 'object' ? JSON.stringify(value) : (value as string | number);
+  const given = typeof value === 'string' || typeof value === 'number' ? value : inspect(value);
   throw new UnsafeSnowflakeError(place, given, 'database', WAY_OUT);
 }
 

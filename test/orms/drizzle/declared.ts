@@ -1,12 +1,20 @@
 /** What a declaration makes of itself, without a database. Stops at what is not so. */
 import assert from 'node:assert/strict';
-import { eq, sql } from 'drizzle-orm';
+import { inspect } from 'node:util';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { getTableConfig as mysqlConfig, mysqlTable } from 'drizzle-orm/mysql-core';
 import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
-import { getTableConfig as pgConfig, index, pgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig as pgConfig, index, pgSchema, pgTable, pgTableCreator, pgView } from 'drizzle-orm/pg-core';
 import { singlestoreTable } from 'drizzle-orm/singlestore-core';
-import { getTableConfig as sqliteConfig, sqliteTable, text as sqliteText } from 'drizzle-orm/sqlite-core';
+import {
+  alias,
+  type AnySQLiteColumn,
+  getTableConfig as sqliteConfig,
+  sqliteTable,
+  sqliteView,
+} from 'drizzle-orm/sqlite-core';
+import { text as sqliteText } from 'drizzle-orm/sqlite-core';
 import { openIdService } from '@raindrop/node';
 import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
 
@@ -55,6 +63,18 @@ const tests: Readonly<Record<string, () => unknown>> = {
       [['id', 'other'], ['id'], ['id']],
     );
   },
+  'schemas, creators and views have their columns': () => {
+    const places = [
+      pgSchema('shop').table('orders', key).id,
+      pgTableCreator((name) => `shop_${name}`)('orders', key).id,
+      pgView('seen', { id: snowflakeReference().notNull() }).existing().id,
+    ];
+    for (const id of places) {
+      assert.equal(id.mapFromDriverValue('30586178364244026'), '30586178364244026');
+      assert.throws(() => id.mapFromDriverValue(30586178364244026), { errorCode: 'UNSAFE_SNOWFLAKE' });
+    }
+    assert.throws(() => places[1]!.mapToDriverValue('12abc'), { message: /^shop_orders\.id: / });
+  },
   'the casing of the database is followed': () => {
     const lines = pgTable('lines', { ...key, orderId: snowflakeReference() });
     const db = drizzleOnPostgres('postgres://127.0.0.1:1', { casing: 'snake_case' });
@@ -80,6 +100,36 @@ const tests: Readonly<Record<string, () => unknown>> = {
     assert.throws(insert({ id: 2 ** 53 }), { errorCode: 'UNSAFE_SNOWFLAKE', message: /^orders\.id: / });
     assert.throws(insert({ id: '12abc' }), { errorCode: 'INVALID_ID', message: /orders\.id/ });
     assert.throws(insert({ id: '1', order: 'customer_0Cc4kqJ3WmY' }), { errorCode: 'INVALID_ID' });
+    // mysql2 would write an object as SQL: `id` = 1.
+    for (const none of [{ id: 1 }, ['1', '2'], true, new Date(0), new String('5')]) {
+      assert.throws(insert({ id: none }), { errorCode: 'INVALID_ID', message: /^orders\.id: / });
+      assert.throws(insert({ id: '1', order: none }), { errorCode: 'INVALID_ID', message: /^orders\.order: / });
+      const where = eq(orders.id, none as never);
+      assert.throws(() => drizzle(':memory:').select().from(orders).where(where).toSQL(), { errorCode: 'INVALID_ID' });
+    }
+    assert.throws(
+      () =>
+        drizzle(':memory:')
+          .delete(orders)
+          .where(inArray(orders.id, [undefined as never]))
+          .toSQL(),
+      {
+        errorCode: 'INVALID_ID',
+      },
+    );
+  },
+  'what is no ID is refused when it is read': () => {
+    const { id } = sqliteTable('orders', key);
+    for (const none of ['12abc', '3.0586178364244026e16', '1,2', '', [5n], { id: 1n }, true, 2 ** 53, NaN]) {
+      assert.throws(() => id.mapFromDriverValue(none), {
+        errorCode: 'UNSAFE_SNOWFLAKE',
+        message: /^orders\.id: /,
+      });
+    }
+    assert.deepEqual(
+      ['-7', 7, 2n ** 63n - 1n].map((each) => id.mapFromDriverValue(each as never)),
+      ['-7', '7', '9223372036854775807'],
+    );
   },
   'the service is looked up when a row is inserted': async () => {
     const orders = sqliteTable('orders', { id: snowflake().primaryKey(), customer: sqliteText() });
@@ -101,6 +151,47 @@ const tests: Readonly<Record<string, () => unknown>> = {
     await ids.close();
     assert.throws(() => prepared.run(), { errorCode: 'NO_OPEN_SERVICE' });
     assert.equal(db.select().from(orders).all().length, 2);
+  },
+  'loggers see the IDs, and what stands for them is never written': async () => {
+    const orders = sqliteTable('orders', {
+      id: snowflake().primaryKey(),
+      replaces: snowflakeReference().references((): AnySQLiteColumn => orders.id),
+    });
+    const logged: unknown[] = [];
+    const db = drizzle(':memory:', { logger: { logQuery: (_, parameters) => void logged.push(...parameters) } });
+    db.run(sql`create table orders (id text primary key not null, replaces text)`);
+    db.run(sql`create view seen as select id from orders`);
+    const silent = { log: () => {}, warn: () => {}, error: () => {} };
+    const ids = await openIdService({ workerIdAssigner: 'static', workerId: 1, restartWaitMs: false, logger: silent });
+    const first = db.insert(orders).values({}).returning();
+    const { params } = first.toSQL();
+    assert.match(inspect(params), /Param/);
+    for (const write of [JSON.stringify, String]) assert.throws(() => write(params), { errorCode: 'INSERT_REFUSED' });
+    const { id } = first.get();
+    assert.deepEqual(logged, [id]);
+    const { id: second } = db.insert(orders).values({ replaces: id }).returning().get();
+
+    const other = alias(orders, 'other');
+    const replaced = db
+      .select({ id: orders.id, other: other.id })
+      .from(orders)
+      .innerJoin(other, eq(other.id, orders.replaces));
+    assert.deepEqual(replaced.all(), [{ id: second, other: id }]);
+    const seen = sqliteView('seen', { id: snowflakeReference().notNull() }).existing();
+    assert.deepEqual(db.select().from(seen).orderBy(seen.id).all(), [{ id }, { id: second }]);
+    assert.equal(await db.$count(orders, eq(orders.id, id)), 1);
+
+    const given = db
+      .insert(orders)
+      .values({ id: sql.placeholder('id') })
+      .prepare();
+    for (const none of [null, undefined, {}]) assert.throws(() => given.run({ id: none }), { errorCode: 'INVALID_ID' });
+    const reference = db
+      .insert(orders)
+      .values({ replaces: sql.placeholder('replaces') })
+      .prepare();
+    reference.run({ replaces: null });
+    await ids.close();
   },
   'control: what Drizzle makes once, a prepared insert repeats': () => {
     let last = 0;

@@ -15,6 +15,7 @@ const REFUSALS = [
   ['selected fields are not the same', 'by Drizzle'],
   ['SQLite3 can only bind', 'by the driver'],
   ['invalid input syntax for type bigint', 'by the database'],
+  ['Duplicate entry', 'duplicate key'],
 ] as const;
 
 /** A database for each form. */

@@ -1,4 +1,4 @@
-import { aliasedTable, asc, eq, gt, inArray, max, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
+import { aliasedTable, asc, between, eq, gt, inArray, lt, max, ne, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
 import pg from 'pg';
 import { exactJson } from '@raindrop/orm/drizzle';
 import { connect, type DatabaseKind, type Db, type Id, type Shop } from './shop.js';
@@ -100,6 +100,63 @@ const selects: readonly ReadPath[] = [
           await select().where(gt(orders.id, first)),
         ].map(idsOf),
         [[second], [first, third], [second, third]],
+      ];
+    },
+  },
+  {
+    row: 'find',
+    name: '`where` among IDs that differ by 1, which a double would not tell apart',
+    run: async ({ db, schema: { orders, lines }, form }) => {
+      await db.delete(lines);
+      await db.delete(orders);
+      const first = form.name === 'number' ? 2n ** 53n - 3n : 2n ** 60n;
+      const ids = [0n, 1n, 2n].map((step) => form.of(String(first + step))) as [never, never, never];
+      for (const id of ids) await db.insert(orders).values({ id, number: String(id) });
+      await db.insert(lines).values({ orderId: ids[1] });
+      const [one, two, three] = ids;
+      const { id } = orders;
+      const found: unknown[][] = [];
+      for (const where of [eq(id, two), inArray(id, [one, three]), gt(id, two), lt(id, two), ne(id, two)])
+        found.push(idsOf(await db.select().from(orders).where(where).orderBy(id)));
+      found.push(
+        idsOf(
+          await db
+            .select()
+            .from(orders)
+            .where(between(id, two, two)),
+        ),
+      );
+      found.push(
+        idsOf(
+          await db
+            .select()
+            .from(orders)
+            .innerJoin(lines, eq(lines.orderId, id))
+            .where(eq(id, two))
+            .then((rows) => rows.map((row) => row.orders)),
+        ),
+      );
+      const inner = db.select({ id }).from(orders).as('inner_orders');
+      found.push(idsOf(await db.select().from(inner).where(eq(inner.id, two))));
+      await db.update(orders).set({ customer: 'Ada' }).where(eq(id, three));
+      await db.delete(orders).where(eq(id, one));
+      const left = await db.select().from(orders).orderBy(id);
+      return [
+        [...found, left.map((row) => [row.id, row.customer])],
+        [
+          [two],
+          [one, three],
+          [three],
+          [one],
+          [one, three],
+          [two],
+          [two],
+          [two],
+          [
+            [two, null],
+            [three, 'Ada'],
+          ],
+        ],
       ];
     },
   },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import Sqlite from 'better-sqlite3';
-import { eq, sql } from 'drizzle-orm';
-import { drizzle as drizzleOnProxy } from 'drizzle-orm/sqlite-proxy';
+import { eq, type SQLWrapper, sql } from 'drizzle-orm';
+import { drizzle as mysqlProxy } from 'drizzle-orm/mysql-proxy';
+import { drizzle as pgProxy } from 'drizzle-orm/pg-proxy';
+import { drizzle as sqliteProxy } from 'drizzle-orm/sqlite-proxy';
 import type { DatabaseKind, Db, Id, Shop } from './shop.js';
 
 /** What a path has written. */
@@ -27,9 +29,9 @@ export interface WritePath {
 interface MysqlInsert extends PromiseLike<unknown> {
   onDuplicateKeyUpdate(config: { set: Partial<Values> }): MysqlInsert;
   ignore(): MysqlInsert;
+  prepare(): { execute(values: object): Promise<{ id: unknown }[]> };
   values(values: Values | Values[]): MysqlInsert;
   $returningId(): MysqlInsert & Promise<{ id: unknown }[]>;
-  prepare(): { execute(values: object): Promise<{ id: unknown }[]> };
 }
 
 interface Values {
@@ -74,6 +76,11 @@ async function transact(shop: Shop, steps: (over: Db) => PromiseLike<unknown>[],
     return undefined;
   };
   await shop.db.transaction(body as never);
+}
+
+async function execute({ db, kind }: Shop, statement: SQLWrapper): Promise<void> {
+  if (kind === 'sqlite') (db as unknown as { run(query: unknown): void }).run(statement);
+  else await db.execute(statement);
 }
 
 async function inOrder(statements: PromiseLike<unknown>[]): Promise<void> {
@@ -134,6 +141,33 @@ const single: readonly WritePath[] = [
   },
   {
     row: 'single',
+    name: 'the same builder again, after it failed',
+    run: async (shop) => {
+      const { orders } = shop.schema;
+      const values = { number: fresh() };
+      await insert(shop, values);
+      const again = insert(shop, values);
+      await assert.rejects(async () => await again);
+      await shop.db.delete(orders).where(eq(orders.number, values.number));
+      await again;
+      return { rows: 1 };
+    },
+  },
+  {
+    row: 'single',
+    name: 'one object in two statements',
+    run: async (shop) => {
+      const values = {
+        get number() {
+          return fresh();
+        },
+      };
+      const ids = await Promise.all([inserted(shop, [values]), inserted(shop, [values, values])]);
+      return { rows: 3, ids: ids.flat() };
+    },
+  },
+  {
+    row: 'single',
     name: '50 at once',
     run: async (shop) => {
       const made = await Promise.all(some(50).map((values) => inserted(shop, [values])));
@@ -188,6 +222,35 @@ const upserts: readonly WritePath[] = [
       await inserted(shop, [values]);
       const again = upsert(shop, values) as unknown as MysqlInsert & { returning(): Promise<{ id: unknown }[]> };
       return { rows: 1, ids: idsOf(await (isMysql(shop) ? again.$returningId() : again.returning())) };
+    },
+  },
+  {
+    row: 'upsert of a changed row, returning',
+    name: 'the same, where the row is changed',
+    wrongBy: 'throws after it has written, drizzle#3912',
+    run: async (shop) => {
+      const values = { number: fresh(), customer: 'Grace' };
+      await inserted(shop, [values]);
+      const again = upsert(shop, values) as unknown as MysqlInsert & { returning(): Promise<{ id: unknown }[]> };
+      const returned = isMysql(shop) ? await again.$returningId().catch(() => []) : await again.returning();
+      return { rows: 1, ids: idsOf(returned) };
+    },
+  },
+  {
+    row: 'ignored row, returning',
+    name: '`onConflictDoNothing()`, `ignore()` of two rows, of which one exists, with `returning()`, `$returningId()`',
+    wrongBy: 'drizzle#3912',
+    run: async (shop) => {
+      const [existing, other] = some(2) as [Values, Values];
+      const ids = await inserted(shop, [existing]);
+      const into = shop.db.insert(shop.schema.orders);
+      const returned = isMysql(shop)
+        ? await (into as unknown as MysqlInsert).ignore().values([existing, other]).$returningId()
+        : await into
+            .values([existing, other] as never)
+            .onConflictDoNothing()
+            .returning();
+      return { rows: 2, ids: [...ids, ...idsOf(returned)] };
     },
   },
   {
@@ -263,6 +326,44 @@ const statements: readonly WritePath[] = [
     run: async (shop) => {
       await prepared(shop, { number: sql.placeholder('number') }).execute({ number: fresh() });
       return { rows: 1 };
+    },
+  },
+  {
+    row: 'prepared, executed once',
+    name: 'three prepared before one is executed, some with their IDs, in another order',
+    run: async (shop) => {
+      const id = shop.form.of(String(shop.ids.nextId()));
+      const statements = [some(2), [...some(1), { id, number: fresh() }], some(1)].map((values) =>
+        isMysql(shop)
+          ? mysqlInsert(shop, values).$returningId().prepare()
+          : insert(shop, values).returning().prepare(`built_${fresh()}`),
+      );
+      mysqlInsert(shop, some(2)).prepare();
+      const ids: unknown[] = [];
+      for (const each of [statements[1]!, statements[2]!, statements[0]!]) ids.push(...idsOf(await each.execute({})));
+      return { rows: 5, ids };
+    },
+  },
+  {
+    row: 'prepared',
+    name: '`prepare()`, executed again after it failed',
+    run: async (shop) => {
+      const existing = fresh();
+      await insert(shop, { number: existing });
+      const statement = prepared(shop, { number: sql.placeholder('number') });
+      await assert.rejects(async () => await statement.execute({ number: existing }));
+      await statement.execute({ number: fresh() });
+      return { rows: 2 };
+    },
+  },
+  {
+    row: 'fixed by getSQL()',
+    name: '`getSQL()`, executed twice',
+    run: async (shop) => {
+      const number = sql`cast((select count(*) from ${shop.schema.orders}) as char(20))`;
+      const fixed = (insert(shop, { number }) as unknown as SQLWrapper).getSQL();
+      for (let time = 0; time < 2; time++) await execute(shop, fixed);
+      return { rows: 2 };
     },
   },
   {
@@ -344,22 +445,17 @@ const statements: readonly WritePath[] = [
   {
     row: 'raw, with the key',
     name: 'raw SQL with an ID from the service',
-    run: async ({ db, schema, ids, kind }) => {
-      const statement = sql`insert into ${schema.orders} (id, number) values (${ids.nextString()}, ${fresh()})`;
-      await (kind === 'sqlite'
-        ? (db as unknown as { run(query: unknown): void }).run(statement)
-        : db.execute(statement));
+    run: async (shop) => {
+      const id = shop.ids.nextString();
+      await execute(shop, sql`insert into ${shop.schema.orders} (id, number) values (${id}, ${fresh()})`);
       return { rows: 1 };
     },
   },
   {
     row: 'raw',
     name: 'raw SQL without',
-    run: async ({ db, schema, kind }) => {
-      const statement = sql`insert into ${schema.orders} (number) values (${fresh()})`;
-      await (kind === 'sqlite'
-        ? (db as unknown as { run(query: unknown): void }).run(statement)
-        : db.execute(statement));
+    run: async (shop) => {
+      await execute(shop, sql`insert into ${shop.schema.orders} (number) values (${fresh()})`);
       return { rows: 1 };
     },
   },
@@ -370,6 +466,19 @@ const statements: readonly WritePath[] = [
       const { sql: statement, params } = insert(shop, { number: fresh() }).toSQL();
       await shop.drive(statement, params);
       return { rows: 1 };
+    },
+  },
+  {
+    row: 'by a proxy driver',
+    name: '`pg-proxy`, `mysql-proxy`, `sqlite-proxy`, over JSON',
+    run: async (shop) => {
+      const send = async (statement: string, parameters: unknown[]): Promise<{ rows: unknown[] }> => {
+        const result = await shop.drive(statement, JSON.parse(JSON.stringify(parameters)) as unknown[]);
+        return { rows: isMysql(shop) ? (result as unknown[]) : [] };
+      };
+      const makeRemote = { postgres: pgProxy, mariadb: mysqlProxy, mysql: mysqlProxy, sqlite: sqliteProxy }[shop.kind];
+      await insert(shop, some(2), (makeRemote as unknown as (send: unknown) => Db)(send));
+      return { rows: 2 };
     },
   },
   {
@@ -384,7 +493,7 @@ const statements: readonly WritePath[] = [
         const received = JSON.parse(JSON.stringify(queries)) as Query[];
         return Promise.resolve(received.map((query) => ({ rows: [file.prepare(query.sql).run(...query.params)] })));
       };
-      const remote = drizzleOnProxy(() => Promise.resolve({ rows: [] }), send as never);
+      const remote = sqliteProxy(() => Promise.resolve({ rows: [] }), send as never);
       try {
         await remote.batch([remote.insert(shop.schema.orders as never).values({ number: fresh() } as never)]);
       } finally {
