@@ -103,7 +103,7 @@ const MADE = Symbol('made');
 type Companion = { [MADE]?: unknown; readonly __originalEntityData?: unknown } | undefined;
 
 function companionOf(entity: object): Companion {
-  return helper(entity) as Companion;
+  return helper(entity);
 }
 
 /** Plain data has no companion, and is looked at once. */
