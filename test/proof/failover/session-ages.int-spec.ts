@@ -62,10 +62,10 @@ describe.each(['mariadb', 'postgres'] as const)('The sessions of a worker table 
   });
 
   it('serve no write once they are too old: a look opens another one for it', async () => {
-    const store = await opened({ maxSessionAgeMs: 200, renewSessionAfterMs: 10_000 });
+    const store = await opened({ maxSessionAgeMs: 2_000, renewSessionAfterMs: 10_000 });
     const { row } = await store.readRow(1);
     // Nothing else makes a session older.
-    await sleep(300);
+    await sleep(2_100);
     // The session that is too old does not write; the write is made over the one that the look opens.
     expect(await store.write(writeTo(row!))).toBe(true);
     expect(proxy.connections).toBe(2);
