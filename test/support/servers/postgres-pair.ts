@@ -58,13 +58,24 @@ export class PostgresPair extends ServerPair {
   }
 
   protected async elect(standby: PrivateServer): Promise<void> {
-    if (this.receiver !== undefined) endReceiver(this.receiver);
+    if (this.receiver !== undefined) await this.loseHeld(standby, this.receiver);
     this.receiver = undefined;
     await withPostgres(standby, (run) => run('SELECT pg_promote(false)'));
     await until(
       'the standby to be promoted',
       async () => !(await ask(standby, 'SELECT pg_is_in_recovery() AS answer')),
     );
+  }
+
+  /** Ends the receiver. The standby would start another before its promotion: it forgets its primary first. */
+  private async loseHeld(standby: PrivateServer, receiver: number): Promise<void> {
+    await withPostgres(standby, async (run) => {
+      await run("ALTER SYSTEM SET primary_conninfo = ''");
+      await run('SELECT pg_reload_conf()');
+    });
+    const isForgotten = `SELECT current_setting('primary_conninfo') = '' AS answer`;
+    await until('the standby to forget its primary', () => ask<boolean>(standby, isForgotten));
+    endReceiver(receiver);
   }
 
   protected async catchUp(): Promise<void> {
