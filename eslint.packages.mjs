@@ -79,7 +79,7 @@ const ROOMS = {
   ],
   typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
   nestjs: ['orm', 'http', 'module', 'testing'],
-  cli: ['io', 'options', 'adopt', 'decoding', 'service', 'doctor', 'project', 'project-init', 'commands'],
+  cli: ['io', 'options', 'adopt', 'decoding', 'sql', 'service', 'doctor', 'project', 'project-init', 'commands'],
 };
 
 const zones = Object.entries(ROOMS).flatMap(([name, rooms]) =>

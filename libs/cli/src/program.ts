@@ -85,6 +85,27 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
 
   withDatabaseFlags(
     withLayoutFlags(
+      add(
+        'sql',
+        'print SQL that reads IDs, or the partitions of a table by the time of its IDs',
+        async (_, flags, output) => (await import('./commands/sql.js')).sql(flags, output),
+      ),
+    ),
+    { table: false },
+  )
+    .option('--db <kind>', 'postgres, mysql, mariadb or sqlite (default: that of --url)')
+    .option('--table <name>', 'print generated columns of this table, or its partitions; several with commas')
+    .option('--column <name>', 'its column with IDs; one name for all tables, or one for each', 'id')
+    .option('--partitions <period>', 'partitions of a month, week or day')
+    .option('--from <date>', '... the first one, such as 2026-01 or 2026-01-05 (UTC)')
+    .option('--to <date>', '... where the last one ends')
+    .option(
+      '--ahead <count>',
+      '... so many more for a table with partitions, from the next one on unless --from is given',
+    );
+
+  withDatabaseFlags(
+    withLayoutFlags(
       add('workers', 'show who holds which worker id', async (_, flags, output) =>
         (await import('./commands/workers.js')).workers(flags, output),
       ),
@@ -170,6 +191,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   plan: [
     'raindrop plan --start 2026-01-01 --timestamp-bits 33 --worker-bits 10 --end-bits 1 --nodes 20',
     'raindrop plan --preset tsid --preset-option nodeBits=8',
+  ],
+  sql: [
+    'raindrop sql --db postgres --layout number',
+    'raindrop sql --db postgres --layout number --table orders --partitions month --from 2026-01 --to 2027-01',
   ],
   workers: ['raindrop workers --url postgres://localhost/shop', 'raindrop workers --watch'],
   init: [

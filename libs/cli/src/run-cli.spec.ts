@@ -7,6 +7,7 @@ import { runCli } from './run-cli.js';
 
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
+const PARTITIONS = [...LAYOUT, '--db', 'postgres', '--table', 'orders', '--partitions'];
 const layout = createLayout(OPTIONS, Date.now());
 /** Where something that must stay secret could come out. */
 const SECRET = 'hunter2-the-password';
@@ -80,6 +81,37 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['decode', 'x', '--format', 'hex'], says: ['--format needs a layout'] },
     { args: ['decode', '018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f'], says: ['no snowflake: UUID of version 7, 2024-'] },
     { args: ['decode', 'not an ID'], says: ['no ID of a known system'] },
+    { args: ['sql', ...LAYOUT], says: ['which database?', 'mariadb'] },
+    { args: ['sql', ...LAYOUT, '--db', 'oracle'], says: ['--db oracle', 'postgres, mysql, mariadb, sqlite'] },
+    { args: ['sql', '--db', 'postgres'], says: ['which layout?'] },
+    { args: ['sql', ...LAYOUT, '--db', 'sqlite'], says: ['no functions in SQL', '--table'] },
+    { args: ['sql', '--db', 'mysql', '--preset', 'twitter', '--start', '0999-12-31'], says: ['years 1000 to 9999'] },
+    { args: ['sql', ...LAYOUT, '--db', 'mysql', '--from', '2026-01'], says: ['--from is for --partitions'] },
+    { args: ['sql', ...PARTITIONS, 'year'], says: ['--partitions year: must be month, week or day'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--from', '2026-01'], says: ['--from and --to'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--from', '2026-02-30', '--to', '2027-01'], says: ['--from 2026-02-30'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--from', '2026-01', '--to', '2026'], says: ['--to 2026: must be'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--from', '2026-02', '--to', '2026-02'], says: ['later than --from'] },
+    {
+      args: ['sql', ...PARTITIONS, 'month', '--from', '2025-12', '--to', '2026-02'],
+      says: ['p2025_12 would hold no ID'],
+    },
+    {
+      args: ['sql', ...PARTITIONS, 'month', '--from', '2298-02', '--to', '2298-05'],
+      says: ['p2298_04 would hold no ID'],
+    },
+    { args: ['sql', ...PARTITIONS, 'day', '--from', '2026-01', '--to', '2056-01'], says: ['8,191 partitions'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--to', '2027-01', '--ahead', '3'], says: ['not both'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--ahead', '0'], says: ['--ahead 0'] },
+    { args: ['sql', ...LAYOUT, '--db', 'mysql', '--partitions', 'month', '--ahead', '1'], says: ['needs --table'] },
+    {
+      args: ['sql', ...LAYOUT, '--db', 'sqlite', '--table', 'orders', '--partitions', 'month', '--ahead', '1'],
+      says: ['SQLite has no partitions'],
+    },
+    {
+      args: ['sql', ...LAYOUT, '--db', 'postgres', '--table', 'o'.repeat(56), '--partitions', 'month', '--ahead', '1'],
+      says: ['more than 63 bytes'],
+    },
     { args: ['workers', '--url', 'sqlite:x', '--watch', 'often'], says: ['--watch'] },
     { args: ['bench', '--seconds', 'soon'], says: ['--seconds'] },
     { args: ['adopt', '--url', 'sqlite:x'], says: ['--table'] },

@@ -8,7 +8,7 @@ export { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from './business-num
 export { driverCodeOf } from './database/database-errors.js';
 export { gaveWay } from './database/left-session.js';
 export { isInMemory, placeOf } from './database/application-database.js';
-export { quoteTable, type RunSql } from './database/dialect.js';
+export { type Dialect, quoteTable, type RunSql } from './database/dialect.js';
 export { OwnDatabase } from './database/own-database.js';
 export { guardSqliteDriver, sqliteDriverWarning, refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
 export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';

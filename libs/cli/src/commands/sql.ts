@@ -1,0 +1,134 @@
+import type { Layout } from '@raindrop/core';
+import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
+import type { SnowflakeModuleOptions, SupportedDatabase } from '@raindrop/node';
+import { databaseAddressesOf, type Dialect, dialectOf } from '@raindrop/node/internal';
+import { type KeyPath, keyPathsOf } from '../adopt/old-key.js';
+import { InputError } from '../input-error.js';
+import type { CliOutput } from '../io/cli-output.js';
+import { type FlagValues, layoutToRead, moduleOptions, namesLayout, refuseUnknown } from '../options/module-options.js';
+import { requireRows, resolveWorkers, withExistingFile, withWorkers } from '../service/open-workers.js';
+import { columnsSql, firstIdSql, functionsSql } from '../sql/layout-sql.js';
+import {
+  addPartitions,
+  isPeriod,
+  nextPeriod,
+  type PartitionRange,
+  partitionsOf,
+  partitionTable,
+} from '../sql/partitions-sql.js';
+
+/** The values of `--db`, and their types in the words of TypeORM. */
+const DATABASES: Readonly<Record<string, SupportedDatabase>> = {
+  postgres: 'postgres',
+  mysql: 'mysql',
+  mariadb: 'mariadb',
+  sqlite: 'better-sqlite3',
+};
+
+/** The flags that are about partitions only. */
+const PARTITION_FLAGS = ['from', 'to', 'ahead'] as const;
+
+/** The statements, and comments below them. */
+interface Printed {
+  readonly statements: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * `raindrop sql`: prints functions that read the IDs of a layout; with `--table` generated columns; with `--partitions`
+ * the partitions of a table by the time of its IDs. It changes nothing.
+ */
+export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
+  // `--table` names a table with IDs, not the worker table.
+  const options = moduleOptions({ ...flags, table: undefined });
+  refuseUnknown(options);
+  const type = databaseOf(flags['db'] as string | undefined, options);
+  const dialect = dialectOf(type);
+  const table = flags['table'] as string | undefined;
+  const keys = table === undefined ? [] : keyPathsOf(table, flags['column'] as string);
+  const range = rangeOf(flags, Date.now());
+  if (range !== undefined && keys.length === 0)
+    throw new InputError('--partitions needs --table, the table to partition');
+  if (range !== undefined && dialect.family === 'sqlite') throw new InputError('SQLite has no partitions');
+  const layout = await layoutOf(options);
+  const printed = range === undefined ? reading(layout, dialect, keys) : partitioning(layout, dialect, keys, range);
+  await output.result({ database: type, layout: layout.fingerprint, ...printed }, () => [
+    `-- Layout ${layout.fingerprint}; times are UTC`,
+    ...printed.statements.map((each) => `${each};`),
+    ...printed.notes.map((each) => `-- ${each}`),
+  ]);
+}
+
+/** Functions, or the columns of tables. */
+function reading(layout: Layout, dialect: Dialect, keys: readonly KeyPath[]): Printed {
+  if (keys.length === 0) return { statements: functionsSql(layout, dialect.family), notes: [] };
+  const statements = keys.flatMap((each) => columnsSql(layout, dialect, each));
+  if (dialect.family !== 'sqlite') return { statements, notes: [] };
+  const about = "the first ID of a time, for :moment = '2026-02-01' or '2026-02-01T12:00:00.250Z':";
+  return { statements, notes: [about, firstIdSql(layout, 'sqlite', ':moment')] };
+}
+
+function partitioning(layout: Layout, dialect: Dialect, keys: readonly KeyPath[], wish: PartitionWish): Printed {
+  const partitions = partitionsOf(layout, wish);
+  const write = wish.isMore ? addPartitions : partitionTable;
+  const statements = keys.flatMap((each) => write(dialect, each, partitions));
+  const isNew = dialect.family === 'postgres' && !wish.isMore;
+  const made = keys.map(({ name, column }) => `${name} must be made with PARTITION BY RANGE (${column})`);
+  return { statements, notes: isNew ? made : [] };
+}
+
+/** The partitions that the flags ask for. */
+interface PartitionWish extends PartitionRange {
+  /** Whether the table has partitions. */
+  readonly isMore: boolean;
+}
+
+/** @throws InputError for flags that name no range */
+function rangeOf(flags: FlagValues, nowMs: number): PartitionWish | undefined {
+  const [period, from, to, ahead] = ['partitions', ...PARTITION_FLAGS].map((name) => flags[name] as string | undefined);
+  if (period === undefined) {
+    const given = PARTITION_FLAGS.find((name) => flags[name] !== undefined);
+    if (given !== undefined) throw new InputError(`--${given} is for --partitions`);
+    return undefined;
+  }
+  if (!isPeriod(period)) throw new InputError(`--partitions ${period}: must be month, week or day`);
+  const fromMs = from === undefined ? undefined : dateOf('--from', from);
+  if (ahead !== undefined) {
+    if (to !== undefined) throw new InputError('give --to or --ahead, not both: each says where the partitions end');
+    const count = Number(ahead);
+    if (!/^\d{1,4}$/.test(ahead) || count < 1) throw new InputError(`--ahead ${ahead}: must be a number from 1`);
+    return { period, fromMs: fromMs ?? nextPeriod(period, nowMs), end: { count }, isMore: true };
+  }
+  if (fromMs === undefined || to === undefined) {
+    throw new InputError('which partitions? Give --from and --to, such as 2026-01, or --ahead with how many to add');
+  }
+  const toMs = dateOf('--to', to);
+  if (toMs <= fromMs) throw new InputError(`--to ${to} must be later than --from ${from}`);
+  return { period, fromMs, end: { toMs }, isMore: false };
+}
+
+/** Reads `2026-01` or `2026-01-05`; Unix ms. */
+function dateOf(flag: string, text: string): number {
+  const day = /^\d{4}-\d\d$/.test(text) ? `${text}-01` : text;
+  const date = new Date(`${day}T00:00:00Z`);
+  // JavaScript may read 30 February as a day in March.
+  if (!Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day) return date.getTime();
+  throw new InputError(`${flag} ${text}: must be a month or a day, such as 2026-01 or 2026-01-05`);
+}
+
+/** The database of `--db`, or of the URL. */
+function databaseOf(given: string | undefined, { dbConfig }: SnowflakeModuleOptions): SupportedDatabase {
+  const type = given === undefined ? databaseAddressesOf(dbConfig)?.[0]?.type : DATABASES[given];
+  if (type !== undefined) return type;
+  const names = Object.keys(DATABASES).join(', ');
+  throw new InputError(given === undefined ? `which database? Give --db: ${names}` : `--db ${given}: must be ${names}`);
+}
+
+/** The layout that is named, else the one that the worker table remembers. */
+async function layoutOf(options: SnowflakeModuleOptions): Promise<Layout> {
+  if (namesLayout(options) || options.dbConfig === undefined) return layoutToRead(options);
+  const workers = resolveWorkers(withExistingFile(options));
+  requireRows('sql without a layout', workers);
+  const table = await withWorkers(workers, (store) => store.readTable());
+  return chooseLayout(table, DEFAULT_LAYOUT, workers.lease).layout;
+}
