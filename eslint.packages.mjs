@@ -52,8 +52,8 @@ const FORBIDDEN = {
   cli: [['^@raindrop/(nestjs|typeorm|orm)|^@nestjs/|^typeorm$', 'libs/cli stands on libs/node']],
 };
 
-/** The rooms of each package from the bottom; each imports only those before it. A room with its own inside comes after them. */
-const ROOMS = {
+/** The folders of each package from the bottom; each imports only those before it, a parent folder its subfolders. */
+const FOLDERS = {
   core: [
     ...['config', 'copies', 'time', 'codec', 'layout', 'generator', 'presets', 'lease', 'recognition'],
     ...['worker-id', 'prefetch', 'segment', 'zero-config', 'ring', 'short-id'],
@@ -82,11 +82,11 @@ const ROOMS = {
   cli: ['io', 'options', 'adopt', 'decoding', 'sql', 'service', 'doctor', 'project', 'project-init', 'commands'],
 };
 
-const zones = Object.entries(ROOMS).flatMap(([name, rooms]) =>
-  rooms.slice(0, -1).map((room, index) => ({
-    target: `./libs/${name}/src/${room}`,
-    from: rooms.slice(index + 1).map((above) => `./libs/${name}/src/${above}`),
-    message: `libs/${name}: ${room} stands below it`,
+const zones = Object.entries(FOLDERS).flatMap(([name, folders]) =>
+  folders.slice(0, -1).map((folder, index) => ({
+    target: `./libs/${name}/src/${folder}`,
+    from: folders.slice(index + 1).map((above) => `./libs/${name}/src/${above}`),
+    message: `libs/${name}: ${folder} must not import from later folders`,
   })),
 );
 

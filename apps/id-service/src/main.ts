@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     await start(config);
   } catch (error) {
     sayFatal(explain(error, config));
-    // Nest does not hand out an application that failed half-way: nobody can close its database pool, which would keep
+    // Nest does not hand out an application that failed half-way: its database pool cannot be closed, which would keep
     // the process alive.
     process.exit(1);
   }

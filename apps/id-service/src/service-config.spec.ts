@@ -92,7 +92,7 @@ describe('readServiceConfig', () => {
     [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT', 'text, json'],
     [{ DOCS_URL: 'javascript:alert(1)' }, 'DOCS_URL', 'https://'],
     [{ LAYOUT: 'numbers' }, 'LAYOUT', 'must be number, a preset (twitter, '],
-    [{ LAYOUT: '{' }, 'LAYOUT', 'an object in JSON'],
+    [{ LAYOUT: '{' }, 'LAYOUT', 'a JSON object'],
     [{ LAYOUT: '{"workIdLength":2}' }, 'LAYOUT', 'workIdLength = 2: is out of range'],
     [{ LAYOUT: '{"workIdLength":2}' }, 'LAYOUT', 'startTimeStamp = undefined: is required'],
     [{ LAYOUT: '{"leaseMs":1}' }, 'LAYOUT', '"leaseMs" is not known'],
@@ -142,7 +142,7 @@ describe('readServiceConfig', () => {
       ['a folder', '', { API_KEYS_FILE: tmpdir() }, 'must name a file that can be read: EISDIR'],
       ['an empty file', '\n', {}, 'this one is empty'],
       ['a wrong value', 'secret', {}, 'must be keys of 16 to 256'],
-      ['both', 'secret-0123456789', { API_KEYS: 'secret-9876543210' }, 'cannot be given together with API_KEYS'],
+      ['both', 'secret-0123456789', { API_KEYS: 'secret-9876543210' }, 'cannot be combined with API_KEYS'],
     ])('refuses %s, with the name of the variable', (_, text, more, message) => {
       const path = text === undefined ? join(folder, 'none') : file(text);
       const failure = caught({ API_KEYS_FILE: path, API_KEYS_FOR: 'all', ...more });

@@ -12,7 +12,7 @@ export interface ServiceConfig {
   readonly host: string;
   readonly port: number;
   readonly database: ServiceDatabase;
-  /** What the IDs look like; undefined: as the worker table remembers. */
+  /** The layout of the IDs; undefined for the one that the worker table remembers. */
   readonly layout: ServiceLayout['options'] | undefined;
   /** The worker ids of this process and its siblings. */
   readonly workers: { readonly min: number; readonly max: number };
@@ -20,7 +20,7 @@ export interface ServiceConfig {
   readonly apiKeys: readonly string[];
   /** Keys that show the workers, and nothing else; without any, `apiKeys` do. */
   readonly workersApiKeys: readonly string[];
-  /** What a key is asked for: the workers and who they are, or every call that changes something as well. */
+  /** The calls that need a key: those that show workers, or also every call that changes something. */
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
   readonly rateLimit: number;
@@ -60,7 +60,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
   const problems: ConfigurationProblem[] = [];
   const { values, sources } = readValues(environment, problems);
   const refuse = (name: string, message: string): void => {
-    const given = SECRETS.includes(name) && values[name] !== undefined ? 'a text' : showValue(values[name]);
+    const given = SECRETS.includes(name) && values[name] !== undefined ? 'a string' : showValue(values[name]);
     problems.push({ option: sources[name] ?? name, given, message });
   };
   const reporter = ({ errors }: { readonly errors: object }): void => {
@@ -74,7 +74,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     integer(0, named?.maxWorkerId ?? USUAL_MAX_WORKER_ID, meaning);
   const env = clean({
     HOST: str({ default: '127.0.0.1' }),
-    PORT: integer(0, 65_535, 'where to listen; 0 takes any free port')({ default: 3_000 }),
+    PORT: integer(0, 65_535, 'where to listen; 0 for any free port')({ default: 3_000 }),
     RAINDROP_MIN_WORKER_ID: workerId('the first worker id of this service')({ default: 1 }),
     RAINDROP_MAX_WORKER_ID: workerId('the last worker id of this service')({ default: undefined }),
     RAINDROP_LEASE_MS: integer(4_000, 86_400_000, 'how long a lease lasts unrenewed, ms')({ default: 60_000 }),
@@ -95,7 +95,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
   const { RAINDROP_MAX_WORKER_ID: max = Math.max(min, Math.min(64, named?.maxWorkerId ?? 64)) } = env;
   if (min > max) refuse('RAINDROP_MIN_WORKER_ID', `must not be greater than RAINDROP_MAX_WORKER_ID, ${max}`);
   if (env.API_KEYS_FOR === 'all' && values['API_KEYS'] === undefined && sources['API_KEYS'] === undefined) {
-    refuse('API_KEYS', 'must name a key at least, because API_KEYS_FOR is all');
+    refuse('API_KEYS', 'must name at least one key, because API_KEYS_FOR is all');
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
@@ -134,12 +134,12 @@ function readValues(environment: NodeJS.ProcessEnv, problems: ConfigurationProbl
     const path = values[source];
     if (path === undefined) continue;
     const refuse = (message: string): void => void problems.push({ option: source, given: showValue(path), message });
-    if (values[name] !== undefined) refuse(`cannot be given together with ${name}`);
+    if (values[name] !== undefined) refuse(`cannot be combined with ${name}`);
     sources[name] = source;
     delete values[name];
     try {
       const text = readFileSync(path, 'utf8').trim();
-      if (text === '') refuse('must name a file with the value: this one is empty');
+      if (text === '') refuse('must name a file with the value, but this one is empty');
       else values[name] = text;
     } catch (error) {
       refuse(`must name a file that can be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
@@ -168,7 +168,7 @@ function oneOf<const Name extends string>(...names: readonly Name[]): ExactValid
 function list(pattern: RegExp, legal: string): ExactValidator<string[]> {
   return makeExactValidator((given) => {
     const texts = given.split(',').map((text) => text.trim());
-    if (!texts.every((text) => pattern.test(text))) throw new Error(`must be ${legal}, commas between them`);
+    if (!texts.every((text) => pattern.test(text))) throw new Error(`must be ${legal}, separated by commas`);
     if (texts.length > LONGEST_LIST) throw new Error(`must be at most ${LONGEST_LIST}, not ${texts.length}`);
     return texts;
   });

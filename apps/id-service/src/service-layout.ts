@@ -19,7 +19,7 @@ export const serviceLayout = {
   endBitsLength: 1,
 } as const satisfies LayoutOptions;
 
-/** What `LAYOUT` names. */
+/** The layout that `LAYOUT` names. */
 export interface ServiceLayout {
   readonly options: LayoutOptions | ReadyLayoutOptions;
   readonly maxWorkerId: number;
@@ -30,8 +30,8 @@ const OPTIONS = ['timeUnit', 'startTimeStamp', 'timeStampLength', 'workIdLength'
 const PRESETS = Object.keys(presets) as (keyof typeof presets)[];
 
 const LEGAL =
-  `must be number, a preset (${PRESETS.join(', ')}), or an object in JSON: of a preset {"preset":"tsid","nodeBits":8}, ` +
-  `of the bits {"startTimeStamp":"2026-01-01","timeStampLength":33,"workIdLength":10}`;
+  `must be number, a preset (${PRESETS.join(', ')}), or a JSON object: for a preset {"preset":"tsid","nodeBits":8}, ` +
+  `for the bits {"startTimeStamp":"2026-01-01","timeStampLength":33,"workIdLength":10}`;
 
 /**
  * Reads LAYOUT.
@@ -57,7 +57,7 @@ function objectIn(given: string): Record<string, unknown> {
   }
 }
 
-/** What the bits mean, and nothing of how a service uses them, which has variables of its own. */
+/** The options of the bits. Their use by a service has its own variables. */
 function bitsIn(given: Readonly<Record<string, unknown>>): object {
   const unknown = Object.keys(given).find((name) => !OPTIONS.includes(name));
   if (unknown !== undefined) throw new Error(`${JSON.stringify(unknown)} is not known; legal: ${OPTIONS.join(', ')}`);

@@ -14,7 +14,7 @@ export class ServiceLogger extends ConsoleLogger {
   }
 }
 
-/** What a started service says about itself. */
+/** The log line of a started service. */
 export function startLine(
   {
     workerId,
@@ -36,12 +36,12 @@ function urlOf({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** What is to be said of a service that everybody on its networks can use; undefined where nobody is let in unasked. */
+/** The warning for a service that every client on its networks can use without a key; otherwise undefined. */
 export function openDoorWarning({ host, apiKeysFor }: Pick<ServiceConfig, 'host' | 'apiKeysFor'>): string | undefined {
   if (apiKeysFor === 'all' || (host !== '0.0.0.0' && !/^[0:]+$/.test(host))) return undefined;
   return (
-    `HOST=${host}: the service listens on every network of this host, and everybody there may issue IDs. ` +
-    'API_KEYS with API_KEYS_FOR=all asks for a key; a NetworkPolicy or a firewall keeps others out.'
+    `HOST=${host}: the service listens on every network of this host, and every client there may issue IDs. ` +
+    'API_KEYS with API_KEYS_FOR=all requires a key; a NetworkPolicy or firewall blocks other clients.'
   );
 }
 

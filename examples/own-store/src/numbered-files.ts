@@ -39,7 +39,7 @@ export class NumberedFiles<Content> {
       if (answer === undefined || (await this.replace(numbers, JSON.stringify(content)))) return answer;
       await pause(Math.random() * 20);
     }
-    throw new Error('there was no time left for it: others were faster again and again');
+    throw new Error('no time was left: other processes were faster each time');
   }
 
   /** Ends the changes under way: none of them is tried again. */

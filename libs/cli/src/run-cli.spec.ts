@@ -213,7 +213,7 @@ describe('raindrop plan without a layout', () => {
     const { code, stdout } = await raindrop(['plan', '--processes', '500', '--rate', '20000', '--numbers']);
     expect(code).toBe(0);
     expect(stdout).toContain('which does not meet all needs');
-    expect(stdout).toMatch(/^ {2}- .*keep them as text\.$/m);
+    expect(stdout).toMatch(/^ {2}- .*keep them as strings\.$/m);
   });
 });
 
@@ -336,7 +336,7 @@ describe('worker ids that no store reserves', () => {
     const file = fileOf({ allowVolatile: true });
     const { code, stdout, stderr } = await raindrop(['next', '--config', file, '--url', 'sqlite::memory:']);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('lives in memory');
+    expect(stderr).toContain('is in memory');
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * What the other Raindrop packages need of the engine. It is not for applications: names come and go without notice.
+ * The parts of the engine for the other Raindrop packages. Not for applications: names change without notice.
  *
  * @module @raindrop/core/internal
  */

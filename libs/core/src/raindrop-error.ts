@@ -52,7 +52,7 @@ export abstract class UnavailableError extends RetryableError {
    * @param what what was to be done there, or what went wrong
    */
   protected constructor(unavailable: string, what: string, cause: unknown) {
-    super(`${unavailable} is out of reach (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    super(`${unavailable} is unavailable (${what}): ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
 }
 

@@ -5,7 +5,7 @@ import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
 import { IsSnowflake, type IsSnowflakeOptions } from './class-validator.js';
 
 const id = 30_077_675_337_940_996n;
-const LEGAL = '1 to 19 characters of 0-9, none of them a leading 0, up to 9223372036854775807 (2^63 - 1)';
+const LEGAL = '1 to 19 characters of 0-9, without a leading 0, up to 9223372036854775807 (2^63 - 1)';
 
 function complaints(decorate: PropertyDecorator, value: unknown, groups?: string[]): Record<string, string> {
   class Query {
@@ -43,15 +43,11 @@ describe('@IsSnowflake()', () => {
     [{ as: 'bigint' }, '12', 'a bigint from 0 to 9223372036854775807'],
     [{ as: 'bigint' }, -1n, 'a bigint from 0 to 9223372036854775807'],
     [{ as: 'bigint' }, 2n ** 63n, 'a bigint from 0 to 9223372036854775807'],
-    [
-      { codec: 'hex' },
-      'FF',
-      '1 to 16 characters of 0-9a-f, none of them a leading 0, up to 7fffffffffffffff (2^63 - 1)',
-    ],
+    [{ codec: 'hex' }, 'FF', '1 to 16 characters of 0-9a-f, without a leading 0, up to 7fffffffffffffff (2^63 - 1)'],
     [
       { prefix: 'order' },
       typedId('user').encode(id),
-      'order_ and then exactly 11 characters of 0-9A-Za-z, padded with leading 0, up to AzL8n0Y58m7 (2^63 - 1)',
+      'order_ followed by exactly 11 characters of 0-9A-Za-z, padded with leading 0, up to AzL8n0Y58m7 (2^63 - 1)',
     ],
   ])('with %p refuses %p and says what is legal', (options, value, legal) => {
     expect(complaints(IsSnowflake(options), value)).toEqual({ isSnowflake: `after must be ${legal}` });
@@ -75,7 +71,7 @@ describe('@IsSnowflake()', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ as: 'bigint', prefix: 'order' }, `prefix = "order": is for texts; leave it out with as: 'bigint'`],
+    [{ as: 'bigint', prefix: 'order' }, `prefix = "order": is for strings; omit it with as: 'bigint'`],
     [{ as: 'number' }, `as = "number": must be one of 'text', 'bigint'`],
     [{ prefix: 'Order' }, 'prefix = "Order": '],
     [{ message: 'x' }, 'message = (string): is not an option'],

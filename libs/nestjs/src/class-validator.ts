@@ -51,7 +51,7 @@ function holdsBigInt(options: IsSnowflakeOptions): boolean {
   const { as, ...texts } = readOptions(reader, isSnowflakeOptions);
   const isBigInt = as === 'bigint';
   for (const [name, given] of Object.entries(texts)) {
-    if (isBigInt && given !== undefined) reader.problem(name, given, `is for texts; leave it out with as: 'bigint'`);
+    if (isBigInt && given !== undefined) reader.problem(name, given, `is for strings; omit it with as: 'bigint'`);
   }
   reader.finish();
   return isBigInt;

@@ -62,7 +62,7 @@ describe('snowflakeScalar', () => {
   it.each<unknown>([1, Number(id), 'abc', '01', '', -1n, 2n ** 63n, {}, null, new Date(0), true])(
     'does not answer %p',
     (given) => {
-      expect(() => SnowflakeScalar.serialize(given)).toThrow('Snowflake cannot be made of');
+      expect(() => SnowflakeScalar.serialize(given)).toThrow('Snowflake cannot be serialized from');
     },
   );
 

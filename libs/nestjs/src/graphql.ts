@@ -31,7 +31,7 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
   };
   return new GraphQLScalarType<bigint | string, string>({
     name,
-    description: description ?? `An ID, as text: ${text.legal}`,
+    description: description ?? `An ID as a string: ${text.legal}`,
     parseValue: (given) => parse(given),
     parseLiteral: (node) => {
       const isText = node.kind === Kind.STRING || (node.kind === Kind.INT && isDecimal);
@@ -42,7 +42,8 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
       // A resolver holds an ID as digits, or as the text of the codec.
       const digits = typeof given === 'string' && as !== 'text' && /^(0|[1-9]\d{0,18})$/.test(given);
       const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : decoded(given, text);
-      if (id === undefined) throw new GraphQLError(`${name} cannot be made of a ${typeof given} that is no ID`);
+      if (id === undefined)
+        throw new GraphQLError(`${name} cannot be serialized from a ${typeof given} that is not an ID`);
       return text.codec.encode(id);
     },
   });

@@ -40,7 +40,7 @@ const OTHER_CODES = '_OTHER';
 /** Upper bounds of the renewal histogram, s: from a local socket to the longest `opTimeoutMs` that makes sense. */
 const RENEWAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What a service says of itself at one collection. */
+/** The status of a service at one collection. */
 interface Reading {
   readonly status: IdServiceStatus;
   readonly issued: IssuedCounts;
@@ -81,7 +81,7 @@ const INSTRUMENTS: readonly ObservedInstrument[] = [
   },
   {
     ...{ kind: 'Counter', name: 'raindrop.clock.flips', unit: '{flip}' },
-    description: 'Codes that went over to their other lane because the clock went back',
+    description: 'Codes that changed to their other lane because the clock moved back',
     read: ofLease(({ counters }) => counters.flips),
   },
   {
@@ -96,7 +96,7 @@ const INSTRUMENTS: readonly ObservedInstrument[] = [
   },
   {
     ...{ kind: 'Gauge', name: 'raindrop.worker.id', unit: '' },
-    description: 'The worker id that is held; -1 while none is',
+    description: 'The worker id held; -1 for none',
     read: ofLease(({ workerId }) => workerId ?? -1),
   },
   {
@@ -106,7 +106,7 @@ const INSTRUMENTS: readonly ObservedInstrument[] = [
   },
   {
     ...{ kind: 'Gauge', name: 'raindrop.lease.remaining', unit: 's' },
-    description: 'How long IDs are issued without another renewal; 0 while none are',
+    description: 'How long IDs can be issued without another renewal; 0 for none',
     read: ofLease(({ leaseLeftMs }) => (Number.isFinite(leaseLeftMs) ? leaseLeftMs / 1_000 : undefined)),
   },
   {
@@ -189,7 +189,7 @@ class IdServiceObservation {
     this.observables = new Map(INSTRUMENTS.map((each) => [createObservable(meter, each), each]));
     this.renewalDuration = meter.createHistogram('raindrop.lease.renewal.duration', {
       unit: 's',
-      description: 'How long a renewal took that succeeded',
+      description: 'Duration of successful renewals',
       advice: { explicitBucketBoundaries: RENEWAL_SECONDS },
     });
     for (const type of COUNTED) ids.events.on(type, this.onCounted);

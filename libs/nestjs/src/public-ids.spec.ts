@@ -158,7 +158,7 @@ describe('A public ID', () => {
     expect(error).toBeInstanceOf(InvalidIdError);
     expect(error).toMatchObject({ errorCode: 'INVALID_ID', codec: 'public-id' });
     expect((error as InvalidIdError).message).toContain(
-      'the id of a key (k1) and then 11 characters, 63 bits in base62',
+      'the id of a key (k1) followed by 11 characters, 63 bits in base62',
     );
     expect((error as InvalidIdError).message.length).toBeLessThan(300);
   });
@@ -225,9 +225,9 @@ describe('The options of publicIds', () => {
     ['white space', ` ${key.slice(1)}`, /^keys\.k1: must be/],
     ['a line break', `${K1}\n`, /^keys\.k1: must be/],
     ['a list', [...Buffer.from(K1, 'hex')], /^keys\.k1: must be/],
-    ['zeros', '0'.repeat(32), /^keys\.k1: is one byte over and over/],
-    ['zero bytes', new Uint8Array(32), /^keys\.k1: is one byte over and over/],
-    ['a placeholder', 'ab'.repeat(16), /^keys\.k1: is one byte over and over/],
+    ['zeros', '0'.repeat(32), /^keys\.k1: is one repeated byte/],
+    ['zero bytes', new Uint8Array(32), /^keys\.k1: is one repeated byte/],
+    ['a placeholder', 'ab'.repeat(16), /^keys\.k1: is one repeated byte/],
   ])('refuse %s as a key', (_, each, expected) => {
     expect(problemsOf({ keys: { k1: each }, current: 'k1' })).toEqual([expect.stringMatching(expected)]);
   });
@@ -332,7 +332,7 @@ describe('With a public ID', () => {
     const error = thrown(() => new ParseIdPipe({ codec: rotated }).transform(id.toString(), at));
     expect(error).toBeInstanceOf(BadRequestException);
     expect((error as Error).message).toBe(
-      'id must be the id of a key (k1, k2) and then 11 characters, 63 bits in base62-padded',
+      'id must be the id of a key (k1, k2) followed by 11 characters, 63 bits in base62-padded',
     );
   });
 

@@ -72,7 +72,7 @@ class LastCopies {
 
 function requireCodec(codec: IdCodec | undefined, place: string): void {
   if (typeof codec?.encode === 'function') return;
-  const message = 'needs the codec that publicIds() makes; undefined often comes of files that import one another';
+  const message = 'requires the codec from publicIds(); undefined often comes from an import cycle';
   throw new ConfigurationError([{ option: `@PublicId() ${place}`, given: `(${typeof codec})`, message }]);
 }
 
@@ -82,7 +82,7 @@ function requireId(value: unknown, place: string): bigint {
     return toId(value as IdLike);
   } catch (error) {
     if (!(error instanceof InvalidIdError)) throw error;
-    const message = 'to be shown as a public ID it must hold an ID as decimal text, a bigint or a safe number';
+    const message = 'must hold an ID as a decimal string, bigint or safe number, to be shown as a public ID';
     throw new ConfigurationError([{ option: `@PublicId() ${place}`, given: `(${typeof value})`, message }]);
   }
 }

@@ -13,12 +13,16 @@ function problemsOf(options: object): ConfigurationError['problems'] {
 }
 
 it.each([
-  [{ name: 'orders' }, 'name', 'beside useFactory'],
-  [{ isGlobal: false }, 'isGlobal', 'beside useFactory'],
+  [{ name: 'orders' }, 'name', 'next to useFactory'],
+  [{ isGlobal: false }, 'isGlobal', 'next to useFactory'],
   [{ dataSource: 'orders' }, 'dataSource', 'forRootAsync({ dataSource: ..., useFactory })'],
   [{ checkShutdownHooks: 'no' }, 'checkShutdownHooks', 'true or false'],
   [{ lint: 'loud' }, 'lint', "'error', 'warn', 'off'"],
-  [{ idSource: { open: () => undefined }, checkShutdownHooks: false }, 'checkShutdownHooks', 'with idSource none has'],
+  [
+    { idSource: { open: () => undefined }, checkShutdownHooks: false },
+    'checkShutdownHooks',
+    'with idSource there is nothing to release',
+  ],
 ])('The module refuses %j alone, by name, and says what is legal', (options, option, says) => {
   const problems = problemsOf(options);
   expect(problems.map((each) => each.option)).toEqual([option]);

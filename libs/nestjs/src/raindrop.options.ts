@@ -65,10 +65,14 @@ export function resolveRaindropOptions(options: RaindropModuleOptions, nowMs: nu
 export function readApplicationOptions(reader: OptionReader): ReadOptions<typeof applicationOptions> {
   for (const option of ['name', 'isGlobal', 'dataSource']) {
     const place = `forRootAsync({ ${option}: ..., useFactory })`;
-    refuse(reader, option, `belongs beside useFactory, not into what it returns: ${place}`);
+    refuse(reader, option, `belongs next to useFactory, not in its result: ${place}`);
   }
   if (reader.value('idSource') !== undefined) {
-    refuse(reader, 'checkShutdownHooks', 'is for services that have something to give back; with idSource none has');
+    refuse(
+      reader,
+      'checkShutdownHooks',
+      'is for services that release something at shutdown; with idSource there is nothing to release',
+    );
   }
   return readOptions(reader, applicationOptions);
 }

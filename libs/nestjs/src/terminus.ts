@@ -17,7 +17,7 @@ const DEGRADED_BELOW_DAYS = 365;
 /** A used-up tick that ends within this time is not reported, ms. */
 const BRIEF_MS = 1_000;
 
-/** What health says about a service; null where a value is unknown. */
+/** The health details of a service; null where a value is unknown. */
 export type RaindropHealthDetails = {
   readonly service: string;
   readonly state: string;
@@ -36,7 +36,7 @@ export type RaindropHealthDetails = {
   readonly lastError: string | null;
 };
 
-/** What health says about a service of numbers from segments. */
+/** The health details of a service of numbers from segments. */
 type SegmentHealthDetails = {
   readonly service: string;
   readonly state: string;

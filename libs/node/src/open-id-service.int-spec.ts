@@ -59,9 +59,7 @@ describe('openIdService()', () => {
     const first = await open('found');
     expect(openedService('found')).toBe(first);
     const second = await open('found');
-    expect(() => openedService('found')).toThrow(
-      "2 services named 'found' are open in this process. Say which one is meant",
-    );
+    expect(() => openedService('found')).toThrow("2 services named 'found' are open in this process. Select one");
     await first.close();
     expect(openedService('found')).toBe(second);
     await second.close();
@@ -93,7 +91,7 @@ describe('openIdService()', () => {
     const { logger, ...silent } = OPTIONS;
     expect(logger).toBeDefined();
     const ids = await openIdService({ ...silent, workerIdAssigner: 'static', workerId: 3, restartWaitMs: false });
-    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^\[Raindrop\] worker 3 was given by hand/));
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^\[Raindrop\] worker 3 was set by hand/));
     await ids.close();
     warn.mockRestore();
   });

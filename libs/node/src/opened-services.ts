@@ -1,6 +1,6 @@
 import { PermanentError, processWide } from '@raindrop/core/internal';
 
-/** What the list needs of an `IdService`. */
+/** The part of an `IdService` that the list uses. */
 interface Named {
   readonly name: string;
 }
@@ -45,9 +45,10 @@ export class NoOpenServiceError extends PermanentError {
     super(
       `${count === 0 ? 'No service' : `${count} services`} named '${service}' ${count < 2 ? 'is' : 'are'} open in this process. ` +
         (count === 0
-          ? `Await openIdService() before the first insert, in Nest import RaindropModule and inject IdService into what ` +
-            `inserts while the application starts, and close it after the last one; open now: ${open.length === 0 ? 'none' : open.map((each) => `'${each}'`).join(', ')}.`
-          : `Say which one is meant, as 'ids' or by a 'service' of another name.`),
+          ? `Await openIdService() before the first insert, and close it after the last. In Nest, import ` +
+            `RaindropModule, and inject IdService into providers that insert at startup. Open now: ` +
+            `${open.length === 0 ? 'none' : open.map((each) => `'${each}'`).join(', ')}.`
+          : `Select one: pass it as 'ids', or give each its own 'service' name.`),
     );
   }
 }

@@ -99,7 +99,7 @@ overPortsOfTier(() => {
 
     it('is refused by its other options where they do not go with what the table remembers', async () => {
       await serve({ ...BITS, timeUnit: 'minute', timeStampLength: 27 });
-      await expect(serve({ onExhausted: 'borrow' })).rejects.toThrow('onExhausted = "borrow": needs a unit of');
+      await expect(serve({ onExhausted: 'borrow' })).rejects.toThrow('onExhausted = "borrow": requires a unit of');
     });
   });
 });

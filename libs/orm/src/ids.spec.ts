@@ -84,8 +84,8 @@ it.each<[object, string]>([
   [{ as: 'text' }, `orders.id: as = "text": must be one of 'string', 'bigint', 'number'`],
   [{ code: '' }, 'orders.id: code = "": must be a string of 1 to 128 characters'],
   [{ service: '' }, 'orders.id: service = "": must be the name of a service'],
-  [{ as: 'bigint', prefix: 'order' }, 'is for strings, but the property is a bigint'],
-  [{ prefix: 'Order' }, 'must be 1 to 31 of a-z, 0-9 and _'],
+  [{ as: 'bigint', prefix: 'order' }, 'requires a string property, not a bigint'],
+  [{ prefix: 'Order' }, 'must be 1 to 31 characters a-z, 0-9 or _'],
   [{ codes: 'order' }, 'did you mean code?'],
 ])('refuses %p', (options, problem) => {
   expect(caught(ConfigurationError, () => new Keys('orders.id', options as KeyOptions)).message).toContain(problem);

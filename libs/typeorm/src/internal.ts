@@ -1,5 +1,5 @@
 /**
- * What the other Raindrop packages need of this one. It is not for applications: names come and go without notice.
+ * The parts of this package for the other Raindrop packages. Not for applications: names change without notice.
  *
  * @module @raindrop/typeorm/internal
  */

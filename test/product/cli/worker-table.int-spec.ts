@@ -142,7 +142,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       expect([code, stdout]).toEqual([1, '']);
       const last = stderr.trim().split('\n').at(-1)!;
       expect(JSON.parse(last)).toMatchObject({
-        error: { message: expect.stringContaining('is no worker table') as string },
+        error: { message: expect.stringContaining('is not a worker table') as string },
       });
     }
   });

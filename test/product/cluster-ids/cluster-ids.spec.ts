@@ -225,7 +225,7 @@ describe('A worker of a cluster', () => {
     await alone;
     const channel = { on: () => undefined, off: () => undefined };
     await expect(clusterPrimaryOver(channel).open({ layout: LAYOUT })).rejects.toThrow(
-      /idSource = clusterPrimary\(\): needs a process that was forked.* Leave idSource out in the primary/,
+      /idSource = clusterPrimary\(\): requires a process forked.* Omit idSource in the primary/,
     );
   });
 
@@ -385,7 +385,7 @@ describe('A broker', () => {
 
   it('is the only one of its service: a second would answer every request as well', async () => {
     expect(() => new ClusterIdBroker(bench.ids)).toThrow(
-      /service = "default": has a ClusterIdBroker already: call serve\(child\) of that one/,
+      /service = "default": already has a ClusterIdBroker: call its serve\(child\)/,
     );
     const others = { ...bench.ids, name: 'orders' };
     const before = cluster.listenerCount('message');
@@ -407,7 +407,7 @@ describe('A broker', () => {
     expect(cluster.listenerCount('message')).toBe(before);
     expect(pair.child.listenerCount('message')).toBe(0);
     bench.broker.close();
-    expect(() => new ClusterIdBroker(next)).toThrow('has a ClusterIdBroker already');
+    expect(() => new ClusterIdBroker(next)).toThrow('already has a ClusterIdBroker');
     successor.close();
   });
 

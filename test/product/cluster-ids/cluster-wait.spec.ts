@@ -60,7 +60,7 @@ describe('A primary whose codes run out of sequences', () => {
     const { calls } = await open({ minStep: 16, opTimeoutMs: 300, retryBaseMs: 10 });
     generator.nextIds(256, 'x');
     await time.advance(100);
-    const refused = expect(calls.nextIdsAsync(50, 'x', { timeoutMs: 500 })).rejects.toThrow('Every sequence of tick');
+    const refused = expect(calls.nextIdsAsync(50, 'x', { timeoutMs: 500 })).rejects.toThrow('All sequences of tick');
     await time.advance(600);
     await refused;
     calls.close();

@@ -92,8 +92,8 @@ describe('An assigner', () => {
   });
 
   it.each([
-    ['throws', BrokenAssigner, 'could not be made: no zoo'],
-    ['needs what is not there', RegistryAssigner, /could not be made: .*Registry/s],
+    ['throws', BrokenAssigner, 'could not be created: no zoo'],
+    ['needs what is not there', RegistryAssigner, /could not be created: .*Registry/s],
   ])('that %s when it is made says which option it is', async (_, workerIdAssigner, says) => {
     await expect(idsOf({ workerIdAssigner, ...AT_ONCE })).rejects.toThrow(says);
   });
@@ -111,11 +111,11 @@ describe('An assigner', () => {
 
   it.each([
     [{ name: 'x', acquire: () => Promise.resolve({ workerId: 4 }) }, 'a guarantee'],
-    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 99 }) }, 'answered worker id 99'],
+    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve({ workerId: 99 }) }, 'returned worker id 99'],
     [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.reject(new Error('no zoo')) }, 'no zoo'],
-    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve(undefined) }, "none was found by 'x'"],
+    [{ name: 'x', guarantee: 'exclusive', acquire: () => Promise.resolve(undefined) }, "No worker id was found by 'x'"],
     ['static', '--raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId'],
-    ['statefulSet', "none was found by 'statefulSet'"],
+    ['statefulSet', "No worker id was found by 'statefulSet'"],
   ])('that cannot serve keeps the application from starting: %#', async (use, says) => {
     const failing = idsOf({ workerIdAssigner: use as never, ...AT_ONCE });
     await expect(failing).rejects.toThrow(says);
@@ -167,7 +167,7 @@ describe('The first of several assigners', () => {
   it('that fails is the end: nobody else fills in', async () => {
     process.env['POD_NAME'] = 'orders-8';
     const failing = idsOf({ workerIdAssigner: order, ...AT_ONCE }, [typeorm(database.options)]);
-    await expect(failing).rejects.toThrow("pod 'orders-8' has ordinal 8, and 8..15 is room for 8 pods");
+    await expect(failing).rejects.toThrow("pod 'orders-8' has ordinal 8, but 8..15 allows only 8 pods");
   });
 });
 
@@ -223,7 +223,7 @@ describe('A state file', () => {
       acquire: () => Promise.resolve({ workerId: 4, leaseMs: 3_000 }),
     } as const;
     await expect(idsOf({ ...options(), workerId: undefined, workerIdAssigner: lent })).rejects.toThrow(
-      /stateFile .*'lent' lends them for 3000 ms/,
+      /stateFile .*'lent' leases them for 3000 ms/,
     );
   });
 });

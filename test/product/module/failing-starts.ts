@@ -64,14 +64,14 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
   };
   return [
     made('throws', thrown(new Error('no such setting')), ['threw: no such setting'], 'OPTIONS_FACTORY'),
-    made('throws a text', thrown('no such setting'), ['threw', 'no Error'], 'OPTIONS_FACTORY'),
+    made('throws a text', thrown('no such setting'), ['threw', 'not an Error'], 'OPTIONS_FACTORY'),
     made('rejects', () => Promise.reject(new Error('no setting')), ['threw: no setting'], 'OPTIONS_FACTORY'),
     made('returns undefined', () => undefined, ['undefined', 'must return the options']),
     made('returns a promise of null', () => Promise.resolve(null), ['null', 'must return the options']),
     made('returns a text', () => URL_WITH_SECRET, ['a string', 'must return the options']),
     made('returns an array', () => [URL_WITH_SECRET], ['an array', 'must return the options']),
-    made('returns what belongs beside it', () => ({ ...OPTIONS, name: 'a', isGlobal: true, dataSource: 'b' }), [
-      ...['name = "a": belongs beside', 'isGlobal = true: belongs beside', 'dataSource = "b": belongs beside'],
+    made('returns what belongs next to it', () => ({ ...OPTIONS, name: 'a', isGlobal: true, dataSource: 'b' }), [
+      ...['name = "a": belongs next to', 'isGlobal = true: belongs next to', 'dataSource = "b": belongs next to'],
     ]),
     {
       title: 'a class without createRaindropOptions()',
@@ -99,7 +99,7 @@ export function wrongOptions(database: () => DataSourceOptions): FailingStart[] 
     wrong(
       'a URL that the driver cannot read',
       { dbConfig: { type: 'postgres', url: `postgres://root:${SECRET}@host:port/db` } },
-      ['dbConfig', 'look at its host and port'],
+      ['dbConfig', 'check its host and port'],
     ),
     wrong(
       'a URL whose password is not percent-encoded',
@@ -169,7 +169,7 @@ export function serverTrouble(database: () => { admin: ServerOptions; limited: S
     refused(
       'a database that does not exist',
       () => ({ ...database().admin, database: 'raindrop_nowhere' }),
-      ...['raindrop_nowhere', 'Create what is missing'],
+      ...['raindrop_nowhere', 'Create the missing object'],
     ),
     dbConfig('an account that may create no tables', () => database().limited, {
       errorCode: 'TABLE_MISSING',
@@ -178,7 +178,7 @@ export function serverTrouble(database: () => { admin: ServerOptions; limited: S
     }),
     dbConfig('a server that is down', () => ({ ...database().limited, port: 1 }), {
       errorCode: 'STORE_UNAVAILABLE',
-      says: ['out of reach', 'ECONNREFUSED'],
+      says: ['is unavailable', 'ECONNREFUSED'],
       retryable: true,
     }),
     {

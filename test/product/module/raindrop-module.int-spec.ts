@@ -22,7 +22,9 @@ describe('RaindropModule without forRoot()', () => {
   it('is refused where nothing else is imported', async () => {
     await expect(startApp([RaindropModule])).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
-      message: expect.stringMatching(/imports = RaindropModule: without forRoot\(\) is no service: import/) as string,
+      message: expect.stringMatching(
+        /imports = RaindropModule: without forRoot\(\) provides no service: import/,
+      ) as string,
     });
   });
 
@@ -305,7 +307,7 @@ describe('The ways to configure RaindropModule', () => {
       logger: { ...OPTIONS.logger!, warn },
     };
     const app = await startApp([RaindropModule.forRoot(options)]);
-    expect(warn).toHaveBeenCalledWith(expect.stringContaining('given by hand'), 'Raindrop');
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('set by hand'), 'Raindrop');
     const ids = app.get(IdService);
     expect(ids.parse(ids.nextId()).workerId).toBe(9);
     await app.close();

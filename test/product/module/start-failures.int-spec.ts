@@ -46,7 +46,7 @@ describe('An application that does not start', () => {
     ['forRoot', undefined, 'forRoot = undefined'],
     ['forRoot', `mysql://root:${SECRET}@host`, 'forRoot = a string'],
     ['forRootAsync', undefined, 'forRootAsync = undefined'],
-    ['forRootAsync', {}, 'useFactory = undefined: is needed'],
+    ['forRootAsync', {}, 'useFactory = undefined: is required'],
   ] as const)('says where it is imported: %s(%j)', (method, given, says) => {
     const failing = (): unknown => RaindropModule[method](given as never);
     expect(failing).toThrow(ConfigurationError);
@@ -152,7 +152,7 @@ describe.each(['mariadb', 'postgres'] as const)('An application that does not st
     });
     const { error } = await failureOf([app, RaindropModule.forRoot(OPTIONS)]);
     expect(error).toMatchObject({ errorCode: 'STORE_UNAVAILABLE', retryable: true });
-    expect(error.message).toContain('out of reach');
+    expect(error.message).toContain('is unavailable');
     await opened[0]!.destroy();
   });
 
@@ -165,7 +165,7 @@ describe.each(['mariadb', 'postgres'] as const)('An application that does not st
     ]);
     expect(error).toMatchObject({ errorCode: 'DATABASE_REFUSED', refusal: 'rights', retryable: false });
     expect(error.message).toContain(
-      "SELECT, INSERT and UPDATE on the table, or name another account in the DataSource's options",
+      "SELECT, INSERT and UPDATE on the table, or use another account in the DataSource's options",
     );
   });
 });

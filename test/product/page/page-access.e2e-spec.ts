@@ -312,7 +312,7 @@ describe('The page is for everybody', () => {
   it('its API reference loads nothing from elsewhere and breaks no policy', async () => {
     const { page, complaints, origins, close } = await openPage(browser, service.url);
     await page.getByRole('link', { name: 'API reference' }).click();
-    await page.getByText('Take an ID apart').waitFor();
+    await page.getByText('Decode an ID').waitFor();
     await page.locator('.opblock-summary').first().click();
     await page.getByText('Responses', { exact: true }).first().waitFor();
     expect(complaints).toEqual([]);

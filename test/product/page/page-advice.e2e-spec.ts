@@ -45,7 +45,7 @@ describe('The page helps', () => {
     await page.getByLabel('Years').fill('900');
     await page.getByLabel('exact as JavaScript numbers').check();
     await page.getByRole('button', { name: 'Advise me' }).click();
-    await shows(page, '#advice', 'keep them as text');
+    await shows(page, '#advice', 'keep them as strings');
     expect(await page.locator('#advise-problem').textContent()).toBe('');
   });
 

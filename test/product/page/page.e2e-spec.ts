@@ -173,8 +173,8 @@ describe('The page', () => {
     it('and shows the warnings of the service', async () => {
       await page.getByLabel('Processes expected').fill('600');
       await page.getByRole('slider', { name: 'End bits' }).fill('0');
-      await shows(page, '#plan-warnings', 'take at least twice as many as nodes');
-      await shows(page, '#plan-warnings', 'endBitsLength 1 is advised');
+      await shows(page, '#plan-warnings', 'use at least two per node');
+      await shows(page, '#plan-warnings', 'use endBitsLength 1');
     });
 
     it('unless no bit is left for the sequence', async () => {
@@ -196,7 +196,7 @@ describe('The page', () => {
 
     it('and says what is wrong with a day or a number', async () => {
       await page.getByLabel('Counted from').fill('2999-01-01');
-      await shows(page, '#plan-problem', 'Counted from: lies in the future');
+      await shows(page, '#plan-problem', 'Counted from: is in the future');
       await page.getByLabel('Counted from').fill('');
       await shows(page, '#plan-problem', 'Counted from: is not a date');
       await page.getByLabel('Counted from').fill('2026-01-01');
@@ -214,7 +214,7 @@ describe('The page', () => {
       await page.getByLabel('One tick is a').selectOption('millisecond');
       await shows(page, '#plan-time-out', '43 bits');
       await shows(page, '#plan-check', '✓ Planned by the service.');
-      await shows(page, '#plan-warnings', 'Milliseconds feel every clock correction');
+      await shows(page, '#plan-warnings', 'Milliseconds are sensitive to clock corrections');
       await page.getByLabel('One tick is a').selectOption('day');
       await shows(page, '#plan-time-out', '17 bits');
       await shows(page, '#plan-check', '✓ Planned by the service.');

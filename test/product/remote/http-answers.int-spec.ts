@@ -157,7 +157,7 @@ describe('Of an answer nothing is used that', () => {
       (request, response) =>
         response.writeHead(401).end(JSON.stringify({ detail: `no key is ${request.headers.authorization}` })),
       { errorCode: 'REMOTE_IDS_REFUSED', status: 401, retryable: false },
-      'no key is Bearer (hidden). Give the source an apiKey',
+      'no key is Bearer (hidden). Set an apiKey',
     ],
     [
       'comes from somebody else',
@@ -296,7 +296,7 @@ describe('Options are refused before anything is asked:', () => {
     [{ url: 'http://ids', apiKey: '' }, 'visible ASCII'],
     [{ url: 'http://ids', minStep: 0 }, 'minStep'],
     [{ url: 'http://ids', codes: 'a' }, 'codes'],
-    [{ url: 'http://ids', codes: ['a', ''] }, 'codes = an array: must be a list of texts of 1 to 128 characters'],
+    [{ url: 'http://ids', codes: ['a', ''] }, 'codes = an array: must be a list of strings of 1 to 128 characters'],
     [{ url: 'http://ids', maxStep: 5 }, 'maxStep = 5'],
     [{ url: 'http://ids', port: 3 }, 'port'],
     [{ url: 'http://ids', maxBatch: 3 }, 'maxBatch = 3: is an option of the module, or of openIdService()'],
@@ -318,13 +318,13 @@ describe('Options are refused before anything is asked:', () => {
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       message: expect.stringMatching(
-        /^(?!.*nobody).*must be what clusterPrimary\(\) or remoteIds\(\) returns/s,
+        /^(?!.*nobody).*must be the result of clusterPrimary\(\) or remoteIds\(\)/s,
       ) as unknown,
     });
   });
 
   it.each<[object, string]>([
-    [{ layout: {} }, 'a Layout as createLayout() returns it'],
+    [{ layout: {} }, 'a Layout from createLayout()'],
     [{ name: '' }, 'name'],
     [{ maxBath: 3 }, 'did you mean maxBatch'],
   ])('%j', async (options, message) => {

@@ -122,15 +122,15 @@ describe('A source of remote IDs', () => {
   it.each<[string, Partial<Pick<Service, 'layout' | 'answer'>>, string]>([
     ['no layout', { layout: null }, 'does not name its layout'],
     ['a number for a layout', { layout: 7 }, 'does not name its layout'],
-    ['a layout that is none', { layout: '1000@5:t33' }, 'names a layout that is none'],
+    ['a layout that is none', { layout: '1000@5:t33' }, 'names an invalid layout'],
     ['no list', { answer: () => ({}) }, 'has no list of IDs'],
     ['nothing', { answer: () => undefined }, 'has no list of IDs'],
-    ['an empty list', { answer: () => [] }, 'has 0 IDs in place of 1 to 64'],
-    ['more than was asked for', { answer: (ids) => [...ids, '5'] }, 'has 65 IDs in place of 1 to 64'],
-    ['numbers', { answer: () => [5] }, 'holds something that is no ID in decimal, 5'],
-    ['a sign', { answer: () => ['-5'] }, 'holds something that is no ID in decimal, "-5"'],
-    ['a million digits', { answer: () => ['1'.repeat(1_000_000)] }, 'holds something that is no ID in decimal'],
-    ['another base', { answer: () => ['0x5'] }, 'holds something that is no ID in decimal'],
+    ['an empty list', { answer: () => [] }, 'has 0 IDs instead of 1 to 64'],
+    ['more than was asked for', { answer: (ids) => [...ids, '5'] }, 'has 65 IDs instead of 1 to 64'],
+    ['numbers', { answer: () => [5] }, 'contains 5, not a decimal ID'],
+    ['a sign', { answer: () => ['-5'] }, 'contains "-5", not a decimal ID'],
+    ['a million digits', { answer: () => ['1'.repeat(1_000_000)] }, 'not a decimal ID'],
+    ['another base', { answer: () => ['0x5'] }, 'not a decimal ID'],
   ])('uses nothing of an answer with %s, and asks again', async (_, fault, message) => {
     const { ids, service, time } = new Bench();
     Object.assign(service, fault);
@@ -176,7 +176,7 @@ describe('A source of remote IDs', () => {
     taken.push(...ids.nextIds(64));
     await time.advance(1_000);
     expect(ids.status()[0]!.lastError).toMatchObject({ errorCode: 'INVALID_ID_BATCH', retryable: true });
-    expect(() => ids.nextId()).toThrow('with an ID that an answer before it had');
+    expect(() => ids.nextId()).toThrow('with an ID of an earlier answer');
     service.answer = undefined;
     await time.advance(10_000);
     taken.push(...ids.nextIds(64));
@@ -218,7 +218,7 @@ describe('A source of remote IDs', () => {
     service.layout = `${'x'.repeat(100_000)}\n`;
     ids.nextIds(64);
     await time.advance(10);
-    expect(ids.status()[0]!.lastError!.message).toMatch(/^An answer of .{20,200}$/);
+    expect(ids.status()[0]!.lastError!.message).toMatch(/^An answer from .{20,200}$/);
     ids.close();
   });
 

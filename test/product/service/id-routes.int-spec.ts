@@ -65,15 +65,15 @@ describe('POST /v1/ids', () => {
     ['count=10001', 'count must be an integer from 1 to 10000'],
     ['count=', 'count must be an integer from 1 to 10000'],
     ['count=1&count=2', '"count" is given more than once'],
-    ['code=', 'code must be a text of 1 to 128 characters'],
-    [`code=${'x'.repeat(129)}`, 'code must be a text of 1 to 128 characters'],
+    ['code=', 'code must be a string of 1 to 128 characters'],
+    [`code=${'x'.repeat(129)}`, 'code must be a string of 1 to 128 characters'],
     ['code=a&code=b', '"code" is given more than once'],
     ['format=', 'format must be one of decimal,'],
     ['format=toString', 'format must be one of decimal,'],
-    ['colour=red', '"colour" is not known here; legal: count, code, format'],
-    ['toString=1', '"toString" is not known here; legal: count, code, format'],
-    ['__proto__=1', '"__proto__" is not known here; legal: count, code, format'],
-    ['colour=red&count=0', '"colour" is not known here; legal: count, code, format; count must be an integer from 1'],
+    ['colour=red', '"colour" is unknown; legal: count, code, format'],
+    ['toString=1', '"toString" is unknown; legal: count, code, format'],
+    ['__proto__=1', '"__proto__" is unknown; legal: count, code, format'],
+    ['colour=red&count=0', '"colour" is unknown; legal: count, code, format; count must be an integer from 1'],
   ])('?%s is refused', async (query, detail) => {
     const { status, text } = await ask(query);
     expect(status).toBe(400);

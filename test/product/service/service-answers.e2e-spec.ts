@@ -176,7 +176,7 @@ describe('The service', () => {
     expect(answer.status).toBe(200);
     const proxied = await fetch(`${service.url}/v1/workers`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
     expect(proxied.status).toBe(404);
-    expect(await proxied.json()).toEqual(problemLike(404, 'WORKERS_NOT_SHOWN', 'without API_KEYS'));
+    expect(await proxied.json()).toEqual(problemLike(404, 'WORKERS_NOT_SHOWN', 'no API_KEYS'));
     const status = await fetch(`${service.url}/v1/status`, { headers: { forwarded: 'for=192.0.2.1' } });
     expect(await status.json()).toMatchObject({ showsWorkers: false });
   });

@@ -88,13 +88,13 @@ describe('The service', () => {
       ['?count=many', count],
       ['?count=1&count=2', '"count" is given more than once'],
       ['?count=99999999999999999999', count],
-      ['?code=', 'code must be a text of 1 to 128 characters'],
-      [`?code=${'x'.repeat(129)}`, 'code must be a text of 1 to 128 characters'],
+      ['?code=', 'code must be a string of 1 to 128 characters'],
+      [`?code=${'x'.repeat(129)}`, 'code must be a string of 1 to 128 characters'],
       ['?code=a&code=b', '"code" is given more than once'],
       ['?format=roman', 'format must be one of decimal, '],
       ['?format=constructor', 'format must be one of decimal, '],
       ['?format=', 'format must be one of decimal, '],
-      ['?cuont=5', '"cuont" is not known here; legal: count, code, format'],
+      ['?cuont=5', '"cuont" is unknown; legal: count, code, format'],
       ['?count=0&format=x', '; format must be one of'],
     ])('refuses %s and says what is legal', async (query, message) => {
       const { status, json } = await ask('POST', `/v1/ids${query}`);
@@ -159,7 +159,7 @@ describe('The service', () => {
     const sharded = '/v1/sharded-ids';
     const numbers = '/v1/business-numbers';
     const app = 'app must be an integer from 0 to 255';
-    const gatePass = 'gatePass must be a text of 1 to 512 characters';
+    const gatePass = 'gatePass must be a string of 1 to 512 characters';
     it.each<[string, string, unknown, string]>([
       ['no app', sharded, { gatePass: 'x' }, app],
       ['a text for a number', sharded, { app: '1', gatePass: 'x' }, app],
@@ -174,10 +174,10 @@ describe('The service', () => {
         'a text with NUL',
         numbers,
         { series: 'invoice', tenant: 'a\u0000b' },
-        'tenant must be a text of 1 to 64 letters',
+        'tenant must be a string of 1 to 64 letters',
       ],
       ['an unknown series', numbers, { series: 'constructor' }, 'series must be one of invoice, credit-note'],
-      ['an id of its own', sharded, { id: '1', app: 1, gatePass: 'x' }, '"id" is not known here; legal: app, gatePass'],
+      ['an id of its own', sharded, { id: '1', app: 1, gatePass: 'x' }, '"id" is unknown; legal: app, gatePass'],
       ['null', sharded, null, app],
       ['a list', sharded, [], app],
       ['a text', sharded, '"Ada"', app],

@@ -138,21 +138,21 @@ describe('Who comes in', () => {
     for (const address of ['unknown', 'x'.repeat(5_000), '192.0.2.1, somebody', '192.0.2.300']) {
       const { status, body } = await ask('GET', '/v1/presets', { 'x-forwarded-for': address });
       expect(status).toBe(400);
-      expect(body).toEqual(problemLike(400, 'BAD_REQUEST', 'X-Forwarded-For must hold IP addresses'));
+      expect(body).toEqual(problemLike(400, 'BAD_REQUEST', 'X-Forwarded-For must contain IP addresses'));
     }
   });
 
   it.each([
-    ['GET', '/v1/status?x=1', '"x" is not known here; legal: no query'],
-    ['GET', '/v1/presets?x', '"x" is not known here; legal: no query'],
-    ['GET', '/v1/workers?x=1', '"x" is not known here'],
-    ['POST', '/v1/layouts/plan?count=1', '"count" is not known here'],
-    ['POST', '/v1/business-numbers?limit=1', '"limit" is not known here'],
-    ['GET', '/v1/ids/1?after=1', '"after" is not known here'],
+    ['GET', '/v1/status?x=1', '"x" is unknown; legal: no query'],
+    ['GET', '/v1/presets?x', '"x" is unknown; legal: no query'],
+    ['GET', '/v1/workers?x=1', '"x" is unknown'],
+    ['POST', '/v1/layouts/plan?count=1', '"count" is unknown'],
+    ['POST', '/v1/business-numbers?limit=1', '"limit" is unknown'],
+    ['GET', '/v1/ids/1?after=1', '"after" is unknown'],
     ['POST', '/v1/ids?count=1&count=2', '"count" is given more than once'],
     ['POST', '/v1/ids?code=a&code=a', '"code" is given more than once'],
     ['GET', '/v1/ids/1?format=hex&format=hex', '"format" is given more than once'],
-    ['POST', '/v1/ids?cuont=1', '"cuont" is not known here; legal: count, code, format'],
+    ['POST', '/v1/ids?cuont=1', '"cuont" is unknown; legal: count, code, format'],
     ['POST', '/v1/ids?code=%ff', 'the query must be UTF-8'],
     ['POST', '/v1/ids?code=%zz', 'the query must be UTF-8'],
     ['POST', '/v1/ids?code=50%', 'the query must be UTF-8'],
@@ -192,7 +192,7 @@ describe('Who comes in', () => {
     const { status, body } = await ask('POST', '/v1/ids?code=one-more', { 'x-forwarded-for': '192.0.2.1' });
     expect(status).toBe(429);
     const told = { retryable: true, retryAfterSeconds: expect.any(Number) as number };
-    expect(body).toEqual(problemLike(429, 'TOO_MANY_NEW_NAMES', 'More than 500 new codes of one address', told));
+    expect(body).toEqual(problemLike(429, 'TOO_MANY_NEW_NAMES', 'More than 500 new codes from one address', told));
     expect(await statusOf('POST', '/v1/ids/stream?count=1&code=one-more', { 'x-forwarded-for': '192.0.2.1' })).toBe(
       429,
     );
@@ -223,7 +223,7 @@ describe('Who comes in', () => {
     for (let each = 0; each < 100; each++) expect((await issue(`t${each}`)).status).toBe(201);
     const { status, body } = await issue('one-more');
     expect(status).toBe(429);
-    expect(body).toEqual(problemLike(429, 'TOO_MANY_NEW_NAMES', 'More than 100 new tenants of one address'));
+    expect(body).toEqual(problemLike(429, 'TOO_MANY_NEW_NAMES', 'More than 100 new tenants from one address'));
     expect((await issue('t5')).status).toBe(201);
     expect((await issue('one-more', { 'x-api-key': KEY })).status).toBe(201);
   });

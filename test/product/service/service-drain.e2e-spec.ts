@@ -195,7 +195,7 @@ describe('A service that is told to end', () => {
   });
 
   it.each<[string, Record<string, string>, RegExp]>([
-    ['a wrong environment', { PORT: 'x', LOG_FORMAT: 'JSON ' }, /^Raindrop is configured wrongly:\n {2}- PORT/],
+    ['a wrong environment', { PORT: 'x', LOG_FORMAT: 'JSON ' }, /^Invalid Raindrop configuration:\n {2}- PORT/],
     [
       'no database',
       { DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none' },

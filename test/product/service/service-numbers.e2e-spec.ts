@@ -52,7 +52,7 @@ describe.each(databaseKinds)('Numbers of the service on %s', (kind) => {
     ['/v1/numbers/other', undefined, 400, 'INVALID_INPUT', 'code must be one of order, invoice, ticket'],
     ['/v1/numbers/order?count=0', undefined, 400, 'INVALID_INPUT', 'count must be an integer from 1 to 10000'],
     ['/v1/sharded-ids', { app: 256, gatePass: 'x' }, 400, 'INVALID_INPUT', 'app must be an integer from 0 to 255'],
-    ['/v1/sharded-ids', { app: 1, gatePass: '' }, 400, 'INVALID_INPUT', 'gatePass must be a text of 1 to 512'],
+    ['/v1/sharded-ids', { app: 1, gatePass: '' }, 400, 'INVALID_INPUT', 'gatePass must be a string of 1 to 512'],
     ['/v1/sharded-ids', { app: 7, gatePass: 'x' }, 404, 'UNKNOWN_APP', 'There is no app 7'],
     ['/v1/business-numbers', { series: 'receipt' }, 400, 'INVALID_INPUT', 'series must be one of invoice, credit-note'],
     [
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('Numbers of the service on %s', (kind) => {
       { series: 'invoice', tenant: '' },
       400,
       'INVALID_INPUT',
-      'tenant must be a text of 1 to 64',
+      'tenant must be a string of 1 to 64',
     ],
   ])('refuses POST %s with %j', async (url, body, status, errorCode, message) => {
     expect(await post(url, body)).toEqual({

@@ -89,7 +89,7 @@ const LINE =
 
 describe('An ID service process that cannot start', () => {
   it.each([
-    ['a wrong environment', { PORT: '70000' }, /Raindrop is configured wrongly:\n {2}- PORT = "70000": must be/],
+    ['a wrong environment', { PORT: '70000' }, /Invalid Raindrop configuration:\n {2}- PORT = "70000": must be/],
     [
       'a database that does not answer',
       { DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none' },
@@ -112,7 +112,7 @@ describe('An ID service process that cannot start', () => {
     await first.stop();
     expect(first.output()).toContain('layout 1000@1767225600:t30.w8.b1.s13.e1=0;');
     await expect(startServiceProcess({ environment: { ...more, RAINDROP_MAX_WORKER_ID: '300' } })).rejects.toThrow(
-      /ended with 1; it printed:\nRaindrop is configured wrongly:\n {2}- RAINDROP_MAX_WORKER_ID = 300: is out of range/,
+      /ended with 1; it printed:\nInvalid Raindrop configuration:\n {2}- RAINDROP_MAX_WORKER_ID = 300: is out of range/,
     );
     rmSync(folder, { recursive: true });
     await database.drop();

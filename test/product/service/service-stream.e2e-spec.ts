@@ -232,7 +232,7 @@ describe('A stream of IDs', () => {
     ['?count=0', 'count must be an integer from 1 to 10000000'],
     ['?count=10000001', 'count must be an integer from 1 to 10000000'],
     ['?format=roman', 'format must be one of'],
-    ['?code=', 'code must be a text'],
+    ['?code=', 'code must be a string'],
   ])('is refused for %s', async (query, detail) => {
     const answer = await fetch(`${service.url}/v1/ids/stream${query}`, { method: 'POST' });
     expect(answer.status).toBe(400);

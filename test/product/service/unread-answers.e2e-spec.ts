@@ -61,7 +61,7 @@ describe('Clients that read no answers', () => {
     expect(held() - before).toBeLessThan(HELD_AT_MOST);
     expect((await fetch(`${service.url}/v1/ids?count=1000`, { method: 'POST' })).status).toBe(201);
     const cut = logged.filter((line) => line.includes('was cut off'));
-    expect(cut[0]).toMatch(/^A connection was cut off that left \d+ MiB of answers unread\.$/);
+    expect(cut[0]).toMatch(/^A connection with \d+ MiB of unread answers was closed\.$/);
     // One in ten seconds, of the dozens that were.
     expect(cut.length).toBeLessThan(20);
   });

@@ -134,7 +134,7 @@ describe('A service with worker ids from Redis', () => {
     await expect(starting).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       problems: [{ option: 'serviceMaxWorkId', given: '4096' }],
-      message: expect.stringContaining('4095 worker ids at most') as string,
+      message: expect.stringContaining('at most 4095 worker ids') as string,
     });
     expect(await redis.exists('raindrop.worker')).toBe(0);
   });

@@ -56,7 +56,7 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
     if (kind === 'postgres') await admin.query('CREATE SCHEMA apart');
     const tableName = `${schema}.${'x'.repeat(63)}`;
     expect([await next({ tableName }), await next({ tableName, autoCreateTable: false })]).toEqual([1, 2]);
-    expect(() => openDisposable(database.options, { tableName: 'a; b' })).toThrow(/no table name/);
+    expect(() => openDisposable(database.options, { tableName: 'a; b' })).toThrow(/not a table name/);
   });
 
   it('comes and goes with a migration, and is no difference to TypeORM', async () => {

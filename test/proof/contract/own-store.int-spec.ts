@@ -59,7 +59,7 @@ describe('A service with a store of its own', () => {
 
   it.each([
     ['has no name', { openStore: () => new PlainFileStore(folder, 1_000) }, /an object with a name and openStore/],
-    ['opens no store', { name: 'own', openStore: () => ({ prepare: () => {} }) }, /it lacks readTable, readSample,/],
+    ['opens no store', { name: 'own', openStore: () => ({ prepare: () => {} }) }, /missing: readTable, readSample,/],
     [
       'promises one',
       { name: 'own', openStore: () => Promise.resolve(new PlainFileStore(folder, 1_000)) },
@@ -103,7 +103,7 @@ describe('Numbered files', () => {
     expect(second).toEqual({ status: 'fulfilled', value: 7 });
     expect(edits).toBe(1);
     if (first.status === 'fulfilled') expect(first.value).toBe(-1);
-    else expect(String(first.reason)).toContain('there was no time left');
+    else expect(String(first.reason)).toContain('no time was left');
     drop();
   });
 });

@@ -139,7 +139,7 @@ describe.each(ENGINES)('Commits that hang on $type', (engine) => {
     expect(services[0]!.status()).toMatchObject({
       lastError: {
         errorCode: 'STORE_UNAVAILABLE',
-        cause: { message: expect.stringMatching(/is still under way/) as unknown },
+        cause: { message: expect.stringMatching(/still runs on the server/) as unknown },
       },
     });
     await run(engine.flow);

@@ -6,7 +6,9 @@ import { PostgresPair } from '../../support/servers/postgres-pair.js';
 import type { TestDatabase } from '../../support/servers/test-databases.js';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 
-const UNKNOWN = expect.stringMatching(/^nothing tells this server from one that is promoted in its place: /) as string;
+const UNKNOWN = expect.stringMatching(
+  /^this server cannot be distinguished from one promoted in its place: /,
+) as string;
 
 /** As servers are that speak PostgreSQL's language over a storage of their own. */
 describe('A PostgreSQL that does not tell which server it is', () => {

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'layouts-judged-by-lost-rows',
-    breaks: 'After a failover every other layout counts as having issued up to where grants may be lost.',
+    breaks: 'After a failover every other layout counts as having issued up to the end of possibly lost grants.',
     file: 'libs/core/src/lease/layout-choice.ts',
     find: 'if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));',
     replace: '',
@@ -34,7 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fence-keeps-odometers',
-    breaks: 'A fence raises the odometers past all that can have been granted.',
+    breaks: 'A fence raises the odometers past all possible grants.',
     file: 'libs/node/src/worker-table/worker-statements.ts',
     find: '`CASE WHEN ${dialect.quote(column)} < ${ahead()} THEN ${ahead()} ELSE ${dialect.quote(column)} END`',
     replace: 'dialect.quote(column)',
@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'segment-given-back-unguarded',
-    breaks: 'Numbers go back only while no process has reserved beyond them.',
+    breaks: 'Numbers are returned only while no process has reserved beyond them.',
     file: 'libs/node/src/segment-table/segment-statements.ts',
     find: '      `${max} = ${value(last)}`,\n',
     replace: '',
@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'state-file-overtaken',
-    breaks: 'Whoever was overtaken at the state file has written nothing, and tries again.',
+    breaks: 'A process that was overtaken at the state file has written nothing, and tries again.',
     file: 'libs/node/src/state-file/file-worker-store.ts',
     find: 'if (written !== undefined) {',
     replace: '{',
@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'resets-undecided',
-    breaks: 'One row decides when a series of business numbers starts anew.',
+    breaks: 'One row decides when a series of business numbers starts again.',
     file: 'libs/typeorm/src/business-number/number-row.ts',
     find: 'if (!isNew && length === this.length) return undefined;',
     replace: 'if (length >= 0) return undefined;',
@@ -115,7 +115,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ended-transaction-unnoticed',
-    breaks: 'A transaction that SQLite has ended is over: nothing later becomes a part of it.',
+    breaks: 'A transaction that SQLite has ended is over: later statements are not part of it.',
     file: 'libs/typeorm/src/connection/sqlite-transactions.ts',
     find: 'return this.connection()?.inTransaction === false;',
     replace: 'return false;',
@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'failover-unseen',
-    breaks: 'After a failover no odometer of the worker table is believed below what can have been granted before.',
+    breaks: 'After a failover an odometer of the worker table below the possible earlier grants does not count.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
     find: 'return read(answer, verdict.lostUntilMs);',
     replace: 'return read(answer, 0);',
@@ -165,7 +165,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'numbers-of-a-younger-state',
-    breaks: 'Rows of numbers that are of another history than the state are skipped, not taken again.',
+    breaks: 'Number rows from another history than the state are skipped, not used again.',
     file: 'libs/node/src/segment-table/segment-database.ts',
     find: "(safeInteger(record['epoch']) ?? 0) > seen.failoverNumber",
     replace: 'seen.failoverNumber < 0',
@@ -175,7 +175,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'earlier-failover-believed',
-    breaks: 'A server that was the primary before the one that was believed last is refused.',
+    breaks: 'A server that was the primary before the last known one is refused.',
     file: 'libs/core/src/lease/failover-guard.ts',
     find: 'throw new FormerPrimaryError();',
     replace: 'void FormerPrimaryError;',
@@ -185,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'row-confirmed-by-the-old-primary',
-    breaks: 'A row that was not given back is confirmed over a new session before anything is issued.',
+    breaks: 'A row that was not released is confirmed over a new session before the first ID.',
     file: 'libs/core/src/lease/acquire-row.ts',
     find: "if (row.token !== '') session.reconnect();",
     replace: '',
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'noted-by-a-wrong-clock',
-    breaks: 'No failover is noted by a clock that is refused: its moment counts for all.',
+    breaks: 'A process with a refused clock records no failover, because the moment counts for all processes.',
     file: 'libs/node/src/worker-table/worker-table-server.ts',
     find: 'if (verdict.isNewFailover) this.refuseSkew(seen.nowMs);',
     replace: '',
@@ -215,7 +215,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'session-age-unlimited',
-    breaks: 'No session that is older than it may be reserves numbers: it may lead to a primary that was replaced.',
+    breaks: 'A session past its age limit reserves no numbers, because it may lead to a replaced primary.',
     file: 'libs/node/src/database/database-connection.ts',
     find: 'return Math.max(serverAgeMs, ownAgeMs);',
     replace: 'return 0;',
@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'pooled-at-every-look',
-    breaks: 'What kind a session is, is decided once: a clock that stood still later makes it older, and nothing else.',
+    breaks: 'The kind of a session is decided once: a clock that stops later only makes it older.',
     file: 'libs/node/src/database/database-connection.ts',
     find: 'if (!this.heard.has(connection)) {',
     replace: 'if (this.heard !== undefined) {',
@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'session-age-by-the-lease',
-    breaks: 'A session of an old primary grants nothing that lies past what starts wait for: a horizon, not a lease.',
+    breaks: 'A session of an old primary grants nothing beyond the wait of new starts: a horizon, not a lease.',
     file: 'libs/core/src/lease/grant-reach.ts',
     find: 'const grantedMs = horizonMs + 3',
     replace: 'const grantedMs = lease.leaseMs + (0 * horizonMs) + 3',
@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'left-session-forgotten',
-    breaks: 'Nothing is sent while any session that was given up is still at work on the server.',
+    breaks: 'No statement is sent while an abandoned session still runs one on the server.',
     file: 'libs/node/src/database/left-session.ts',
     find: 'if (!there.has(session)) this.left',
     replace: 'if (there.size === 0) this.left',
@@ -265,7 +265,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'addresses-not-compared',
-    breaks: 'Of several addresses none is used while two take writes and are not the same database.',
+    breaks: 'No address is used while two of them accept writes for different databases.',
     file: 'libs/node/src/database/addressed-connection.ts',
     find: 'if (!others.every(',
     replace: 'if (others.length < 0 && !others.every(',
@@ -285,7 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'set-id-overwritten',
-    breaks: 'An ID that an entity has already stays.',
+    breaks: 'An entity keeps the ID that it already has.',
     file: 'libs/typeorm/src/generated-snowflake/snowflake-subscriber.ts',
     find: '      if (column.isSet(entity)) continue;\n',
     replace: '',
@@ -295,7 +295,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-id-set',
-    breaks: 'No ID is set in an object whose insert has failed: it would be written twice.',
+    breaks: 'No ID is set in an object whose insert failed, because it would be written twice.',
     file: 'libs/typeorm/src/generated-snowflake/snowflake-subscriber.ts',
     find: '          if (hasFailed(row, column, entity)) return;\n',
     replace: '',
@@ -305,7 +305,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'rows-under-way-forgotten',
-    breaks: 'An object that one call inserts is written by another one from a copy.',
+    breaks: 'A second call that inserts the same object writes a copy.',
     file: 'libs/typeorm/src/generated-snowflake/row-claims.ts',
     find: '    this.unnoted.add(filled);\n',
     replace: '',
@@ -325,7 +325,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fences-counted-anew',
-    breaks: 'A fence in etcd or NATS reaches also the rows that have seen more fences than their key counts.',
+    breaks: 'A fence in etcd or NATS also reaches rows that have seen more fences than their key counts.',
     file: 'libs/node/src/key-values/key-worker-store.ts',
     find: 'Math.max(count, seen) + 1',
     replace: 'count + 1',
@@ -355,7 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'layout-of-a-later-release-unseen',
-    breaks: 'A layout that is noted in etcd or NATS and not understood stands in the way.',
+    breaks: 'An unreadable layout in etcd or NATS is a conflict.',
     file: 'libs/node/src/key-values/worker-record.ts',
     find: '/^(?!(fence|state)$)[^/]+$/',
     replace: '/^\\d+@-?\\d+:[twbse\\d.=]+$/',
@@ -365,7 +365,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'zero-taken-for-an-id',
-    breaks: 'A default of 0 is no ID: each row gets one.',
+    breaks: 'A default of 0 is not an ID: each row gets one.',
     file: 'libs/typeorm/src/generated-snowflake/patches.ts',
     find: ' || value === 0 ||',
     replace: ' ||',
@@ -375,7 +375,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'storage-not-looked-at',
-    breaks: 'No table is used that a crash or a restart empties.',
+    breaks: 'Raindrop uses no table that a crash or a restart empties.',
     file: 'libs/node/src/tables/prepare-table.ts',
     find: 'const flaw = emptied ?? (',
     replace: 'const flaw = (',
@@ -385,7 +385,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'aborted-body-taken-for-the-database',
-    breaks: 'A client that leaves in mid-body is no failure of the database.',
+    breaks: 'A client that disconnects in mid-body is not a database failure.',
     file: 'apps/id-service/src/problems/problem.filter.ts',
     find: 'isEndOfConnection(thrown, request, reply) ? connectionClosed() : thrown',
     replace: 'thrown',
@@ -395,7 +395,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'emptied-table-taken-for-new',
-    breaks: 'Rows that were made anew after IDs were issued are a loss: every start waits.',
+    breaks: 'Rows that were recreated after IDs were issued count as a loss: every start waits.',
     file: 'libs/node/src/worker-table/prepare-worker-table.ts',
     find: '${version} > 1`',
     replace: '${version} > 0`',
@@ -405,7 +405,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'refused-account-taken-for-a-vanished-table',
-    breaks: 'Only a server that says that the table is not there is believed: an account without rights bars no other.',
+    breaks:
+      "Only a server's answer that the table is missing counts: an account without rights blocks no other " +
+      'process.',
     file: 'libs/node/src/tables/prepare-table.ts',
     find: 'if (saysGone(dialect, error)) return true;',
     replace: 'return true;',

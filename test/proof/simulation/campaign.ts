@@ -31,7 +31,7 @@ export interface Tally {
 export async function runPlan(plan: Plan, mutant?: Mutant, trace?: Trace): Promise<Outcome> {
   const mend = mutant?.install();
   const { stackTraceLimit } = Error;
-  // Hundreds of calls are refused in each schedule, and nobody reads from where.
+  // Hundreds of calls are refused in each schedule, and no test reads their stacks.
   Error.stackTraceLimit = 0;
   try {
     return await new Schedule(plan, trace, mutant?.constantTokens).run();

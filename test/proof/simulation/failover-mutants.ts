@@ -21,7 +21,7 @@ const looks = (make: (original: () => number) => (this: Inside) => number): (() 
 /** Rules for servers that take turns. */
 export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'failover-unnoticed': {
-    rule: 'After a failover no odometer is believed below what can have been granted before.',
+    rule: 'After a failover an odometer below the possible earlier grants does not count.',
     shownBy: 4,
     install: () =>
       looks((original) => {
@@ -32,7 +32,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'reach-without-the-lease': {
-    rule: 'A start waits after a failover until every lease and grace is over, and the horizon after that.',
+    rule: 'After a failover a start waits until every lease and grace is over, and then for the horizon.',
     shownBy: 9,
     install: () =>
       looks((original) => {
@@ -42,7 +42,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'writes-checked-by-term-only': {
-    rule: 'A row is written only before the next failover, also where that leads back to the server that was read.',
+    rule: 'A row is written only before the next failover, even if that leads back to the server that was read.',
     shownBy: 4,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'write', (original) => {
@@ -58,7 +58,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'layouts-judged-without-the-loss': {
-    rule: 'After a failover the rows do not tell how far another layout has issued.',
+    rule: 'After a failover the rows do not show how far another layout has issued.',
     shownBy: 149,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
@@ -68,7 +68,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'sessions-never-age': {
-    rule: 'An old session writes nothing: it may lead to a server that is no primary any more.',
+    rule: 'An old session writes nothing, because its server may no longer be the primary.',
     shownBy: 9,
     install: () => {
       const mends = [
@@ -79,7 +79,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     },
   },
   'session-age-without-the-horizon': {
-    rule: 'A session is too old early enough for what it was granted last to lie before what starts take.',
+    rule: 'A session expires early enough for its last grants to lie before those of new starts.',
     shownBy: 24,
     install: () =>
       replace(SESSION_AGES, 'of', (original) => {
@@ -93,7 +93,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'former-primary-believed': {
-    rule: 'Who knows of a later primary believes none that was before.',
+    rule: 'A process that knows a later primary refuses an earlier one.',
     shownBy: 289,
     install: () =>
       looks((original) => {
@@ -109,7 +109,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'believed-before-noted': {
-    rule: 'Another server is believed only once it has been given what it lacks, and that is confirmed.',
+    rule: 'A process uses another server only after completing its missing rows and confirming that.',
     shownBy: 149,
     install: () =>
       looks((original) => {
@@ -127,7 +127,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'vouched-for-over-the-same-session': {
-    rule: 'A row that was not given back is looked at once more over a new session: it leads to the present primary.',
+    rule: 'A row that was not released is read again over a new session, which leads to the current primary.',
     shownBy: 9,
     install: () => replace(StoreSession.prototype, 'reconnect', () => () => undefined),
   },

@@ -51,7 +51,7 @@ export class GrantLedger {
     }
   }
 
-  /** What lies past `to` was given back by its owner. @returns what is wrong with that, if anything */
+  /** The owner returned the positions past `to`. @returns the problem with that, if any */
   release(place: Place, owner: object, to: Odometer, exclusive: boolean): string | undefined {
     const grants = this.at(place);
     for (const each of grants) {
@@ -81,7 +81,7 @@ export class GrantLedger {
     return false;
   }
 
-  /** What a process was granted so far belongs to nobody any more. */
+  /** The earlier grants of a process belong to no process any more. */
   disown(owner: object): void {
     for (const grants of this.byPlace.values()) {
       for (const each of grants) if (each.owner === owner) each.owner = undefined;

@@ -24,7 +24,7 @@ const insideOf = (lease: unknown): Inside => lease as Inside;
 /** Rules for who holds a row. */
 export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'probation-ends-with-a-late-answer': {
-    rule: 'What was sent inside the window does not end the probation, however late its answer comes.',
+    rule: 'A renewal sent inside the window does not end the probation, however late its answer comes.',
     shownBy: 240,
     install: () =>
       replace(Admission.prototype, 'confirm', (original) => {
@@ -64,7 +64,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'lapse-after-a-write-ignored': {
-    rule: 'A renewal that is answered after the lease ran out revives nothing.',
+    rule: 'A renewal answered after the lease expired does not revive it.',
     shownBy: 1,
     install: () =>
       replace(Admission.prototype, 'confirm', (original) => {
@@ -75,7 +75,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'expired-row-revived': {
-    rule: 'A row whose lease is over by the database is given back, not renewed.',
+    rule: "A row whose lease has expired by the database's clock is released, not renewed.",
     shownBy: 88,
     install: () =>
       replace(LeaseRow.prototype, 'judge', (original) => {
@@ -87,7 +87,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'regression-does-not-bar': {
-    rule: 'Once the database is seen to have gone back, nothing is issued before it knows of us again.',
+    rule: 'After the database went back in time, no ID is issued until it has our row again.',
     shownBy: 19,
     install: () =>
       replace(Admission.prototype, 'block', (original) => {
@@ -97,7 +97,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'skew-unchecked-while-running': {
-    rule: 'A renewal holds the clock against the database.',
+    rule: "A renewal compares the clock with the database's.",
     shownBy: 18,
     install: () =>
       replace(StoreLease.prototype as unknown as { trustedNow(databaseMs: number): number }, 'trustedNow', () => {
@@ -110,7 +110,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'release-forgets-an-executed-attempt': {
-    rule: 'A release counts what was granted by writes whose answer was lost.',
+    rule: 'A release includes the grants of writes whose answer was lost.',
     shownBy: 3,
     install: () =>
       replace(StoreLease.prototype, 'release', (original) => {
@@ -122,7 +122,7 @@ export const HOLDER_MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'batch-across-grants': {
-    rule: 'A batch that goes on under another grant begins anew.',
+    rule: 'A batch that continues under another grant starts again.',
     shownBy: 373,
     install: () => replaceGetter(Issuer.prototype, 'grantKey', () => ''),
   },

@@ -22,7 +22,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Who issues, and what may be expected of it at this moment. */
+/** The process that issues, and the expectations of it at this moment. */
 export interface Issuer {
   readonly name: string;
   readonly layout: Layout;
@@ -122,7 +122,7 @@ export class Invariants implements Witness {
   executed(store: WitnessedStore, write: WorkerWrite, before: WorkerRow): void {
     this.say?.(inWords(write, before));
     this.lookAtClock();
-    // Whoever looked before the clock was set back saw more rows free than there are now.
+    // A process that looked before the clock was set back saw more free rows than there are now.
     const times = { nowMs: this.now(), databaseMs: this.databaseMs(), latestMs: this.latestMs };
     const inTheWay = this.together.wrote(store, write, times);
     if (inTheWay.length > 0 && !this.databaseWentBack && this.hidden.size === 0) {

@@ -26,7 +26,7 @@ export class LayoutsTogether {
 
   constructor(private readonly layoutOf: (fingerprint: string) => Layout) {}
 
-  /** Somebody is about to read the workers. */
+  /** A process is about to read the workers. */
   looked(owner: object, nowMs: number): void {
     this.lookedMs.set(owner, nowMs);
   }

@@ -14,7 +14,7 @@ import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
 const isWrite = (what: string): boolean => what === 'acquiring a worker' || what === 'renewing a worker';
 
-/** By name; what the holder of a row does wrong, and whoever takes it over, stands apart. */
+/** By name; the faults of a row's holder and of its successor are in other files. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'reserve-after-issuing': {
     rule: 'A grant is written to the row before anything in it is issued.',
@@ -29,7 +29,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'cas-without-version': {
-    rule: 'A row is written only as it was read.',
+    rule: 'A row is written only if it is unchanged since the read.',
     shownBy: 252,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'write', (original) => {
@@ -41,7 +41,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'start-at-the-clock': {
-    rule: 'A new holder starts behind the odometer.',
+    rule: 'A new holder starts after the odometer.',
     shownBy: 1,
     install: () =>
       replace(Reservation.prototype, 'firstGrant', (original) => {
@@ -52,7 +52,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'ambiguous-is-success': {
-    rule: 'A write without an answer is not taken for executed.',
+    rule: 'A write without an answer does not count as executed.',
     shownBy: 1,
     install: () =>
       replace(StoreSession.prototype, 'run', (original) => {
@@ -100,23 +100,23 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'constant-token-with-clones': {
-    rule: 'The token changes with every write: copies of one memory must not adopt each other’s grants.',
+    rule: 'The token changes with every write, so that copies of one memory do not adopt each other’s grants.',
     shownBy: 88,
     constantTokens: true,
     install: () => () => undefined,
   },
   'unlimited-grant': {
-    rule: 'Nothing is issued past the limit.',
+    rule: 'No ID is issued past the limit.',
     shownBy: 2,
     install: () => replaceGetter(WorkerKeeper.prototype, 'limit', () => [AFTER_ALL, AFTER_ALL]),
   },
   'deadline-ignored': {
-    rule: 'Nothing is issued once the lease has run out.',
+    rule: 'No ID is issued after the lease has expired.',
     shownBy: 1,
     install: () => replaceGetter(Admission.prototype, 'isLapsed', () => false),
   },
   'copies-ignored': {
-    rule: 'A copy of a process gives up what was granted before.',
+    rule: 'A copy of a process gives up earlier grants.',
     shownBy: 5,
     install: () =>
       replace(ClockJumpDetector.prototype, 'findJump', (original) => {
@@ -127,17 +127,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
   },
   'no-probation': {
-    rule: 'Where a commit can be lost, a fresh lease waits until it cannot.',
+    rule: 'If a commit can be lost, a new lease waits until it cannot.',
     shownBy: 75,
     install: () => replaceGetter(Admission.prototype, 'probation', () => undefined),
   },
   'layouts-not-judged': {
-    rule: 'Layouts that could repeat each other’s IDs do not live together.',
+    rule: 'Layouts that could repeat each other’s IDs are not used at the same time.',
     shownBy: 20,
     install: () => replace(Layout.prototype, 'disjointFrom', () => () => true),
   },
   'layouts-hidden-by-a-sample': {
-    rule: 'A look at a few rows tells of the layouts of all.',
+    rule: 'A sample of rows shows the layouts of all rows.',
     shownBy: 8,
     install: () => hideLayouts(() => true),
   },

@@ -65,7 +65,7 @@ class Planner {
   private readonly random: SeededRandom;
   private readonly setup: Setup;
   private readonly actions: Action[] = [];
-  /** What is to be done at a later step. */
+  /** The actions of a later step. */
   private readonly due = new Map<number, Action[]>();
   private readonly leaseMs: number;
   private readonly trouble: RandomTrouble;
@@ -143,14 +143,14 @@ class Planner {
         return this.later(random.below(10) + 1, { kind: 'show', row });
       }
       case 'foreign':
-        // Without consent it would be the end of the schedule: nobody starts on a table with rows of others.
+        // Without consent it would be the end of the schedule: no process starts on a table with foreign rows.
         if (this.setup.lease.adoptForeign !== true) return;
-        // Always the same one: whoever waits for it to be adopted has to live with the others.
+        // Always the same one: a process that waits for its adoption has to work with the others.
         return this.do({ kind: 'foreign', row: ROWS });
       case 'restore':
         this.do({ kind: 'snapshot' });
         if (random.chance(0.6)) {
-          // What is lost may be how somebody came to his row.
+          // The lost write may be the one that acquired a process's row.
           this.do({ kind: random.pick(['kill', 'release']), process });
           this.do(this.start(process));
         }
@@ -181,7 +181,7 @@ class Planner {
     }
   }
 
-  /** The database goes back; half the time with somebody who cannot reach it afterwards, or who is killed. */
+  /** The database goes back in time; half the time a process cannot reach it afterwards, or is killed. */
   private failover(process: number): void {
     const { random } = this;
     const step = random.below(3) + 1;

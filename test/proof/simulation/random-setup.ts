@@ -196,7 +196,7 @@ function leaseOf(family: Family, random: SeededRandom): LeaseOptions {
   const waitForWorkerMs = random.chance(0.5) ? 4 * lease.leaseMs : 0;
   const priorityEqualCodeWorkId = random.chance(0.3);
   if (family === 'lost-commits') {
-    // What can be lost is waited for by whoever comes next: the grace is the one that follows from the window.
+    // The next process waits for possibly lost grants: the grace is the one that follows from the window.
     const { leaseMs, heartbeatIntervalMs, opTimeoutMs } = lease;
     // Half of them end while the first renewal after an acquire may be under way.
     const commitLossWindowMs = random.chance(0.5)

@@ -258,7 +258,7 @@ export class Schedule {
     victim?.kill();
     const copy = original.copy(`process ${into}.${this.born++}, a copy of ${original.name}`, notice, cut, seed);
     this.settleIn(into, copy);
-    // No copy is made in no time: whoever looks at a clock sees it move.
+    // No copy takes zero time: a process that reads a clock sees it advance.
     this.database.time.freeze(2);
   }
 

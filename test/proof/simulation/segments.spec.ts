@@ -165,7 +165,7 @@ describe('Segments of servers that take turns', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it(`give no number twice in ${SCHEDULES} schedules`, async () => {
+  it(`repeat no number in ${SCHEDULES} schedules`, async () => {
     let all = 0;
     for (let seed = 1; seed <= SCHEDULES; seed++) {
       const { repeated, failovers } = await run(seed);
@@ -175,7 +175,7 @@ describe('Segments of servers that take turns', () => {
     expect(all).toBeGreaterThan(SCHEDULES);
   });
 
-  it('give some twice where nothing is skipped', async () => {
+  it('repeat some if nothing is skipped', async () => {
     jest.spyOn(SegmentDatabase.prototype, 'skipAfterFailover', 'get').mockReturnValue(0);
     let repeated: string[] = [];
     for (let seed = 1; seed <= CAUGHT_WITHIN && repeated.length === 0; seed++) ({ repeated } = await run(seed));

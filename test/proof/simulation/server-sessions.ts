@@ -58,7 +58,7 @@ export class ServerSessions {
       }
       this.present = undefined;
     }
-    throw new Error('it is another server at every look');
+    throw new Error('every read reaches another server');
   }
 
   forWrite(believed: BelievedServer | undefined): Dispatch {

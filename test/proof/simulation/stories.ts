@@ -71,7 +71,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       tell({ kind: 'recover', process });
     },
 
-    /** A program of the original leaves a row; whoever takes it has a clock that goes back. */
+    /** A program of the original leaves a row; the clock of the process that takes it goes back. */
     adopted: (process) => {
       const unitMs = Math.max(...setup.layouts.map(({ unit }) => TIME_UNITS[unit].ms));
       if (setup.lease.adoptForeign !== true || unitMs > 60_000) return;
@@ -103,7 +103,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
     buried: () => {
       const layout = random.below(2);
       const unitMs = Math.max(...setup.layouts.map(({ unit }) => TIME_UNITS[unit].ms));
-      // A day is long for whoever renews twice a second.
+      // A day is long for a process that renews twice a second.
       if (unitMs > 3_600_000) return;
       const endAll = (): void => {
         for (const each of all) tell({ kind: 'kill', process: each });
@@ -112,7 +112,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
       tell({ kind: 'correct-database' });
       for (const each of all) tell({ kind: 'correct', process: each });
       endAll();
-      // A tick that nobody has touched.
+      // A tick that no process has used.
       pass(unitMs);
       for (const each of all) tell(start(each, 1 - layout));
       live(10, 2);
@@ -129,7 +129,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
 
     /**
      * A fresh holder's first renewal is executed inside the window and answered after it; in between the database goes
-     * back to before he came, or nobody reaches it any more. Then all others start.
+     * back to before he came, or no process reaches it any more. Then all others start.
      */
     'late answer': (process) => {
       for (const each of all) tell({ kind: 'release', process: each });

@@ -10,7 +10,7 @@ import {
 } from '../../../libs/core/src/lease/worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 
-/** Whoever takes a row goes by other options than he is given; while he holds it, by his own. */
+/** A process acquires a row with other options than its own; it holds the row with its own. */
 function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
   interface Taking {
     ctx: LeaseContext;
@@ -28,7 +28,7 @@ function takesWith(change: Partial<ResolvedLeaseOptions>): () => void {
   });
 }
 
-/** Whoever reads rows sees them otherwise. */
+/** Readers see rows changed. */
 function reads(change: (row: WorkerRow) => WorkerRow): () => void {
   const changed = <K extends 'readSample' | 'readTable'>(name: K): (() => void) =>
     replace(MemoryWorkerStore.prototype, name, (original) => {
@@ -53,15 +53,15 @@ export function hideLayouts(when: (request: SampleRequest) => boolean): () => vo
   });
 }
 
-/** Rules for whoever takes a row over. */
+/** Rules for a process that takes over a row. */
 export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'grace-ignored': {
-    rule: 'A row is left to its holder for some time after its lease.',
+    rule: 'A row stays with its holder for some time after its lease.',
     shownBy: 308,
     install: () => takesWith({ graceMs: 0 }),
   },
   'unclean-takeover-in-the-same-tick': {
-    rule: 'Where a commit can be lost, a row that was not given back is begun with the next tick.',
+    rule: 'If a commit can be lost, a row that was not released starts with the next tick.',
     shownBy: 2,
     install: () => takesWith({ commitLossWindowMs: 0 }),
   },
@@ -71,7 +71,7 @@ export const TAKEOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () => reads((row) => (isForeign(row) ? { ...row, heartbeatMs: row.heartbeatMs - 60_000 } : row)),
   },
   'sample-ignores-layouts': {
-    rule: 'A look at a few rows is not enough where a layout could repeat our IDs.',
+    rule: 'A sample of rows is not enough if a layout could repeat our IDs.',
     shownBy: 8,
     install: () => hideLayouts(({ graceMs }) => graceMs !== INCLUDE_HELD),
   },

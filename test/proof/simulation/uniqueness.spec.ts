@@ -87,7 +87,7 @@ describe('Four processes on three rows, whatever happens to them', () => {
     expect(issued).toBeGreaterThan(SCHEDULES * 200);
   });
 
-  it.each([7, 42, 2_000_000_011])('replay: seed %d does the same twice, to the last ID', async (seed) => {
+  it.each([7, 42, 2_000_000_011])('replay seed %d identically, to the last ID', async (seed) => {
     const first = await runPlan(randomPlan(seed));
     expect(await runPlan(randomPlan(seed))).toEqual(first);
     expect(await runPlan(randomPlan(seed + 1))).not.toEqual(first);
@@ -106,7 +106,7 @@ describe('The simulation finds it when', () => {
     },
   );
 
-  it('a rule is broken, and names the few actions that are enough', async () => {
+  it('a rule is broken, and names the few actions that suffice', async () => {
     const mutant = MUTANTS['ambiguous-is-success']!;
     const { failure } = await campaign(1, upTo(CAUGHT_WITHIN), mutant);
     const plan = randomPlan(failure!.seed);

@@ -8,7 +8,7 @@ import { networkOf } from '../http/client-address.js';
 /** Some 20 kB each when nothing is asked. */
 const MOST_CONNECTIONS = 2_000;
 
-/** What a request takes beside its answer. */
+/** The memory of a request besides its answer. */
 const REQUEST_BYTES = 8_192;
 
 /**
@@ -47,7 +47,7 @@ export function boundReaders(app: NestFastifyApplication, isBehindProxy: boolean
   });
 }
 
-/** What waits for its turn is not on the socket yet. */
+/** Queued answers are not on the socket yet. */
 function weightOf(socket: Socket, responses: ServerResponse[]): number {
   const waiting = responses.filter(({ writableFinished }) => !writableFinished);
   responses.splice(0, responses.length, ...waiting);
@@ -57,7 +57,7 @@ function weightOf(socket: Socket, responses: ServerResponse[]): number {
 
 export interface ConnectionBounds {
   readonly most: number;
-  /** Of one address (IPv6: of one network of 64 bits). */
+  /** For each address (IPv6: each 64-bit network). */
   readonly mostOfOne: number;
 }
 
@@ -81,24 +81,24 @@ export function boundConnections(server: Server, { most, mostOfOne }: Connection
 }
 
 export interface UnreadBounds {
-  /** Of one connection. */
+  /** For each connection. */
   readonly mostOfOne: number;
-  /** Of all connections together. */
+  /** For all connections together. */
   readonly most: number;
 }
 
-/** What clients may leave unread; a process has 512 MiB. */
+/** How much clients may leave unread; a process has 512 MiB. */
 const BOUNDS: UnreadBounds = { mostOfOne: 32 * 2 ** 20, most: 96 * 2 ** 20 };
 
 interface Reader {
   /** How many bytes are unread now. */
   readonly weigh: () => number;
-  /** So many at most: what was added since they were weighed, whether it has been read or not. */
+  /** An upper bound: all bytes added since the last measurement, read or not. */
   bytes: number;
 }
 
 /**
- * What clients have asked for and not read: one that sends requests and reads no answers would fill the memory. A
+ * The answers that clients have not read: a client that sends requests and reads no answers would fill the memory. A
  * connection that leaves too much unread is cut off; when all together do, those that leave the most.
  * @fastify/under-pressure would refuse every client of a process that is full, and keep the one that fills it.
  */
@@ -115,7 +115,7 @@ export class UnreadAnswers {
     socket.once('close', () => this.forget(socket));
   }
 
-  /** So much more may wait for the connection's reader. */
+  /** How much more may wait for the connection's reader. */
   add(socket: Socket, bytes: number): void {
     const reader = this.readers.get(socket);
     if (reader === undefined) return;
@@ -148,7 +148,7 @@ export class UnreadAnswers {
     if (unsaid !== undefined) {
       const more = unsaid === 0 ? '' : ` (${unsaid} more before)`;
       const unread = `${Math.ceil(this.readers.get(socket)!.bytes / 2 ** 20)} MiB`;
-      this.logger.warn(`A connection was cut off that left ${unread} of answers unread${more}.`);
+      this.logger.warn(`A connection with ${unread} of unread answers was closed${more}.`);
     }
     this.forget(socket);
     socket.destroy();

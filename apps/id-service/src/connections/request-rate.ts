@@ -6,7 +6,7 @@ import { clientAddress, networkOf } from '../http/client-address.js';
 
 const WINDOW_MS = 60_000;
 
-/** So many IDs are made as quickly as a request is answered. */
+/** How many IDs take as long as answering a request. */
 const IDS_FOR_A_REQUEST = 1_000;
 
 /** More than that many addresses are not counted apart: the minute begins anew. */
@@ -43,13 +43,15 @@ export class RequestRate {
 
   private tooMany(retryAfterSeconds: number): ProblemException {
     const what = `${this.perMinute} requests a minute`;
-    const detail = `More than ${what}; each begun 1000 IDs count as one. Try again in ${retryAfterSeconds} s.`;
+    const detail = `More than ${what}; every 1000 IDs or part thereof count as one. Try again in ${retryAfterSeconds} s.`;
     return new ProblemException(429, { errorCode: 'RATE_LIMITED', detail, retryable: true, retryAfterSeconds });
   }
 
   private tooLarge(): ProblemException {
     const most = this.perMinute * IDS_FOR_A_REQUEST;
-    const detail = `count must be at most ${most}: an address has ${this.perMinute} requests a minute, and each begun 1000 IDs count as one`;
+    const detail =
+      `count must be at most ${most}: an address has ${this.perMinute} requests a minute, and every 1000 IDs or part ` +
+      `thereof count as one`;
     return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail });
   }
 }
@@ -57,7 +59,7 @@ export class RequestRate {
 /** Their query says how many IDs are asked for. */
 const COUNTED = new Set(['/v1/ids', '/v1/ids/stream', '/v1/numbers/:code']);
 
-/** What the page asks every second, and every second costs nothing: no database, no ID, the same few lines. */
+/** The page's request of every second, which is nearly free: no database, no ID, the same few lines. */
 const FREE = '/v1/status';
 
 /**
@@ -87,7 +89,7 @@ export function limitRates(app: NestFastifyApplication, perMinute: number): void
   });
 }
 
-/** What is wrong counts as one: it is refused later. */
+/** An invalid count counts as one: it is refused later. */
 function idsIn({ count }: { readonly count?: unknown }): number {
   return typeof count === 'string' && /^\d{1,9}$/.test(count) ? Number(count) : 1;
 }

@@ -10,7 +10,9 @@ const AWAY = new Set([
 /** PostgreSQL's classes of connection failures, of operators who stop it, and of too few connections. */
 const AWAY_CLASSES = /^(08\w{3}|57P0[123]|53300)$/;
 
-/** What `pg`, mysql2 and TypeORM give no code: a connection that was lost, or could not be had, between statements. */
+/**
+ * Errors of `pg`, mysql2 and TypeORM without a code: a connection was lost, or could not be opened, between statements.
+ */
 const AWAY_WORDS = new RegExp(
   '^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|' +
     "Client was closed|Can't add new command when connection is in closed state|Query runner already released)",

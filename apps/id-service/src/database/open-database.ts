@@ -12,7 +12,7 @@ export type ServiceDatabase =
 
 const LEGAL =
   'must be mysql://, mariadb:// or postgres:// followed by user:password@host:port/database, or sqlite:path/to/file; ' +
-  'when it is not set, the service keeps its data in the file data/raindrop.sqlite';
+  'if unset, the service keeps its data in the file data/raindrop.sqlite';
 
 /** Where the service keeps its data when DATABASE_URL is not set. */
 export const DEFAULT_DATABASE: ServiceDatabase = { type: 'better-sqlite3', database: 'data/raindrop.sqlite' };
@@ -64,7 +64,9 @@ export async function openDatabase(options: DataSourceOptions): Promise<DataSour
   }
 }
 
-/** A new file is for this user alone: SQLite would let everybody read it. Those beside it get the rights that it has. */
+/**
+ * A new file is for this user alone: SQLite would let every user read it. Those beside it get the rights that it has.
+ */
 async function makeOwnFile(path: string): Promise<void> {
   if (path.startsWith(':')) return;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -84,7 +86,7 @@ interface MysqlConfig {
 
 type Connected = (error: unknown, connection?: { release(): void }) => void;
 
-/** What TypeORM asks mysql2 for connections. */
+/** The methods by which TypeORM asks mysql2 for connections. */
 interface MysqlPool {
   getConnection(connected: Connected): void;
 }

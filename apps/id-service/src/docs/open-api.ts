@@ -11,8 +11,8 @@ export function serveOpenApi(app: NestFastifyApplication): void {
     .setTitle('Raindrop')
     .setDescription(
       'Distributed 63-bit IDs. In JSON they are strings: JavaScript would round them as numbers. Every error is a ' +
-        'problem (RFC 9457) with a stable `errorCode`, also what no operation lists because it can happen to each: 404 ' +
-        'and 405 (with `Allow`) where there is nothing, 408 and 431 for requests that are no proper HTTP.',
+        'problem (RFC 9457) with a stable `errorCode`, also those that no operation lists because every request can ' +
+        'get them: 404 and 405 (with `Allow`) for unknown routes and methods, 408 and 431 for malformed HTTP.',
     )
     .setVersion('1')
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'One of API_KEYS.' })
@@ -22,7 +22,7 @@ export function serveOpenApi(app: NestFastifyApplication): void {
   SwaggerModule.setup('docs', app, documentOf(app, description), {
     customSiteTitle: 'Raindrop',
     raw: ['json'],
-    // Without a validator: the page asks nobody else.
+    // Without a validator: the page calls no other server.
     swaggerOptions: { tryItOutEnabled: true, validatorUrl: null },
   });
 }

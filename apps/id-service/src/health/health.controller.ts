@@ -49,7 +49,7 @@ export class HealthController {
   @HealthCheck()
   @ApiOperation({
     operationId: 'readHealth',
-    summary: 'Whether everything is well: the database, the IDs, the numbers',
+    summary: 'Whether the database, the IDs and the numbers all work',
   })
   check(): Promise<HealthCheckResult> {
     return this.health.check([
@@ -63,7 +63,7 @@ export class HealthController {
   @HealthCheck()
   @ApiOperation({
     operationId: 'readLiveness',
-    summary: 'Whether the process answers: a restart would help against nothing else',
+    summary: 'Liveness: whether the process answers, the only fault that a restart would cure',
   })
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);

@@ -11,7 +11,9 @@ export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
 type KeyConfig = Pick<ServiceConfig, 'apiKeys' | 'apiKeysFor' | 'workersApiKeys' | 'host' | 'trustProxy'>;
 
-/** What proxies add. One that adds nothing is not seen: docs/service.md says to configure keys behind any. */
+/**
+ * The headers of proxies. A proxy that adds none is not detected: docs/service.md says to configure keys behind any.
+ */
 const FORWARDED = [
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'via'],
   ...['x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'fly-client-ip'],

@@ -32,12 +32,12 @@ function documented(responses: Readonly<Record<number, object>>): MethodDecorato
   return applyDecorators(ApiExtraModels(Problem), ...each);
 }
 
-/** What every route under /v1 may answer. */
+/** The possible answers of every route under /v1. */
 export function ApiCommonProblems(): ClassDecorator {
   return documented(COMMON_PROBLEMS);
 }
 
-/** Of routes that take a body. */
+/** For routes with a body. */
 export function ApiBodyProblems(): MethodDecorator {
   return applyDecorators(
     ApiProblem(413, 'PAYLOAD_TOO_LARGE', 'Request body is too large'),
@@ -45,12 +45,12 @@ export function ApiBodyProblems(): MethodDecorator {
   );
 }
 
-/** Of routes that change something, or show what is not for everybody. */
+/** For routes that change something, or show data that not every client may see. */
 export function ApiKeyProblem(): MethodDecorator {
   return applyDecorators(ApiOptionalKey(), documented(KEY_PROBLEMS));
 }
 
-/** Of routes that take a key and may do without. */
+/** For routes with an optional key. */
 export function ApiOptionalKey(): MethodDecorator {
   return applyDecorators(ApiSecurity({}), ApiSecurity('bearer'), ApiSecurity('key'));
 }
@@ -60,7 +60,7 @@ export const OPTIONAL_KEY: Record<string, string[]>[] = [{}, { bearer: [] }, { k
 
 const EXAMPLE_INSTANCE = 'urn:uuid:1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
 
-export const KEY_NOT_ALLOWED = 'This API key is not for that.';
+export const KEY_NOT_ALLOWED = 'This API key does not permit this.';
 
 export const KEY_REQUIRED = 'An API key is required: Authorization: Bearer <key>, or X-API-Key.';
 
@@ -68,7 +68,7 @@ export const COMMON_PROBLEMS = {
   429: problemResponse(429, 'RATE_LIMITED', 'More than 600 requests a minute. Try again in 12 s.', {
     description: 'With RATE_LIMIT; or too many IDs, streams or new names. See Retry-After.',
   }),
-  500: problemResponse(500, 'INTERNAL_SERVER_ERROR', 'Something is wrong here. The server log says what.'),
+  500: problemResponse(500, 'INTERNAL_SERVER_ERROR', 'An unexpected error occurred. The server log has details.'),
 };
 
 export const KEY_PROBLEMS = {

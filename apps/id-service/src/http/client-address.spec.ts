@@ -11,9 +11,9 @@ it.each([
 });
 
 it.each(['unknown', '', '192.0.2.300', '192.0.2.1:', '192.0.2.1:x', '[192.0.2.1', '_hidden', 'x'.repeat(9_000)])(
-  '%.20s is nobody',
+  '%.20s is no client',
   (ip) => {
-    expect(() => clientAddress({ ip })).toThrow('X-Forwarded-For must hold IP addresses');
+    expect(() => clientAddress({ ip })).toThrow('X-Forwarded-For must contain IP addresses');
   },
 );
 

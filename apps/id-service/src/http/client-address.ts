@@ -13,7 +13,7 @@ export function clientAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
   const [, v6, v4] = WITH_PORT.exec(ip) ?? [];
   const address = v6 ?? v4 ?? '';
   if (isIP(address) !== 0) return address;
-  const detail = 'X-Forwarded-For must hold IP addresses, for as many proxies as TRUST_PROXY says.';
+  const detail = 'X-Forwarded-For must contain IP addresses, one for each proxy that TRUST_PROXY counts.';
   throw new ProblemException(400, { errorCode: 'BAD_REQUEST', detail });
 }
 

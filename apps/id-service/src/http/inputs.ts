@@ -4,7 +4,7 @@ import { Transform, type TransformFnParams } from 'class-transformer';
 import { getMetadataStorage, IsInt, Max, Min, type ValidationError } from 'class-validator';
 import { ProblemException } from '../problems/problem.js';
 
-/** So much that is wrong is named in one answer. */
+/** How many mistakes one answer names. */
 const MOST_NAMED = 10;
 
 /** Nest's pipe for bodies and queries, after a look at their shape; the 400 says what is legal for wrong fields. */
@@ -33,11 +33,11 @@ export class InputPipe extends ValidationPipe {
   }
 }
 
-/** What is wrong, put into words when it is asked for. */
+/** Describes the mistakes, each only on demand. */
 function describe({ property, constraints = {}, target }: ValidationError): (() => string)[] {
   return Object.entries(constraints).map(([constraint, message]) => () => {
     if (constraint !== 'whitelistValidation') return message;
-    return `${JSON.stringify(property.slice(0, 48))} is not known here; legal: ${fieldsOf(target).join(', ')}`;
+    return `${JSON.stringify(property.slice(0, 48))} is unknown; legal: ${fieldsOf(target).join(', ')}`;
   });
 }
 
@@ -60,7 +60,7 @@ const MOST_VALUES = 512;
  * @throws ProblemException 400 that names the limit
  */
 function demandUsualShape(input: unknown): void {
-  if (valuesIn(input, 1) > MOST_VALUES) throw unusual(`${MOST_VALUES} values in all`);
+  if (valuesIn(input, 1) > MOST_VALUES) throw unusual(`${MOST_VALUES} values in total`);
 }
 
 /** Stops soon after there are too many. */
@@ -80,7 +80,7 @@ function valuesIn(value: unknown, depth: number): number {
 }
 
 function unusual(legal: string): ProblemException {
-  return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail: `what is sent may have ${legal}` });
+  return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail: `the body may have ${legal}` });
 }
 
 /** An integer in a query; the property's initial value stands in when it is not given. */

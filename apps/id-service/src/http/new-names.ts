@@ -4,7 +4,7 @@ import { ProblemException } from '../problems/problem.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 import { ApiKeys } from './api-keys.js';
 
-/** Who brings a name. */
+/** The caller that brings a new name. */
 export interface Bringer {
   readonly key: string | undefined;
   readonly address: () => string;
@@ -52,7 +52,7 @@ export class StrangersNames {
 
 /** A bound for names of one kind. */
 interface NewNamesRule {
-  /** What they are: `codes`. */
+  /** The kind of names, such as `codes`. */
   readonly what: string;
   readonly most: number;
   /** From one address (IPv6: from one network of 64 bits). */
@@ -90,7 +90,7 @@ class NewNames {
     if (this.has(name)) return;
     const network = networkOf(address);
     const count = (this.counts.get(network) ?? 0) + 1;
-    if (count > mostOfOne) throw this.tooMany(`${mostOfOne} new ${what} of one address`);
+    if (count > mostOfOne) throw this.tooMany(`${mostOfOne} new ${what} from one address`);
     if (this.names.size >= most) throw this.tooMany(`${most} new ${what}`);
     this.counts.set(network, count);
     this.names.add(name);
@@ -99,8 +99,8 @@ class NewNames {
   private tooMany(what: string): ProblemException {
     const retryAfterSeconds = Math.ceil((this.endsAt - performance.now()) / 1_000);
     const passes = Number.isFinite(retryAfterSeconds);
-    const way = passes ? `, or come again in ${retryAfterSeconds} s` : '';
-    const detail = `More than ${what}. Use those that there are, ask with an API key${way}.`;
+    const way = passes ? `, or try again in ${retryAfterSeconds} s` : '';
+    const detail = `More than ${what}. Use existing names or an API key${way}.`;
     const told = { errorCode: 'TOO_MANY_NEW_NAMES', detail, retryable: passes };
     return new ProblemException(429, passes ? { ...told, retryAfterSeconds } : told);
   }

@@ -9,8 +9,8 @@ import type { ServiceConfig } from '../service-config.js';
 import { LOOPBACK } from './api-keys.js';
 
 const KNOWN: Readonly<Record<string, readonly [status: number, errorCode: string, detail: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'All header fields together may have 16 KiB.'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The extensions of the chunks are too long.'],
+  HPE_HEADER_OVERFLOW: [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'The header fields exceed 16 KiB.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The chunk extensions are too long.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time.'],
 };
 
@@ -18,7 +18,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, errorCode: string
 export function clientErrors(docsUrl: string | undefined): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return ({ code = '' }, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const [status, errorCode, detail] = KNOWN[code] ?? [400, 'BAD_REQUEST', 'This is no HTTP request.'];
+    const [status, errorCode, detail] = KNOWN[code] ?? [400, 'BAD_REQUEST', 'This is not an HTTP request.'];
     const { body, headers } = lastAnswer(new ProblemException(status, { errorCode, detail }), docsUrl);
     const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, '', body].join('\r\n'));
@@ -28,7 +28,7 @@ export function clientErrors(docsUrl: string | undefined): (error: NodeJS.ErrnoE
 /** Refuses `Expect: banana`, as Node.js does by itself without a word. No route, hook or filter ever sees it. */
 export function refuseExpectations(server: Server, docsUrl: string | undefined): void {
   server.on('checkExpectation', (_request, response) => {
-    const detail = 'Of Expect the service knows 100-continue.';
+    const detail = 'The service supports only Expect: 100-continue.';
     const { body, headers } = lastAnswer(
       new ProblemException(417, { errorCode: 'EXPECTATION_FAILED', detail }),
       docsUrl,
@@ -51,7 +51,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Probes and Prometheus come with the address of a pod. */
 const FOR_WATCHERS = /^\/(health|metrics)(\/|$)/;
 
-/** What a browser says of a request that a page of the same origin makes, and of one that its user makes. */
+/** Sec-Fetch-Site of a request by a page of the same origin, and of one by the user. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 
 /**
@@ -87,12 +87,12 @@ export function refuseForeignPages(
 /** HTTP/1.0, which some probes speak, has no Host. */
 function mistakeInHost({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): ProblemException | undefined {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
-  if (hosts > 1) return badRequest('The request has more than one Host.');
-  if (hosts === 0 && httpVersion !== '1.0') return badRequest('The request has no Host.');
+  if (hosts > 1) return badRequest('The request has more than one Host header.');
+  if (hosts === 0 && httpVersion !== '1.0') return badRequest('The request has no Host header.');
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(url)) return undefined;
   // With http://a the Host may be a:80.
   const isSame = hostOf(url) !== undefined && hostOf(url) === hostOf(`${url.split(':')[0]!}://${headers.host ?? ''}`);
-  return isSame ? undefined : badRequest('The address of the request names another host than its Host.');
+  return isSame ? undefined : badRequest("The request's address and its Host header name different hosts.");
 }
 
 function hostOf(url: string): string | undefined {
@@ -112,12 +112,12 @@ function nameIn(host: string): string {
 }
 
 function unknownHost(): ProblemException {
-  const detail = 'The service is not known under this Host: name it in ALLOWED_HOSTS.';
+  const detail = 'The service does not answer for this Host: add it to ALLOWED_HOSTS.';
   return new ProblemException(421, { errorCode: 'HOST_NOT_ALLOWED', detail });
 }
 
 function foreignPage(): ProblemException {
-  const detail = 'Pages of other sites may not do that (Sec-Fetch-Site, Origin).';
+  const detail = 'Pages of other sites may not do this (Sec-Fetch-Site, Origin).';
   return new ProblemException(403, { errorCode: 'CROSS_SITE', detail });
 }
 
@@ -141,7 +141,7 @@ function mistakeInQuery({ url, query }: FastifyRequest, route: string): ProblemE
   if (!isEncodedUtf8(url.slice(at))) return invalid('the query must be UTF-8, percent-encoded');
   for (const [name, value] of Object.entries(query as object)) {
     const shown = JSON.stringify(name.slice(0, 48));
-    if (!WITH_QUERY.has(route)) return invalid(`${shown} is not known here; legal: no query`);
+    if (!WITH_QUERY.has(route)) return invalid(`${shown} is unknown; legal: no query`);
     if (Array.isArray(value)) return invalid(`${shown} is given more than once`);
   }
   return undefined;
@@ -159,7 +159,7 @@ function mistakeInBody({ headers }: FastifyRequest): ProblemException | undefine
   const encoding = headers['content-encoding'] ?? 'identity';
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (encoding.toLowerCase() === 'identity' && /^utf-?8$/i.test(charset)) return undefined;
-  const detail = 'Bodies are JSON in UTF-8 and not compressed.';
+  const detail = 'A body must be uncompressed JSON in UTF-8.';
   return new ProblemException(415, { errorCode: 'UNSUPPORTED_MEDIA_TYPE', detail });
 }
 
@@ -170,7 +170,7 @@ export function readJsonBodies(adapter: FastifyAdapter): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (isUtf8(body)) void parse(request, body.toString(), done);
-    else done(badRequest('The body is no UTF-8.'));
+    else done(badRequest('The body is not UTF-8.'));
   });
 }
 

@@ -26,7 +26,10 @@ export class DecodeIdQuery {
   @IsIn(FORMATS, { message: `format must be one of ${FORMATS.join(', ')}` })
   readonly format: CodecName = 'decimal';
 
-  @ApiPropertyOptional({ enum: PRESET_NAMES, description: "Whose layout it is; without it, this service's." })
+  @ApiPropertyOptional({
+    enum: PRESET_NAMES,
+    description: "The system whose layout to use; by default this service's.",
+  })
   @IsOptional()
   @IsIn(PRESET_NAMES, { message: `preset must be one of ${PRESET_NAMES.join(', ')}` })
   readonly preset?: PresetName;
@@ -50,7 +53,7 @@ export class DecodedField {
   readonly value!: number;
 }
 
-/** What an ID says. */
+/** The content of an ID. */
 export class DecodedId {
   @ApiSnowflake({ example: String(EXAMPLE.id), description: 'In decimal: always a string in JSON.' })
   readonly id!: string;
@@ -64,7 +67,7 @@ export class DecodedId {
   @ApiProperty({ example: EXAMPLE.workerId })
   readonly workerId!: number;
 
-  @ApiProperty({ example: 0, description: 'Flips when the clock of the worker goes back.' })
+  @ApiProperty({ example: 0, description: "Flips when the worker's clock moves back." })
   readonly clockBack!: number;
 
   @ApiProperty({ example: EXAMPLE.sequence })
@@ -83,7 +86,7 @@ export class DecodedId {
     type: String,
     nullable: true,
     example: 'orders-5d9c7:1:a3f81b',
-    description: 'Who holds that worker id now, null when nobody does. With an API key and without a preset only.',
+    description: 'The process that holds the worker id now, or null. Only with an API key and without a preset.',
   })
   readonly holder?: string | null;
 }
@@ -99,13 +102,13 @@ export class DecodeIdsController {
   ) {}
 
   @Get(':id')
-  @ApiOperation({ operationId: 'decodeId', summary: 'Take an ID apart' })
+  @ApiOperation({ operationId: 'decodeId', summary: 'Decode an ID' })
   @ApiOptionalKey()
   @ApiParam({ name: 'id', type: String, example: EXAMPLE_IDS[1] })
   @ApiResponse({ status: 200, type: DecodedId })
-  @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, none of them a leading 0.')
+  @ApiProblem(400, 'INVALID_ID', 'Not a valid ID (decimal): "01". Legal: 1 to 19 digits, without a leading 0.')
   @ApiProblem(401, 'API_KEY_REQUIRED', 'An API key is required: Authorization: Bearer <key>, or X-API-Key.', {
-    description: 'For a wrong key; none is needed.',
+    description: 'For a wrong key. No key is required.',
   })
   async decode(
     @Param('id') id: string,

@@ -6,8 +6,8 @@ const [first, second] = [0, 1].map((sequence) =>
   layout.pack({ tick: 28_023_330, workerId: 17, clockBack: 0, sequence }),
 );
 
-/** What the API's description shows: two IDs of one worker, of the same second. */
+/** The example of the API description: two IDs of one worker and second. */
 export const EXAMPLE_IDS = [String(first), String(second)] as const;
 
-/** What the second one says. */
+/** The content of the second one. */
 export const EXAMPLE = parseId(layout, second!);

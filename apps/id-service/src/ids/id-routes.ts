@@ -20,7 +20,7 @@ const STREAM = { most: 10_000_000, usual: 10_000 };
 const FORMATS = Object.keys(codecs) as CodecName[];
 const LEGAL = {
   count: ({ most }: typeof BATCH) => `count must be an integer from 1 to ${most}`,
-  code: 'code must be a text of 1 to 128 characters',
+  code: 'code must be a string of 1 to 128 characters',
   format: `format must be one of ${FORMATS.join(', ')}`,
 };
 
@@ -107,9 +107,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 function readQuery(query: Query, range: typeof BATCH): IdsRequest {
   const { count = String(range.usual), code, format = 'decimal', ...others } = query;
   const unknown = Object.keys(others).slice(0, 10);
-  const wrong = unknown.map(
-    (name) => `${JSON.stringify(name.slice(0, 48))} is not known here; legal: count, code, format`,
-  );
+  const wrong = unknown.map((name) => `${JSON.stringify(name.slice(0, 48))} is unknown; legal: count, code, format`);
   // Not Number() alone: it would take '', ' 5 ', '1e3' and '0x10'.
   const isInRange = /^\d{1,9}$/.test(count) && Number(count) >= 1 && Number(count) <= range.most;
   if (!isInRange) wrong.push(LEGAL.count(range));
@@ -129,7 +127,7 @@ export const idPaths: OpenAPIObject['paths'] = {
   },
   '/v1/ids/stream': {
     post: operation('streamIds', 'Issue many IDs, as a stream of lines, each a JSON string', STREAM, {
-      description: 'As fast as they are read. A failure on the way ends it with a line {"error": problem}.',
+      description: 'As fast as the client reads. A failure ends the stream with a line {"error": problem}.',
       content: { [NDJSON]: { schema: { type: 'string' }, example: EXAMPLE_IDS.map((id) => `"${id}"\n`).join('') } },
     }),
   },

@@ -63,7 +63,7 @@ describe('IdStreams', () => {
     ['one address', 8, '192.0.2.1'],
     ['all together', 16, '192.0.2.3'],
   ])(
-    'of %s that nobody reads for 5 s are cut off for others, one for each, the longest unread first',
+    'of %s that stay unread for 5 s are closed for others, one for each, the longest unread first',
     async (_, most, address) => {
       const all = await openAll(most);
       nowMs += 4_900;

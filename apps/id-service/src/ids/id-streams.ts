@@ -14,10 +14,10 @@ import { idLines } from './id-texts.js';
 
 const MOST = 16;
 
-/** Of one address (IPv6: of one network of 64 bits), so that no reader who takes his time has all of them. */
+/** For each address (IPv6: each 64-bit network), so that one slow reader cannot hold all of them. */
 const MOST_OF_ONE = 8;
 
-/** Of what a code has; the rest is for batches. */
+/** The streams' share of a code; the rest is for batches. */
 const SHARE = 0.5;
 
 const RETRY_AFTER_SECONDS = 5;
@@ -25,13 +25,13 @@ const RETRY_AFTER_SECONDS = 5;
 /** A stream whose reader has taken nothing for so long makes room for another. */
 const UNREAD_MS = 5_000;
 
-/** So many IDs are made and written in one go: some 30 µs in decimal, less than 1 ms in every other format. */
+/** How many IDs are made and written at once: some 30 µs in decimal, less than 1 ms in every other format. */
 const SLICE = 500;
 
 /** How long a slice waits for its IDs. */
 const TIMEOUT_MS = 5_000;
 
-/** What may wait for the reader, beside what the system keeps for its connection. */
+/** How much may wait for the reader, besides the system's buffer of its connection. */
 const AT_HAND_BYTES = 65_536;
 
 export interface IdsRequest {
@@ -143,7 +143,7 @@ export class IdStreams {
     const unsaid = this.repeats.admit('unread');
     if (unsaid !== undefined) {
       const more = unsaid === 0 ? '' : ` (${unsaid} more before)`;
-      this.logger.warn(`A stream that nobody read for ${UNREAD_MS / 1_000} s was cut off for another${more}.`);
+      this.logger.warn(`A stream unread for ${UNREAD_MS / 1_000} s was closed for a new one${more}.`);
     }
     this.places.delete(longest);
     longest.socket.destroy();
@@ -185,12 +185,12 @@ export class StreamPace {
 }
 
 function tooMany(what: string): ProblemException {
-  const detail = `More than ${what} are under way. Wait for one to end, or ask for batches.`;
+  const detail = `More than ${what} are under way. Wait for one to end, or request batches.`;
   const told = { errorCode: 'TOO_MANY_STREAMS', detail, retryable: true, retryAfterSeconds: RETRY_AFTER_SECONDS };
   return new ProblemException(429, told);
 }
 
 function shuttingDown(): ProblemException {
-  const detail = 'The service is shutting down. Ask for the rest again.';
+  const detail = 'The service is shutting down. Request the rest again.';
   return new ProblemException(503, { errorCode: 'SHUTTING_DOWN', detail, retryable: true });
 }

@@ -25,6 +25,6 @@ export class IdsUnderWay {
 }
 
 function tooMany(): ProblemException {
-  const detail = `More than ${MOST} IDs are under way. Ask for fewer, or try again in a moment.`;
+  const detail = `More than ${MOST} IDs are under way. Request fewer, or try again in a moment.`;
   return new ProblemException(429, { errorCode: 'TOO_MANY_IDS', detail, retryable: true, retryAfterSeconds: 1 });
 }

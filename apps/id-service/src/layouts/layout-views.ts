@@ -17,7 +17,7 @@ export class LayoutRequest {
   @ApiPropertyOptional({
     enum: Object.keys(TIME_UNITS),
     example: 'second',
-    description: 'The length of a tick; a second when it is left out.',
+    description: 'The length of a tick; one second by default.',
   })
   readonly timeUnit?: string;
 
@@ -42,10 +42,15 @@ export class LayoutRequest {
   @ApiPropertyOptional({ example: 1, minimum: 0, maximum: 5, description: 'Reserved low bits.' })
   readonly endBitsLength?: number;
 
-  @ApiPropertyOptional({ example: 0, minimum: 0, description: 'What they hold.' })
+  @ApiPropertyOptional({ example: 0, minimum: 0, description: 'Their value.' })
   readonly endBitsValue?: number;
 
-  @ApiPropertyOptional({ example: 365, minimum: 0, maximum: 36_500, description: 'Less life than that is refused.' })
+  @ApiPropertyOptional({
+    example: 365,
+    minimum: 0,
+    maximum: 36_500,
+    description: 'A layout that expires sooner is refused.',
+  })
   readonly minLifetimeDays?: number;
 
   @ApiPropertyOptional({ example: 20, minimum: 1, description: 'For the warnings only.' })
@@ -71,7 +76,7 @@ export class PlannedFieldView implements PlannedField {
   @ApiProperty({ type: 'integer', example: 30 })
   readonly shift!: number;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'What a fixed field always holds; else null.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'The value of a fixed field; otherwise null.' })
   readonly value!: number | null;
 }
 
@@ -92,7 +97,7 @@ export class PlanWarning implements LayoutWarning {
   @ApiProperty({ type: String, example: 'FEW_WORKERS', description: 'Stable.' })
   readonly code!: LayoutWarning['code'];
 
-  @ApiProperty({ example: '16 worker ids for 20 nodes: take at least twice as many as nodes' })
+  @ApiProperty({ example: '16 worker ids for 20 nodes: use at least two per node' })
   readonly message!: string;
 }
 
@@ -154,7 +159,13 @@ export class NamedPlan {
 
 /** The body of POST /v1/layouts/advice: core's `LayoutNeeds`, which core checks. This class only describes them. */
 export class AdviceRequest implements LayoutNeeds {
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: 1_023, example: 50, description: 'How many issue at once.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_023,
+    example: 50,
+    description: 'The number of processes that issue IDs at once.',
+  })
   readonly processes!: number;
 
   @ApiProperty({ type: 'integer', minimum: 1, maximum: 1_000_000_000, example: 2_000, description: 'Of one process.' })
@@ -178,9 +189,9 @@ export class AdviceView implements LayoutAdvice {
   @ApiProperty({ type: PlanView })
   readonly plan!: LayoutAdvice['plan'];
 
-  @ApiProperty({ type: [String], description: 'What speaks for it.' })
+  @ApiProperty({ type: [String], description: 'Its advantages.' })
   readonly reasons!: readonly string[];
 
-  @ApiProperty({ type: [String], description: 'Which needs it does not meet.' })
+  @ApiProperty({ type: [String], description: 'The needs that it does not meet.' })
   readonly misses!: readonly string[];
 }

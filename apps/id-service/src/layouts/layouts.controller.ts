@@ -14,7 +14,7 @@ import { ProblemException } from '../problems/problem.js';
 import { AdviceRequest, AdviceView, LayoutRequest, NamedPlan, PlanView } from './layout-views.js';
 import { exampleOptions, examplePlan, namedPresets, planOfLayout, PRESET_NAMES, type PresetName } from './layouts.js';
 
-/** What the description says of every plan, beside the example. */
+/** The description of every plan, besides the example. */
 const PLAN_DESCRIPTION =
   'Fields from the most significant bits down, lifetime, capacity, the day from which JavaScript would round the IDs, and warnings. Moments are null beyond the year 275760.';
 
@@ -34,7 +34,7 @@ export class LayoutsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'planLayout',
-    summary: 'What a layout comes to: lifetime, capacity, warnings. Nothing is issued or changed',
+    summary: "A layout's lifetime, capacity and warnings. Nothing is issued or changed",
   })
   @ApiBody({ type: LayoutRequest, examples: { service: { value: exampleOptions } } })
   @ApiResponse({ status: 200, description: PLAN_DESCRIPTION, type: PlanView, example: examplePlan })
@@ -48,7 +48,7 @@ export class LayoutsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'adviseLayout',
-    summary: 'Which layouts bear so much, the best one first. Nothing is issued or changed',
+    summary: 'Layouts that meet the needs, the best one first. Nothing is issued or changed',
   })
   @ApiBody({ type: AdviceRequest, examples: { needs: { value: NEEDS } } })
   @ApiResponse({

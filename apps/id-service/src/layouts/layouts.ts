@@ -23,7 +23,7 @@ export function planOfLayout(layout: Layout, workers: WorkerRange = { min: 0, ma
   return planLayout({ layout, serviceMinWorkId: workers.min, serviceMaxWorkId: workers.max });
 }
 
-/** What the API's description shows: the service's own layout. */
+/** The example of the API description: the service's own layout. */
 export const exampleOptions = { ...serviceLayout, expectedNodes: 20, expectedIdsPerSecond: 50_000 };
 
 export const examplePlan = planLayout(exampleOptions, Date.parse('2026-11-21'));

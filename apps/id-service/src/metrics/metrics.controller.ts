@@ -32,7 +32,7 @@ export class ServiceMetrics implements OnApplicationShutdown {
   /** Named and labelled as OpenTelemetry's conventions for HTTP servers have it. */
   readonly requestDurations = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'How long requests took, to the last byte of the answer',
+    help: 'Duration of requests, to the last byte of the answer',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
     // From an ID that is at hand to a stream of millions.
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -46,7 +46,7 @@ export class ServiceMetrics implements OnApplicationShutdown {
   ) {
     collectDefaultMetrics({ register: this.process });
     const meter = this.provider.getMeter('@raindrop/nestjs');
-    // Where the codes are known nobody else's becomes a series.
+    // With known codes, no other code becomes a series.
     const codes = knownCodes.length > 0 ? { codes: knownCodes, firstCodes: 0 } : {};
     this.ends = [observeIdService(ids, { meter, ...codes }), observeIdService(numbers, { meter })];
   }
@@ -104,7 +104,7 @@ export class MetricsController {
   @ApiOperation({ operationId: 'readMetrics', summary: 'Metrics for Prometheus' })
   @ApiResponse({
     status: 200,
-    description: 'Those of docs/operations.md, and those of the process.',
+    description: 'The metrics of docs/operations.md, and those of the process.',
     content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
   })
   read(): Promise<string> {

@@ -1,4 +1,4 @@
-/** What the service counts. Not whatever a request says: every code is a row that stays. */
+/** The codes that the service counts. A request cannot add others: every code is a row that stays. */
 export const NUMBER_CODES = ['order', 'invoice', 'ticket'] as const;
 
 export type NumberCode = (typeof NUMBER_CODES)[number];

@@ -20,7 +20,7 @@ const COUNT = { min: 1, max: 10_000, default: 1 };
 
 /** The path of POST /v1/numbers/:code. */
 export class NumbersPath {
-  @ApiProperty({ enum: NUMBER_CODES, example: 'invoice', description: 'What is counted.' })
+  @ApiProperty({ enum: NUMBER_CODES, example: 'invoice', description: 'The business kind to count.' })
   @IsIn(NUMBER_CODES, { message: `code must be one of ${NUMBER_CODES.join(', ')}` })
   readonly code!: NumberCode;
 }
@@ -38,7 +38,7 @@ export class NewNumbers {
 }
 
 const APP = { message: 'app must be an integer from 0 to 255' };
-const GATE_PASS = { message: 'gatePass must be a text of 1 to 512 characters' };
+const GATE_PASS = { message: 'gatePass must be a string of 1 to 512 characters' };
 
 /** The body of POST /v1/sharded-ids. */
 export class NewShardedId {
@@ -48,7 +48,12 @@ export class NewShardedId {
   @Max(255, APP)
   readonly app!: number;
 
-  @ApiProperty({ example: '13900139000', minLength: 1, maxLength: 512, description: 'Who asks: it chooses the shard.' })
+  @ApiProperty({
+    example: '13900139000',
+    minLength: 1,
+    maxLength: 512,
+    description: "The caller's name, which " + 'chooses the shard.',
+  })
   @IsString(GATE_PASS)
   @Length(1, 512, GATE_PASS)
   readonly gatePass!: string;
@@ -75,10 +80,10 @@ export class NewBusinessNumber {
     example: 'acme',
     minLength: 1,
     maxLength: 64,
-    description: 'A tenant, with numbers of its own.',
+    description: 'A tenant, with its own numbers.',
   })
   @IsOptional()
-  @Matches(/^[\w.-]{1,64}$/, { message: 'tenant must be a text of 1 to 64 letters, digits or any of . _ -' })
+  @Matches(/^[\w.-]{1,64}$/, { message: 'tenant must be a string of 1 to 64 letters, digits or any of . _ -' })
   readonly tenant?: string;
 }
 
@@ -115,7 +120,7 @@ export class NumbersController implements OnModuleInit {
   }
 
   @Post('sharded-ids')
-  @ApiOperation({ operationId: 'issueShardedId', summary: 'Issue a number for the public, whose steps are blurred' })
+  @ApiOperation({ operationId: 'issueShardedId', summary: 'Issue a number for the public, with irregular steps' })
   @ApiResponse({ status: 201, type: ShardedId })
   @ApiProblem(400, 'INVALID_INPUT', 'app must be an integer from 0 to 255')
   @ApiBodyProblems()

@@ -89,7 +89,7 @@ export function knownMethods(adapter: FastifyAdapter): (url: string) => readonly
   };
 }
 
-/** Of a route such as `/v1/ids/:id` the addresses that it takes. */
+/** The addresses of a route such as `/v1/ids/:id`. */
 function pathsOf(route: string): RegExp {
   const segments = route.replace(/\/$/, '').split('/');
   const taken = segments.map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[^\w-]/g, '\\$&')));

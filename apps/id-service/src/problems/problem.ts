@@ -8,27 +8,27 @@ import { isDatabaseAway, isDatabaseFull } from '../database/database-errors.js';
 /** The media type of {@link Problem}. */
 export const PROBLEM_JSON = 'application/problem+json';
 
-/** What is wrong with one option. */
+/** The problem of one option. */
 export class OptionProblem implements ConfigurationProblem {
   @ApiProperty({ example: 'workIdLength' })
   readonly option!: string;
 
-  @ApiProperty({ example: '2', description: 'What was given, shortened.' })
+  @ApiProperty({ example: '2', description: 'The given value, shortened.' })
   readonly given!: string;
 
   @ApiProperty({ example: 'is out of range: must be an integer from 3 to 10' })
   readonly message!: string;
 }
 
-/** What every error looks like: problem details as in RFC 9457. Further members are the error's own numbers. */
+/** The form of every error: problem details as in RFC 9457. Further members are the error's own numbers. */
 export class Problem {
   @ApiProperty({
     example: 'about:blank',
-    description: 'Where the error is described, if it is and the service was told DOCS_URL; else about:blank.',
+    description: "The error's documentation, if it exists and DOCS_URL is set; otherwise about:blank.",
   })
   readonly type!: string;
 
-  @ApiProperty({ example: 'Bad Request', description: 'What the status means.' })
+  @ApiProperty({ example: 'Bad Request', description: 'The meaning of the status.' })
   readonly title!: string;
 
   @ApiProperty({ example: 400, type: 'integer' })
@@ -40,7 +40,7 @@ export class Problem {
   @ApiProperty({
     example: 'urn:uuid:1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed',
     format: 'uri',
-    description: 'This one occurrence; the log names it as well.',
+    description: 'This occurrence, which the log also names.',
   })
   readonly instance!: string;
 
@@ -50,17 +50,17 @@ export class Problem {
   @ApiProperty({ example: false, description: 'Whether the same request can succeed later.' })
   readonly retryable!: boolean;
 
-  @ApiPropertyOptional({ example: 12, description: 'Of a 429: when to come again.' })
+  @ApiPropertyOptional({ example: 12, description: 'For a 429: when to try again.' })
   readonly retryAfterSeconds?: number;
 
   @ApiPropertyOptional({
     type: () => [OptionProblem],
-    description: 'Of a layout that cannot be planned: every option that is wrong.',
+    description: 'For a layout that cannot be planned: every wrong option.',
   })
   readonly problems?: readonly OptionProblem[];
 }
 
-/** What is told of an error, beside its status. */
+/** The public facts of an error, besides its status. */
 export interface ProblemTold {
   readonly errorCode: string;
   readonly detail: string;
@@ -79,7 +79,7 @@ export class ProblemException extends HttpException {
   }
 }
 
-const UNFORESEEN = 'Something is wrong here. The server log says what.';
+const UNFORESEEN = 'An unexpected error occurred. The server log has details.';
 
 /** A problem that has not been told to anybody yet. */
 export type UntoldProblem = Omit<Problem, 'instance'>;
@@ -102,7 +102,7 @@ export function problemOf(error: unknown, docsUrl?: string): UntoldProblem {
   };
 }
 
-/** {@link problemOf} as it is told to somebody: with a name of this occurrence, which the log has, too. */
+/** {@link problemOf} for a client: with a name of this occurrence, which the log has, too. */
 export function occurrenceOf(error: unknown, docsUrl?: string): Problem {
   const { type, title, status, detail, ...rest } = problemOf(error, docsUrl);
   return { type, title, status, detail, instance: `urn:uuid:${randomUUID()}`, ...rest };
@@ -124,7 +124,7 @@ function toldOf(error: unknown): ProblemTold & { readonly status: number } {
     return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
   }
   if (isDatabaseFull(error)) {
-    const detail = 'The database has no room to write. Try again in a moment.';
+    const detail = 'The database has no space left. Try again in a moment.';
     return { status: 503, errorCode: 'DATABASE_UNAVAILABLE', detail, retryable: true };
   }
   return { status: 500, errorCode: codeOf(500), detail: UNFORESEEN };

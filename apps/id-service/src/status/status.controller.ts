@@ -8,13 +8,13 @@ import { PlanView } from '../layouts/layout-views.js';
 import { examplePlan, planOfLayout } from '../layouts/layouts.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 
-/** What is worth telling; a renewal every few seconds is not. */
+/** The notable events, without the renewals of every few seconds. */
 const TYPES = [
   ...(['lease-acquired', 'lease-lost', 'lease-regained', 'lease-suspect', 'lease-released'] as const),
   ...(['clock-back', 'database-regression', 'lease-trouble', 'warning'] as const),
 ] as const;
 
-/** What happened to the worker id, without anything that need not be public. */
+/** An event of the worker id, with its public facts only. */
 export class TimelineEventView {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:15:30.000Z' })
   readonly at!: string;
@@ -23,7 +23,7 @@ export class TimelineEventView {
   readonly type!: (typeof TYPES)[number];
 }
 
-/** So many are kept: an outage of an hour is a few hundred attempts, and nobody reads more. */
+/** How many are kept: an outage of an hour is a few hundred attempts, and no reader needs more. */
 const MOST_EVENTS = 20;
 
 /** The last events of the lease, and how long the last renewal took: what the page shows of the past. */
@@ -69,14 +69,14 @@ export class LeaseView {
   })
   readonly leftMs!: number;
 
-  @ApiProperty({ type: Number, nullable: true, example: 4.2, description: 'What the last renewal took, ms.' })
+  @ApiProperty({ type: Number, nullable: true, example: 4.2, description: 'Duration of the last renewal, ms.' })
   readonly renewalMs!: number | null;
 
   @ApiProperty({
     type: Number,
     nullable: true,
     example: -3,
-    description: "This host's clock minus the database's at the last renewal, ms, the way there included.",
+    description: "This host's clock minus the database's at the last renewal, ms, network time included.",
   })
   readonly clockOffsetMs!: number | null;
 
@@ -90,20 +90,20 @@ export class LeaseView {
     type: String,
     nullable: true,
     example: null,
-    description: 'The code of what the last renewal failed with.',
+    description: 'The error code of the last failed renewal.',
   })
   readonly lastErrorCode!: string | null;
 }
 
-/** How the ID service is, for everybody: no worker ids, no hosts. */
+/** The state of the ID servicefor all clients: no worker ids, no hosts. */
 export class ServiceStatus {
   @ApiProperty({ enum: ['starting', 'held', 'suspect', 'lost', 'closed'], example: 'held' })
   readonly state!: SnowflakeServiceStatus['state'];
 
-  @ApiProperty({ example: 'database', description: 'Where the worker id comes from.' })
+  @ApiProperty({ example: 'database', description: 'The source of the worker id.' })
   readonly assigner!: string;
 
-  @ApiProperty({ type: String, example: 'reserved', description: 'What is known of the worker id.' })
+  @ApiProperty({ type: String, example: 'reserved', description: 'How far the worker id is guaranteed to be unique.' })
   readonly guarantee!: WorkerGuarantee;
 
   @ApiProperty({ type: PlanView, example: examplePlan })
@@ -132,7 +132,7 @@ export class ServiceStatus {
   @ApiProperty({ type: LeaseView })
   readonly lease!: LeaseView;
 
-  @ApiProperty({ type: [TimelineEventView], description: 'The last 20 that are worth telling, the newest first.' })
+  @ApiProperty({ type: [TimelineEventView], description: 'The last 20 notable events, newest first.' })
   readonly events!: readonly TimelineEventView[];
 
   @ApiProperty({ example: false, description: 'Whether GET /v1/workers answers this caller without a key.' })
@@ -151,7 +151,7 @@ export class StatusController {
   ) {}
 
   @Get()
-  @ApiOperation({ operationId: 'readStatus', summary: 'How the ID service is' })
+  @ApiOperation({ operationId: 'readStatus', summary: 'The state of the ID service' })
   @ApiResponse({ status: 200, type: ServiceStatus })
   read(@Req() { headers }: Pick<FastifyRequest, 'headers'>): ServiceStatus {
     const status = this.ids.status() as SnowflakeServiceStatus;

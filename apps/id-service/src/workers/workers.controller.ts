@@ -27,13 +27,21 @@ export class WorkerAnswer {
   @ApiProperty({ enum: STATES, example: 'held' })
   readonly state!: WorkerState;
 
-  @ApiProperty({ example: 'orders-5d9c7:1:a3f81b', description: "Who has it, or had it last; '' when nobody did." })
+  @ApiProperty({
+    example: 'orders-5d9c7:1:a3f81b',
+    description: "The process that has it, or had it last; '' for none.",
+  })
   readonly holder!: string;
 
   @ApiProperty({ type: Number, nullable: true, example: 52_110, description: 'Null when it is not held.' })
   readonly leaseLeftMs!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true, example: 112_110, description: 'Until others may take it.' })
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    example: 112_110,
+    description: 'The time from which others may take it.',
+  })
   readonly graceLeftMs!: number | null;
 
   @ApiProperty({ enum: [0, 1], example: 0 })
@@ -51,14 +59,14 @@ export class WorkerAnswer {
   })
   readonly odometers!: OdometerAnswer[];
 
-  @ApiProperty({ example: examplePlan.fingerprint, description: "Of its last holder; '' when it was never used." })
+  @ApiProperty({ example: examplePlan.fingerprint, description: "The last holder's; '' if it was never used." })
   readonly layout!: string;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T08:15:22.000Z' })
   readonly heartbeat!: string | null;
 }
 
-/** What GET /v1/workers answers: `WorkersView` as it is in JSON. */
+/** The answer of GET /v1/workers: `WorkersView` in JSON. */
 export class WorkersAnswer {
   @ApiProperty({ example: 1_795_248_930_123, description: "By the database's clock, Unix ms." })
   readonly nowMs!: number;
@@ -67,8 +75,7 @@ export class WorkersAnswer {
   readonly workers!: WorkerAnswer[];
 }
 
-const OFF =
-  'The workers are not shown: the service was started without API_KEYS or WORKERS_API_KEYS, and not for this host alone.';
+const OFF = 'The workers are hidden: the service has no API_KEYS or WORKERS_API_KEYS, and serves more than this host.';
 
 @ApiTags('ids')
 @ApiCommonProblems()
@@ -85,7 +92,7 @@ export class WorkersController {
   @ApiSecurity('key')
   @ApiOperation({
     operationId: 'listWorkers',
-    summary: 'Who holds which worker id, how long the lease lasts, how far the odometers are',
+    summary: 'Holders, leases and odometers of all worker ids',
   })
   @ApiResponse({
     status: 200,

@@ -7,7 +7,7 @@ import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 /** So long the last look at the table is good enough: however many look, the database is asked once. */
 const FRESH_MS = 500;
 
-/** Who holds which worker id, as the table says. */
+/** The holders of all worker ids, from the table. */
 @Injectable()
 export class WorkersService {
   private last: { readonly at: number; readonly view: Promise<WorkersView> } | undefined;
@@ -26,7 +26,7 @@ export class WorkersService {
     return view;
   }
 
-  /** Null when nobody holds it. @throws DatabaseCallError */
+  /** Null when no process holds it. @throws DatabaseCallError */
   async holderOf(workerId: number): Promise<string | null> {
     const { workers } = await this.read();
     const row = workers.find((each) => each.workerId === workerId);
@@ -37,7 +37,7 @@ export class WorkersService {
 /** As in the defaults: 10 s of 60. */
 const HEARTBEATS_IN_A_LEASE = 6;
 
-/** What the ID service is made with. Lease and heartbeat keep the proportion of the library's own. */
+/** The options of the ID service. Lease and heartbeat keep the proportion of the library's own. */
 export function snowflakeOptions({
   layout,
   workers,

@@ -335,7 +335,7 @@ describe('base32', () => {
 
   it('leniently reads up to twice its width, hyphens included', () => {
     expect(base32.decodeLenient(`16J${'-'.repeat(23)}`)).toBe(1234n);
-    expect(() => base32.decodeLenient(`16J${'-'.repeat(24)}`)).toThrow(/in 26 characters at most/);
+    expect(() => base32.decodeLenient(`16J${'-'.repeat(24)}`)).toThrow(/in at most 26 characters/);
   });
 
   it('even leniently refuses a million hyphens or zeros with a short message', () => {

@@ -97,7 +97,7 @@ export const base64url = defineCodec({
   name: 'base64url',
   width: BASE64_WIDTH,
   sortable: false,
-  legal: `exactly ${BASE64_WIDTH} characters of A-Za-z0-9-_ that hold the eight bytes of a number up to 2^63 - 1, no padding`,
+  legal: `exactly ${BASE64_WIDTH} characters of A-Za-z0-9-_, without padding, for eight bytes up to 2^63 - 1`,
   format: (id) => base64Digits.format(id << 2n).padStart(BASE64_WIDTH, 'A'),
   parse: (text) => {
     const padded = text.length === BASE64_WIDTH ? base64Digits.parse(text) : undefined;
@@ -159,7 +159,7 @@ function radixForms(name: string, symbols: string): { natural: CodecForm; padded
       name,
       width,
       sortable: false,
-      legal: `1 to ${width} characters of ${symbols}, none of them a leading ${zero}, up to ${largest} (2^63 - 1)`,
+      legal: `1 to ${width} characters of ${symbols}, without a leading ${zero}, up to ${largest} (2^63 - 1)`,
       format,
       parse: (text) => (text.length > 1 && text.startsWith(zero) ? undefined : parse(text)),
     },
@@ -184,8 +184,8 @@ function expandRanges(symbols: string): string {
 function crockfordCodec(natural: CodecForm, padded: CodecForm): CrockfordCodec {
   const longest = 2 * padded.width;
   const lenientLegal =
-    `${natural.legal}; here also in lower case, with I and L for 1, O for 0, hyphens and leading zeros, ` +
-    `in ${longest} characters at most`;
+    `${natural.legal}; also lower case, I and L for 1, O for 0, hyphens and leading zeros, in at most ${longest} ` +
+    `characters`;
   return Object.freeze({
     ...defineCodec(natural),
     padded: defineCodec(padded),
@@ -210,7 +210,7 @@ function withCheck(form: CodecForm): CodecForm {
     ...form,
     name: form.name.replace('base32', 'base32-check'),
     width: form.width + 1,
-    legal: `${form.legal}, then the check symbol, which must fit (a mistyped ID does not)`,
+    legal: `${form.legal}, then the check symbol, which must match (it catches typing errors)`,
     format: (id) => form.format(id) + checkOf(id),
     parse: (text) => {
       const id = form.parse(text.slice(0, -1));

@@ -33,12 +33,12 @@ export interface IdCodec {
   readonly decode: (text: string) => bigint;
 }
 
-/** What is particular to a codec. The checks that all codecs share are in {@link defineCodec}. */
+/** The definition of one codec. The checks that all codecs share are in {@link defineCodec}. */
 export interface CodecForm {
   readonly name: string;
   readonly width: number;
   readonly sortable: boolean;
-  /** What `decode` accepts, for the message of its error. */
+  /** The texts that `decode` accepts, for the message of its error. */
   readonly legal: string;
   /** Called with IDs from 0 to 2^63 - 1 only. */
   readonly format: (id: bigint) => string;
@@ -62,7 +62,7 @@ export function defineCodec({ name, width, sortable, legal, format, parse }: Cod
 
 function requireId(codec: string, id: bigint): bigint {
   if (typeof id === 'bigint' && id >= 0n && id <= MAX_ID) return id;
-  throw new InvalidIdError(codec, id, `to be encoded, a bigint from 0 to ${MAX_ID}; toId() reads strings and numbers`);
+  throw new InvalidIdError(codec, id, `to encode, a bigint from 0 to ${MAX_ID}; toId() converts strings and numbers`);
 }
 
 /**
@@ -73,21 +73,21 @@ function requireId(codec: string, id: bigint): bigint {
 export class InvalidIdError extends PermanentError {
   readonly errorCode = 'INVALID_ID';
 
-  /** What was given, shortened and escaped; strings are in double quotes. */
+  /** The given value, shortened and escaped; strings are in double quotes. */
   readonly given: string;
 
   constructor(
     /** The codec that refused the value; `id` when the value was not a text. */
     readonly codec: string,
     value: unknown,
-    /** What would have been accepted. */
+    /** The values that are accepted. */
     readonly legal: string,
     /** `Entity.property`, of a value for an entity. */
     readonly column?: string,
   ) {
     const given = showValue(value);
     const where = column === undefined ? '' : `${column}: `;
-    const cure = column === undefined ? '' : ' Check IDs where they come in: a route with ParseIdPipe.';
+    const cure = column === undefined ? '' : ' Validate IDs where they arrive: in a route, with ParseIdPipe.';
     super(`${where}Not a valid ID (${codec}): ${given}. Legal: ${legal}.${cure}`);
     this.given = given;
   }

@@ -20,7 +20,7 @@ export class IdForm {
 
   constructor(
     private readonly as: IdProperty,
-    /** Of typed IDs, which the database cannot compare as they are. */
+    /** The prefix of typed IDs, which the database cannot compare as they are. */
     readonly prefix?: string,
   ) {
     this.typed = prefix === undefined ? undefined : typedId(prefix);
@@ -126,14 +126,14 @@ export function readIdPrefix(
 ): string | undefined {
   const prefix = reader.value(name) as string | undefined;
   if (prefix === undefined) return undefined;
-  if (as !== 'string') reader.problem(name, prefix, `is for strings, but the property is a ${as}`);
-  const legal = legalPrefix(prefix);
-  if (legal !== undefined) reader.problem(name, prefix, `must be ${legal}`);
+  if (as !== 'string') reader.problem(name, prefix, `requires a string property, not a ${as}`);
+  const fault = faultOf(prefix);
+  if (fault !== undefined) reader.problem(name, prefix, fault);
   return prefix;
 }
 
-/** Says what the prefix of a typed ID has to be; undefined for a legal one. */
-function legalPrefix(prefix: string): string | undefined {
+/** Says what is wrong with the prefix of a typed ID; undefined for a legal one. */
+function faultOf(prefix: string): string | undefined {
   try {
     typedId(prefix);
     return undefined;
@@ -153,7 +153,7 @@ export class UnsafeSnowflakeError extends PermanentError {
     readonly given: string | number,
     /** Where the value came from. */
     readonly origin: 'database' | 'application' | 'source',
-    /** What to do, where more is known than the origin. */
+    /** The remedy; by default the one for the origin. */
     wayOut: string = WAY_OUT[origin],
   ) {
     super(
@@ -164,16 +164,15 @@ export class UnsafeSnowflakeError extends PermanentError {
 }
 
 const MEANING = {
-  database:
-    'came from the database driver and is not an exact ID as this property holds it; above 2^53 - 1 numbers lose digits.',
-  application: 'is no ID: a number has to be whole, 0 or more, and above 2^53 - 1 it loses digits.',
+  database: 'from the database driver is not an exact ID for this property: numbers lose digits above 2^53 - 1.',
+  application: 'is not an ID: a number must be an integer from 0 to 2^53 - 1.',
   source: 'does not fit a JavaScript number: the IDs have passed 2^53 - 1.',
 } as const;
 
 const WAY_OUT = {
   database:
-    'Make the property a string, and let the driver deliver exact integers: better-sqlite3 with ' +
-    'prepareDatabase: safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
+    'Make the property a string and have the driver return exact integers: better-sqlite3 with prepareDatabase: ' +
+    'safeSqliteIntegers, mysql2 with supportBigNumbers, pg without parseInt8.',
   application: 'Pass IDs as strings or bigints.',
   source: 'Make the property a string.',
 } as const;

@@ -39,7 +39,7 @@ describe('toId', () => {
 
   it('says of an unsafe number that its digits are lost already', () => {
     expect(() => toId(1541815603606036481)).toThrow(
-      /1541815603606036500.*already lost digits: keep IDs as bigint or string/,
+      /1541815603606036500.*have lost digits: keep IDs as bigint or string/,
     );
   });
 });

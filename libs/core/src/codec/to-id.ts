@@ -3,8 +3,8 @@ import { InvalidIdError, MAX_ID } from './id-codec.js';
 const MAX_ID_TEXT = String(MAX_ID);
 
 const LEGAL =
-  `a bigint or a decimal string from 0 to ${MAX_ID}, or an integer number up to 2^53 - 1 ` +
-  '(a larger number has already lost digits: keep IDs as bigint or string)';
+  `a bigint or a decimal string from 0 to ${MAX_ID}, or an integer up to 2^53 - 1 (larger numbers ` +
+  'have lost digits: keep IDs as bigint or string)';
 
 /** An ID as programs hold it: a bigint, its decimal text, or a number that is small enough to be exact. */
 export type IdLike = bigint | string | number;
@@ -43,7 +43,7 @@ export function isDecimalId(text: string): boolean {
 const MAX_UNSIGNED = 18_446_744_073_709_551_615n;
 const MAX_UNSIGNED_TEXT = String(MAX_UNSIGNED);
 
-const LEGAL_UNSIGNED = `a bigint or a decimal string from 0 to ${MAX_UNSIGNED}, or an integer number up to 2^53 - 1`;
+const LEGAL_UNSIGNED = `a bigint or a decimal string from 0 to ${MAX_UNSIGNED}, or an integer up to 2^53 - 1`;
 
 /**
  * Does what `toId` does for the IDs of systems that use all 64 bits, such as Discord: they reach 2^64 - 1 and fit an

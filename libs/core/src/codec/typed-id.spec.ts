@@ -60,13 +60,13 @@ describe('typedId', () => {
     const error = caught(InvalidIdError, () => order.decode(text));
     expect(error).toMatchObject({ codec: 'typed order', errorCode: 'INVALID_ID', retryable: false });
     expect(error.message.length).toBeLessThan(400);
-    expect(error.message).toContain('order_ and then ');
+    expect(error.message).toContain('order_ followed by ');
   });
 
   it('shows the whole text when its end is wrong', () => {
     const error = caught(InvalidIdError, () => typedId('order', base32Check.padded).decode('order_000000000016JE'));
     expect(error.given).toBe('"order_000000000016JE"');
-    expect(error.legal).toMatch(/^order_ and then exactly 13 characters .* check symbol/);
+    expect(error.legal).toMatch(/^order_ followed by exactly 13 characters .* check symbol/);
   });
 
   it.each([undefined, null, 1n, 17, {}, ['order_00000000001']])('refuses to decode %p', (text) => {

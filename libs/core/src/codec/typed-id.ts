@@ -40,7 +40,7 @@ export function typedId<const Prefix extends string>(
       return payload.decode(text.slice(start.length));
     } catch (error) {
       // The message shows the whole text, prefix included.
-      if (error instanceof InvalidIdError) throw new InvalidIdError(name, text, `${start} and then ${error.legal}`);
+      if (error instanceof InvalidIdError) throw new InvalidIdError(name, text, `${start} followed by ${error.legal}`);
       throw error;
     }
   };
@@ -48,7 +48,7 @@ export function typedId<const Prefix extends string>(
     name,
     width: start.length + payload.width,
     sortable: payload.sortable,
-    legal: `${start} and then the ID in ${payload.name}`,
+    legal: `${start} followed by the ID in ${payload.name}`,
     format: (id) => start + payload.encode(id),
     parse,
   });
@@ -57,7 +57,8 @@ export function typedId<const Prefix extends string>(
 
 function requirePrefix<Prefix extends string>(prefix: Prefix): Prefix {
   if (typeof prefix === 'string' && PREFIX.test(prefix)) return prefix;
-  const message = '1 to 31 of a-z, 0-9 and _, starting with a letter and not ending with _ (which is added)';
+  const message =
+    'must be 1 to 31 characters a-z, 0-9 or _, starting with a letter and not ending with _ (it is added)';
   throw new ConfigurationError([{ option: 'prefix', given: showValue(prefix), message }]);
 }
 
@@ -65,6 +66,6 @@ function requireCodec(codec: IdCodec | CodecName): IdCodec {
   if (isCodecName(codec)) return codecs[codec];
   if (typeof codec === 'object' && typeof codec?.encode === 'function' && typeof codec.decode === 'function')
     return codec;
-  const message = `a codec, or the name of one: ${Object.keys(codecs).join(', ')}`;
+  const message = `must be a codec or the name of one: ${Object.keys(codecs).join(', ')}`;
   throw new ConfigurationError([{ option: 'codec', given: showValue(codec), message }]);
 }

@@ -27,7 +27,7 @@ export const AUDIENCES = {
   tables: audience(`workerIdAssigner: 'database' and 'disposable' only, and idMode: 'numberSection'`, [
     ...['database' as const, 'disposable' as const, 'numberSection' as const],
   ]),
-  leased: audience(`leased worker ids only, of 'database' and stores`, LEASED),
+  leased: audience(`leased worker ids only ('database' and stores)`, LEASED),
   rows: audience('leased worker ids and those with a stateFile', ROWS),
   rowsOfHosts: audience(`worker ids of 'database', stores or 'disposable', and those with a stateFile`, [
     ...ROWS,
@@ -35,10 +35,9 @@ export const AUDIENCES = {
   ]),
   original: audience(`workerIdAssigner: 'database' only, on a table that the Go original uses`, ['database']),
   staticId: audience(`workerIdAssigner: 'static' only`, ['static']),
-  forgetful: audience(
-    `assigners that do not know how far a worker id was used; 'database', stores and 'disposable' do`,
-    ['assigned'],
-  ),
+  forgetful: audience(`assigners without a record of issued IDs, unlike 'database', stores and 'disposable'`, [
+    'assigned',
+  ]),
   numbers: audience(`idMode: 'numberSection'`, ['numberSection']),
 } as const;
 

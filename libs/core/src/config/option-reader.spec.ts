@@ -132,7 +132,7 @@ describe('an option reader', () => {
     const problems = problemsOf({ ...raw, known: 1 }, (reader) => reader.value('known'));
     expect(problems).toHaveLength(11);
     expect(problems[9]).toBe('name9 = (number): is not an option');
-    expect(problems[10]).toBe('options = 26001 names: more of these are no options: 25990');
+    expect(problems[10]).toBe('options = 26001 names: has 25990 more unknown names');
   });
 });
 

@@ -138,7 +138,7 @@ export class OptionReader {
     }
     const others = unknown.length - MAX_UNKNOWN_NAMED;
     if (others <= 0) return;
-    const message = `more of these are no options: ${others}`;
+    const message = `has ${others} more unknown names`;
     this.found.push({ option: 'options', given: `${names.length} names`, message });
   }
 }
@@ -164,7 +164,7 @@ export class ConfigurationError extends PermanentError {
 
   constructor(readonly problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, given, message }) => `  - ${option} = ${given}: ${message}`);
-    super(`Raindrop is configured wrongly:\n${lines.join('\n')}`);
+    super(`Invalid Raindrop configuration:\n${lines.join('\n')}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { OptionReader } from './option-reader.js';
 /** A value, or how it follows from options of the same group and from what the group is read with. */
 type Of<Value, Needs> = Value | ((others: Needs, reader: OptionReader) => Value);
 
-/** What is known of an option without reading it: for refusals, for the command line, for the documents. */
+/** The description of an option, for refusals, the command line and the documents. */
 export interface OptionFacts {
   /** The services that read it; the others refuse it. Not set for options that are not a service's. */
   readonly readBy?: Audience;
@@ -42,14 +42,14 @@ export type OptionGroup<Needs = any> = Readonly<Record<string, OptionRule<unknow
 
 type GivenOf<Rule> = Rule extends { readonly given?: infer Given } ? Given : never;
 
-/** What callers pass for a group of options: an optional property each, unless the option is required. */
+/** The input type of a group of options: an optional property each, unless the option is required. */
 export type OptionsOf<Group> = {
   [Name in keyof Group as Group[Name] extends { readonly isRequired: true } ? never : Name]?: GivenOf<Group[Name]>;
 } & {
   [Name in keyof Group as Group[Name] extends { readonly isRequired: true } ? Name : never]: GivenOf<Group[Name]>;
 };
 
-/** What reading a group returns. */
+/** The result of reading a group. */
 export type ReadOptions<Group> = {
   readonly [Name in keyof Group]: Group[Name] extends { readonly read: (...args: never[]) => infer Read }
     ? Read

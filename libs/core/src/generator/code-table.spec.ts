@@ -43,8 +43,8 @@ describe('codes', () => {
   );
 
   it.each([
-    { code: '', says: 'one of 0' },
-    { code: 'x'.repeat(129), says: 'one of 129' },
+    { code: '', says: 'has 0' },
+    { code: 'x'.repeat(129), says: 'has 129' },
     { code: null, says: 'null' },
     { code: 1, says: 'type number' },
     { code: Symbol('s'), says: 'type symbol' },
@@ -179,7 +179,7 @@ describe('a code that was evicted', () => {
     expect(generator.highest(tenure, 0)).toEqual({ tick: 5, sequence: 1 });
   });
 
-  it('goes on through its handle, which shares its position with everybody who names the code', () => {
+  it('goes on through its handle, which shares its position with every caller that names the code', () => {
     const bench = new GeneratorBench({ sequenceBits: 6, options: { maxCodes: 1 } });
     const first = bench.generator.forCode('a');
     const second = bench.generator.forCode('a');

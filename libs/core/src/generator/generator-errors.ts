@@ -15,14 +15,14 @@ export class SequenceExhaustedError extends RetryableError {
     advice = exhaustedAdvice('borrow', 1),
   ) {
     super(
-      `Every sequence of tick ${tick} is used; the next are available at ${availableAt.toISOString()}. ` +
-        `Use ${advice} a layout with more sequence bits.`,
+      `All sequences of tick ${tick} are used; new ones are available at ${availableAt.toISOString()}. Use ${advice} ` +
+        `a layout with more sequence bits.`,
     );
   }
 }
 
 /**
- * What the caller can do about a tick that is used up, without the options that are on already. With `throw` no call
+ * The remedies for a tick that is used up, without the options that are on already. With `throw` no call
  * waits, and a tick of a minute or more cannot be borrowed.
  */
 export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs: number): string {
@@ -44,8 +44,8 @@ export class ClockMovedBackError extends RetryableError {
     readonly behindMs: number,
   ) {
     super(
-      `The clock went back: it stands at tick ${tick}, IDs were issued up to tick ${lastTick}. ` +
-        `Nothing is issued until it has caught up, in ${behindMs} ms. Check the host's time synchronisation.`,
+      `The clock moved back to tick ${tick}, but IDs were issued up to tick ${lastTick}. No IDs are issued until it ` +
+        `catches up, in ${behindMs} ms. Check the host's time synchronisation.`,
     );
   }
 }
@@ -56,8 +56,8 @@ export class ReservationExhaustedError extends RetryableError {
 
   constructor(readonly workerId: number) {
     super(
-      `Worker ${workerId} has issued everything it reserved; a renewal has been started. ` +
-        `Use an async call to wait for it. If this stays, the worker table cannot be written.`,
+      `Worker ${workerId} has used its whole reservation; a renewal is under way. Use an async call to wait for it. ` +
+        `If this persists, the worker table cannot be written.`,
     );
   }
 }
@@ -72,8 +72,8 @@ export class UnsafeIntegerError extends PermanentError {
     whose = `This layout's IDs`,
   ) {
     super(
-      `${whose} no longer fit a JavaScript number (2^53 - 1)` +
-        `${safeUntil === null ? '' : ` since ${safeUntil.toISOString()}`}: use nextString() or nextId().`,
+      `${whose} passed 2^53 - 1, the largest exact JavaScript ` +
+        `number${safeUntil === null ? '' : `, at ${safeUntil.toISOString()}`}: use nextString() or nextId().`,
     );
   }
 }
@@ -84,9 +84,9 @@ export class InvalidCodeError extends PermanentError {
 
   constructor(readonly given: unknown) {
     super(
-      `A code must be a string of 1 to 128 characters, not ${
-        typeof given === 'string' ? `one of ${given.length}` : given === null ? 'null' : `of type ${typeof given}`
-      }. It comes before other options, and is undefined for IDs without one.`,
+      `A code must be a string of 1 to 128 characters; this one ${
+        typeof given === 'string' ? `has ${given.length}` : given === null ? 'is null' : `is of type ${typeof given}`
+      }. It is the first argument; pass undefined for IDs without a code.`,
     );
   }
 }
@@ -127,7 +127,7 @@ export class InvalidTimeoutError extends PermanentError {
   }
 }
 
-/** Whether a value is a text of 1 to 128 characters. */
+/** Whether a value is a string of 1 to 128 characters. */
 export function isCode(code: unknown): code is string {
   return typeof code === 'string' && code.length > 0 && code.length <= 128;
 }

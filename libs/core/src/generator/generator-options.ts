@@ -69,11 +69,13 @@ export function readGeneratorOptions(reader: OptionReader, unitMs: number): Reso
   const resolved = readOptions(reader, generatorOptions, { unitMs });
   const { onExhausted, sequenceStart } = resolved;
   if (isCoarse({ unitMs }) && onExhausted === 'borrow') {
-    const message = `needs a unit of milliseconds or seconds: a tick of ${unitMs} ms cannot be borrowed; take 'wait' or 'throw'`;
+    const message =
+      `requires a unit of milliseconds or seconds: a tick of ${unitMs} ms is too long to borrow; use 'wait' or ` +
+      `'throw'`;
     reader.problem('onExhausted', onExhausted, message);
   }
   if (isCoarse({ unitMs }) && sequenceStart !== 'zero') {
-    const message = `must be 'zero' with a unit of minutes or longer: their sequences are granted in blocks`;
+    const message = `must be 'zero' with a unit of minutes or longer, whose sequences are granted in blocks`;
     reader.problem('sequenceStart', sequenceStart, message);
   }
   return resolved;

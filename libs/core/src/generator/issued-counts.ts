@@ -22,7 +22,7 @@ function readCodes(reader: OptionReader, name: string): readonly string[] {
     reader.problem(name, codes, `must be a list of at most ${MAX_CODES} codes`);
   } else {
     const wrong = codes.findIndex((code) => !isCode(code));
-    if (wrong >= 0) reader.problem(name, codes[wrong], 'must be texts of 1 to 128 characters');
+    if (wrong >= 0) reader.problem(name, codes[wrong], 'must be strings of 1 to 128 characters');
   }
   return codes as string[];
 }

@@ -277,7 +277,7 @@ describe('a batch', () => {
       expect(bench.generator.counters.issued).toBe(9);
     });
 
-    it('shares ticks with everybody else who waits for the same code', async () => {
+    it('shares ticks with all other callers that wait for the same code', async () => {
       const bench = new GeneratorBench({ options: { onExhausted: 'wait' } });
       const pending = Promise.all([
         bench.generator.nextIdsAsync(30),

@@ -332,7 +332,7 @@ const AHEAD_MS = 5;
 const call = fc.record({
   worker: fc.nat(2),
   count: fc.integer({ min: 1, max: 5 }),
-  /** Time that passes afterwards, for everybody. */
+  /** Time that passes afterwards, for all processes. */
   ms: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(60) }),
 });
 

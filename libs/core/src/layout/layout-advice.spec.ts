@@ -41,7 +41,7 @@ describe('The advice', () => {
     const advice = advise({ processes: 1_000, idsPerSecond: 1_000_000, years: 200, numbers: true });
     expect(advice.length).toBeGreaterThanOrEqual(2);
     for (const { misses } of advice) expect(misses.length).toBeGreaterThan(0);
-    expect(advice.some(({ misses }) => misses.join(' ').includes('keep them as text'))).toBe(true);
+    expect(advice.some(({ misses }) => misses.join(' ').includes('keep them as strings'))).toBe(true);
   });
 
   it('is the same whichever moment of a year', () => {
@@ -230,7 +230,7 @@ describe('a layout warning', () => {
       code: 'OLD_EPOCH',
       given: { startTimeStamp: now - 5 * year - 1 },
       not: { startTimeStamp: now - 5 * year },
-      says: '5 years back',
+      says: '5 years ago',
     },
     {
       code: 'FEW_WORKERS',

@@ -18,7 +18,7 @@ export interface PlannedField {
   readonly role: FieldRole;
   readonly bits: number;
   readonly shift: number;
-  /** What a `fixed` field always holds; null for every other role. */
+  /** The value of a `fixed` field; null for every other role. */
   readonly value: number | null;
 }
 
@@ -112,7 +112,7 @@ export interface LayoutAdvice {
   /** For `RaindropModule.forRoot()` or `createLayout()`. */
   readonly options: LayoutOptions;
   readonly plan: LayoutPlan;
-  /** What speaks for it, a sentence each. */
+  /** Its advantages, a sentence each. */
   readonly reasons: readonly string[];
   /** Which needs it does not meet, a sentence each; empty when it meets all. */
   readonly misses: readonly string[];
@@ -155,7 +155,7 @@ function missesOf(plan: LayoutPlan, needs: Needs, nowMs: number): readonly strin
   if (plan.workers.count < processes) misses.push(`It has ${plan.workers.count} workers for ${processes} processes.`);
   if (endsBefore(plan.expiresAt)) misses.push(`It ends on ${plan.expiresAt.slice(0, 10)}, within ${years} years.`);
   if (numbers && endsBefore(plan.safeUntil)) {
-    misses.push(`JavaScript rounds its IDs as numbers from ${plan.safeUntil.slice(0, 10)} on: keep them as text.`);
+    misses.push(`From ${plan.safeUntil.slice(0, 10)} on, JavaScript numbers round its IDs: keep them as strings.`);
   }
   return misses;
 }
@@ -164,7 +164,7 @@ function missesOf(plan: LayoutPlan, needs: Needs, nowMs: number): readonly strin
 interface AdvisedShape {
   readonly name: 'default' | 'number' | 'fitted' | 'milliseconds';
   readonly options: LayoutOptions;
-  /** What speaks for it, a sentence each. */
+  /** Its advantages, a sentence each. */
   readonly reasons: readonly string[];
 }
 
@@ -186,7 +186,7 @@ function defaultShape(): AdvisedShape {
   return {
     name: 'default',
     options: { startTimeStamp: USUAL_EPOCH, ...bits },
-    reasons: ['It is the default: forRoot() has it without any layout option.'],
+    reasons: ['It is the default: forRoot() needs no layout option.'],
   };
 }
 
@@ -195,7 +195,7 @@ function numberShape(): AdvisedShape {
   return {
     name: 'number',
     options: { startTimeStamp: USUAL_EPOCH, ...bits },
-    reasons: ["It is layout: 'number', one line of options."],
+    reasons: ["It needs one option: layout: 'number'."],
   };
 }
 
@@ -210,8 +210,8 @@ function fittedShape(needs: Needs, nowMs: number, timeUnit: 'second' | 'millisec
   const sequenceBits = 63 - timeStampLength - workIdLength - 2;
   if (timeStampLength > maxTimestampBits || sequenceBits < 1) return [];
   const options = { timeUnit, startTimeStamp: epochAt(nowMs), timeStampLength, workIdLength, endBitsLength: 1 };
-  const room = `It has ${2 ** workIdLength - 1} workers, and the bits that are left count ${2 ** sequenceBits} IDs a ${timeUnit}.`;
-  const order = 'IDs of several processes are in order to the millisecond, as well as clocks agree.';
+  const room = `It has ${2 ** workIdLength - 1} workers; the remaining bits allow ${2 ** sequenceBits} IDs a ${timeUnit}.`;
+  const order = 'IDs of several processes are ordered to the millisecond, as far as their clocks agree.';
   return [
     timeUnit === 'second'
       ? { name: 'fitted', options, reasons: [room] }

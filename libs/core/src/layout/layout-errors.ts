@@ -9,8 +9,8 @@ export class TimestampOverflowError extends PermanentError {
     readonly maxTick: number,
   ) {
     super(
-      `Tick ${tick} is past the last tick of this layout, ${maxTick}: its timestamp bits are used up. ` +
-        `Move to a layout whose IDs can equal none of the old ones: one with an unused endBitsValue, or a new table.`,
+      `Tick ${tick} is past this layout's last tick, ${maxTick}: its timestamp bits are used up. Move to a layout ` +
+        `that cannot repeat the old IDs: with an unused endBitsValue, or on a new table.`,
     );
   }
 }

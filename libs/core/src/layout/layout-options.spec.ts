@@ -129,9 +129,9 @@ const WRONG: readonly WrongOption[] = [
   { changes: { timeStampLength: 55, endBitsLength: 5 }, option: 'timeStampLength', given: '55', says: ['no sequence bit', '= -8'] },
   // The epoch
   { changes: { startTimeStamp: undefined }, option: 'startTimeStamp', given: 'undefined', says: ['is required', 'ISO'] },
-  { changes: { startTimeStamp: now + 1 }, option: 'startTimeStamp', given: `${now + 1}`, says: ['lies in the future'] },
-  { changes: { startTimeStamp: '2023-06-01T00:00:00.001' }, option: 'startTimeStamp', given: '"2023-06-01T00:00:00.001"', says: ['lies in the future'] },
-  { changes: { startTimeStamp: new Date('2099-01-01') }, option: 'startTimeStamp', given: '2099-01-01T00:00:00.000Z', says: ['lies in the future'] },
+  { changes: { startTimeStamp: now + 1 }, option: 'startTimeStamp', given: `${now + 1}`, says: ['is in the future'] },
+  { changes: { startTimeStamp: '2023-06-01T00:00:00.001' }, option: 'startTimeStamp', given: '"2023-06-01T00:00:00.001"', says: ['is in the future'] },
+  { changes: { startTimeStamp: new Date('2099-01-01') }, option: 'startTimeStamp', given: '2099-01-01T00:00:00.000Z', says: ['is in the future'] },
   { changes: { startTimeStamp: '2023-02-30' }, option: 'startTimeStamp', given: '"2023-02-30"', says: ['is not a date', 'ISO'] },
   { changes: { startTimeStamp: '2023-01-01T25:00' }, option: 'startTimeStamp', given: '"2023-01-01T25:00"', says: ['is not a date'] },
   { changes: { startTimeStamp: '1672531200000' }, option: 'startTimeStamp', given: '"1672531200000"', says: ['is not a date', 'Unix ms'] },
@@ -269,10 +269,10 @@ describe("layout: 'number'", () => {
   it('takes an epoch and an end value beside it, and no other bits', () => {
     const plan = (more: object): string => planLayout({ layout: 'number', ...more }, NOW).fingerprint;
     expect(plan({ startTimeStamp: '2026-11-20', endBitsValue: 1 })).toBe('1000@1795132800:t30.w8.b1.s13.e1=1');
-    expect(() => plan({ workIdLength: 9 })).toThrow('workIdLength = 9: cannot be given together with layout');
+    expect(() => plan({ workIdLength: 9 })).toThrow('workIdLength = 9: cannot be combined with layout');
     expect(() => plan({ endBitsValue: 2 })).toThrow('an integer from 0 to 1');
-    expect(() => plan({ startTimeStamp: '2040-01-01' })).toThrow('lies in the future');
-    expect(() => planLayout({ layout: 'numbers' as 'number' }, NOW)).toThrow(`must be 'number', or a Layout`);
+    expect(() => plan({ startTimeStamp: '2040-01-01' })).toThrow('is in the future');
+    expect(() => planLayout({ layout: 'numbers' as 'number' }, NOW)).toThrow(`must be 'number' or a Layout`);
   });
 
   it('issues exact numbers to the last second, and then nothing in any form', async () => {
@@ -316,7 +316,7 @@ describe('an error of a layout', () => {
 
   it('names the tick and the last one, and will not pass', () => {
     const error = new TimestampOverflowError(8, 7);
-    expect(error.message).toContain('Tick 8 is past the last tick of this layout, 7');
+    expect(error.message).toContain("Tick 8 is past this layout's last tick, 7");
     expect(error).toMatchObject({ name: 'TimestampOverflowError', errorCode: 'TIMESTAMP_OVERFLOW', retryable: false });
   });
 

@@ -39,7 +39,7 @@ export const bitOptions = {
     hint: ({ timeUnit }: Unit, reader) =>
       reader.refused('timeUnit')
         ? 'the range depends on timeUnit'
-        : `with timeUnit '${timeUnit}' fewer run out too soon, more leave no room`,
+        : `with timeUnit '${timeUnit}' fewer expire too soon, more leave no space`,
     isRequired: true,
     readBy: 'snowflakes',
     flag: ['--timestamp-bits <bits>', 'timestamp bits'],
@@ -60,7 +60,7 @@ export const bitOptions = {
     readBy: 'snowflakes',
     flag: ['--end-bits <bits>', 'fixed low bits'],
   }),
-  /** What the reserved bits hold. @range 0 to 2^endBitsLength - 1 @defaultValue 0 */
+  /** The value of the reserved bits. @range 0 to 2^endBitsLength - 1 @defaultValue 0 */
   endBitsValue: integer({
     min: 0,
     // Where the length is wrong, the value is checked against the widest legal one.
@@ -82,7 +82,7 @@ interface Unit {
   readonly timeUnit: TimeUnit;
 }
 
-/** What the worker bits of a layout allow, and the lowest worker id. */
+/** The lowest worker id, and the limits that the worker bits set. */
 type WorkerIds = Numbers<'maxWorkerId' | 'defaultMaxWorkerId' | 'serviceMinWorkId'>;
 
 const WORKER_RANGE_HINT = 'the range follows from workIdLength, the worker bits';
@@ -213,7 +213,7 @@ function readEpoch(reader: OptionReader, name: string, { nowMs }: Present): numb
   const legal = `an ISO date such as '2024-01-01', a Date or Unix ms, not in the future`;
   if (given === undefined) reader.problem(name, given, `is required: ${legal}`);
   else if (epochMs === undefined) reader.problem(name, given, `is not a date: must be ${legal}`);
-  else if (epochMs > nowMs) reader.problem(name, given, `lies in the future: must be ${legal}`);
+  else if (epochMs > nowMs) reader.problem(name, given, `is in the future: must be ${legal}`);
   return epochMs ?? 0;
 }
 
@@ -225,7 +225,9 @@ export function reportShortLife(reader: OptionReader, resolved: ResolvedLayout, 
   const { layout, minLifetimeDays } = resolved;
   if (reader.refused('minLifetimeDays')) return;
   if (layout.expiresAt === null || layout.expiresAt.getTime() - nowMs >= minLifetimeDays * DAY_MS) return;
-  const message = `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  const message =
+    `the layout expires at ${layout.expiresAt.toISOString()}, within minLifetimeDays (${minLifetimeDays}): use a ` +
+    `later startTimeStamp or more bits`;
   reader.problem('timeStampLength', layout.fields[0]!.bits, message);
 }
 
@@ -238,12 +240,12 @@ export function reportOutsideLife(reader: OptionReader, option: string, layout: 
   const { epochMs, expiresAt, fingerprint, timeline, maxTick } = layout;
   if (timeline.tickAt(nowMs) < 0) {
     const since = new Date(epochMs).toISOString();
-    reader.problem(option, fingerprint, `issues nothing before its epoch, ${since}: take a startTimeStamp of the past`);
+    reader.problem(option, fingerprint, `issues no IDs before its epoch, ${since}: use a past startTimeStamp`);
   } else if (timeline.tickAt(nowMs) > maxTick) {
     const end = expiresAt === null ? 'every Date' : expiresAt.toISOString();
     const message =
-      `has expired at ${end} and only reads: for new data take a later startTimeStamp or more timestamp bits, ` +
-      `and keep this layout for parseId()`;
+      `expired at ${end} and can only read: for new data use a later startTimeStamp or more timestamp bits, and keep ` +
+      `this layout for parseId()`;
     reader.problem(option, fingerprint, message);
   }
 }
@@ -301,12 +303,12 @@ function readReady(reader: OptionReader, name: string, present: Present): Layout
   for (const option of BIT_OPTIONS) {
     const value = reader.value(option);
     if (value === undefined || (isNumber && NUMBER_OPTIONS.includes(option))) continue;
-    reader.problem(option, value, 'cannot be given together with layout, which decides it');
+    reader.problem(option, value, 'cannot be combined with layout, which sets it');
   }
   const layout = layoutOfAnyCopy(given);
   if (layout !== undefined) return layout;
   if (!isNumber) {
-    reader.problem(name, given, `must be 'number', or a Layout as createLayout() returns it`);
+    reader.problem(name, given, `must be 'number' or a Layout from createLayout()`);
     return undefined;
   }
   const epochMs =
@@ -416,31 +418,29 @@ function layoutWarnings(layout: Layout, use: LayoutUse): readonly LayoutWarning[
   if (isOurs && layout.unitMs === TIME_UNITS.millisecond.ms) {
     warn(
       'LEAP_SECONDS',
-      'milliseconds feel every clock correction and leap second; a unit of seconds borrows and holds more easily',
+      'milliseconds are sensitive to clock corrections and leap seconds; seconds borrow and hold more easily',
     );
   }
   if (layout.unitMs >= TIME_UNITS.hour.ms) {
     const unit = layout.unitMs < TIME_UNITS.day.ms ? 'hour' : 'day';
-    warn('COARSE_UNIT', `a tick of one ${unit} is rarely a good choice: a used-up tick cannot be waited for`);
+    warn('COARSE_UNIT', `a tick of one ${unit} is rarely a good choice: callers cannot wait for the next tick`);
   }
   if (use.expectedIdsPerSecond !== undefined && use.expectedIdsPerSecond > layout.idsPerSecond) {
     warn(
       'CAPACITY',
-      `${use.expectedIdsPerSecond} IDs per second are expected of a worker, but the layout holds ${layout.idsPerSecond}`,
+      `${use.expectedIdsPerSecond} IDs per second are expected of a worker, but the layout allows ` +
+        `${layout.idsPerSecond}`,
     );
   }
   if (isOurs && layout.fields.every((field) => field.role !== 'fixed')) {
-    warn('NO_END_BITS', 'without an end bit the bit lengths can never be changed safely; endBitsLength 1 is advised');
+    warn('NO_END_BITS', 'without end bits, the bit lengths can never be changed safely; use endBitsLength 1');
   }
   const wastedYears = (use.nowMs - layout.epochMs) / YEAR_MS;
   if (isOurs && wastedYears > 5) {
-    warn('OLD_EPOCH', `the epoch lies ${Math.floor(wastedYears)} years back; that much of the layout's life is unused`);
+    warn('OLD_EPOCH', `the epoch is ${Math.floor(wastedYears)} years ago; that much of the layout's life is wasted`);
   }
   if (use.expectedNodes !== undefined && use.workers < 2 * use.expectedNodes) {
-    warn(
-      'FEW_WORKERS',
-      `${use.workers} worker ids for ${use.expectedNodes} nodes: take at least twice as many as nodes`,
-    );
+    warn('FEW_WORKERS', `${use.workers} worker ids for ${use.expectedNodes} nodes: use at least two per node`);
   }
   if (layout.expiresAt !== null && layout.expiresAt.getTime() - use.nowMs < YEAR_MS) {
     warn('EXPIRES_SOON', `the layout expires at ${layout.expiresAt.toISOString()}: plan the next one`);

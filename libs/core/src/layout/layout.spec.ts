@@ -363,7 +363,7 @@ describe('A layout', () => {
       {
         option: 'layout',
         given: '"1000@1767225600:t10.s10"',
-        message: 'issues nothing before its epoch, 2026-01-01T00:00:00.500Z: take a startTimeStamp of the past',
+        message: 'issues no IDs before its epoch, 2026-01-01T00:00:00.500Z: use a past startTimeStamp',
       },
     ]);
   });
@@ -374,7 +374,7 @@ describe('A layout', () => {
         option: 'layout',
         given: '"1000@1767225600:t10.s10"',
         message:
-          'has expired at 2026-01-01T00:17:04.000Z and only reads: for new data take a later startTimeStamp or more ' +
+          'expired at 2026-01-01T00:17:04.000Z and can only read: for new data use a later startTimeStamp or more ' +
           'timestamp bits, and keep this layout for parseId()',
       },
     ]);
@@ -417,8 +417,8 @@ describe('the shape of a layout', () => {
     ['t41.s0', 'must have fields of 1 bit or more'],
     ['t-1.s5', 'must have fields of 1 bit or more'],
     ['t41.w12.s12', 'must not have more than 64 bits'],
-    ['t5.s54', 'must keep workers, sequences and fixed bits to 53 bits each'],
-    ['t5.w30.w24.s2', 'must keep workers, sequences and fixed bits to 53 bits each'],
+    ['t5.s54', 'must limit worker, sequence and fixed fields to 53 bits each'],
+    ['t5.w30.w24.s2', 'must limit worker, sequence and fixed fields to 53 bits each'],
     ['t41.s12.e2=4', 'must give its fixed fields values that fit into their bits'],
     ['t41.s12.e2=-1', 'must give its fixed fields values that fit into their bits'],
   ])('may not be %s: it %s', (text, message) => {

@@ -16,7 +16,7 @@ export interface Field {
   readonly role: FieldRole;
   /** Its width, 1 or more. */
   readonly bits: number;
-  /** What a `fixed` field always holds. */
+  /** The value of a `fixed` field. */
   readonly value?: number;
 }
 
@@ -323,7 +323,7 @@ function shapeProblem({ fields, unitMs, epochMs }: LayoutShape): string | undefi
   if (!fields.every(({ bits }) => isIntegerIn(bits, 1, 64))) return 'must have fields of 1 bit or more';
   if (sum(fields.map(({ bits }) => bits)) > 64) return 'must not have more than 64 bits';
   if (Math.max(sum(widths('worker')), sum(widths('sequence')), sum(widths('fixed'))) > 53) {
-    return 'must keep workers, sequences and fixed bits to 53 bits each: they are numbers';
+    return 'must limit worker, sequence and fixed fields to 53 bits each: they are JavaScript numbers';
   }
   if (!fields.every(hasFittingValue)) return 'must give its fixed fields values that fit into their bits';
   if (!isIntegerIn(unitMs, 1, MAX_DATE_MS)) return 'must have a unit of whole milliseconds, at least 1';

@@ -126,8 +126,8 @@ async function checkForeignRows({ session, options, resolved }: LeaseContext, { 
   const { min, max } = resolved.workers;
   if (!options.sharedWithOriginal || rows.some(({ id }) => id >= min && id <= max)) return;
   const message =
-    `the table has no row of workers ${min} to ${max}, and none is added where the original would take it as well: let the ` +
-    `original create table and rows first, or give a range of its rows`;
+    `the table has no rows for workers ${min} to ${max}, and Raindrop adds none that the original would also use: ` +
+    `let the original create table and rows first, or set a range that has rows`;
   throw new ConfigurationError([{ option: 'sharedWithOriginal', given: 'true', message }]);
 }
 
@@ -136,7 +136,9 @@ function reportShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void 
   const wasUsed = table.layouts.length > 0 || table.rows.some((row) => row.code !== '');
   if (wasUsed || !endsSoon(ctx, table.nowMs)) return;
   const { layout, minLifetimeDays } = ctx.resolved;
-  const message = `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): take a later startTimeStamp or more bits`;
+  const message =
+    `the layout expires at ${layout.expiresAt?.toISOString()}, within minLifetimeDays (${minLifetimeDays}): use a ` +
+    `later startTimeStamp or more bits`;
   throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
 }
 

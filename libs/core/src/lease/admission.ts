@@ -144,7 +144,7 @@ export class ClockJumpDetector {
     this.offset = reading.wallMs - reading.monotonicMs;
   }
 
-  /** What has happened since the last reading, in words, once; undefined when nothing has. */
+  /** Describes an event since the last reading, once; undefined when there was none. */
   findJump(reading: ClockReading): string | undefined {
     const { last } = this;
     const offset = reading.wallMs - reading.monotonicMs;
@@ -156,7 +156,7 @@ export class ClockJumpDetector {
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
     // By then the lease has run out as well. The suspicion makes its release write the odometers of all that was granted.
     const still = reading.monotonicMs - last.monotonicMs;
-    if (still > this.options.leaseMs) return `the process stood still for ${Math.round(still)} ms`;
+    if (still > this.options.leaseMs) return `the process was paused for ${Math.round(still)} ms`;
     return undefined;
   }
 }

@@ -166,7 +166,7 @@ describe('A guard against failovers', () => {
       }
       return Promise.resolve({ term, failoverNumber });
     },
-    anotherEachTime: () => new Error('another server at every look'),
+    anotherEachTime: () => new Error('every read reaches another server'),
   };
 
   beforeEach(async () => {
@@ -279,7 +279,7 @@ describe('A guard against failovers', () => {
         return settled;
       },
     };
-    await expect(guard.readBelieved(forgetful)).rejects.toThrow('another server at every look');
+    await expect(guard.readBelieved(forgetful)).rejects.toThrow('every read reaches another server');
     expect(written).toHaveLength(2 * MOST_LOOKS);
     expect(guard.believed).toEqual({ term: 'A', failoverNumber: 1 });
   });

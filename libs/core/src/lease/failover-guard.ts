@@ -16,7 +16,7 @@ export interface BelievedServer {
 }
 
 /**
- * What a store says of the server that keeps its rows. A term lasts as long as the server is the primary, through
+ * A store's description of the server that keeps its rows. A term lasts as long as the server is the primary, through
  * restarts. The server promoted in its place has another term, and may lack writes that the first one has acknowledged.
  */
 export interface StoreTerm extends BelievedServer {
@@ -208,7 +208,7 @@ export class FailoverGuard {
   }
 }
 
-/** What a table says of grants that may be lost up to a moment: nothing where nothing was lost. */
+/** The properties of a table whose grants may be lost up to a moment: none if nothing was lost. */
 export function lossOf(lostUntilMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
   return lostUntilMs > 0 ? { barredUntilMs: lostUntilMs, mayLackLayouts: true } : {};
 }
@@ -222,10 +222,10 @@ export class FormerPrimaryError extends RetryableError {
 
   constructor() {
     super(
-      'The database answered from a server that was the primary before another one took its place, with rows as old as ' +
-        'that: IDs could repeat. Stop it, or make it a replica of the present primary. To go back to it for good, or after a ' +
-        'restore of a backup, stop all other servers and fence it (docs/operations.md). Where the other server was the wrong ' +
-        'one, restart this process.',
+      'The database answered from a former primary, whose rows may be outdated: IDs could repeat. Stop that server, ' +
+        'or make it a replica of the current primary. To use it as the primary again, or after restoring a backup, ' +
+        'stop all other servers and fence it (docs/operations.md). If the other server was the wrong one, restart ' +
+        'this process.',
     );
   }
 }

@@ -372,7 +372,7 @@ describe('a table that is shared with the original', () => {
     bench.store.prepare = () => Promise.resolve();
     await expect(bench.keeper.start()).rejects.toThrow(ConfigurationError);
     await expect(bench.keeper.start()).rejects.toThrow(
-      /sharedWithOriginal = true: the table has no row of workers 6 to 6/,
+      /sharedWithOriginal = true: the table has no rows for workers 6 to 6/,
     );
   });
 });

@@ -105,7 +105,11 @@ describe('A layout that the options do not name', () => {
   });
 
   it.each([
-    { what: 'a layout that is not understood', table: { ...tableOf([]), layouts: ['?'] }, says: 'not understood' },
+    {
+      what: 'a layout that is not understood',
+      table: { ...tableOf([]), layouts: ['?'] },
+      says: 'this release cannot read',
+    },
     {
       what: 'a memory that may lack some',
       table: { ...tableOf([]), mayLackLayouts: true },

@@ -148,20 +148,20 @@ function choiceOf([only, ...others]: readonly string[], noted: readonly string[]
 }
 
 function reasonFor(living: number, remembered: number): string {
-  if (living === 1) return 'its worker ids have served a layout that is not understood';
-  if (living > 1) return `its worker ids have served ${living} layouts that may still be in use`;
-  return `its worker ids have served ${remembered} layouts, and each has issued above the others`;
+  if (living === 1) return 'the worker ids were used with a layout that this release cannot read';
+  if (living > 1) return `the worker ids were used with ${living} layouts that may still be in use`;
+  return `the worker ids were used with ${remembered} layouts, and none was clearly the last`;
 }
 
 /** Refuses a table whose IDs may have an unknown layout: the first layout, taken by default, could repeat them. */
 function refuseUnknownPast({ rows, deleted, mayLackLayouts }: WorkerTable, { adoptForeign }: ChoiceOptions): void {
   if (mayLackLayouts === true) {
-    throw new UnclearLayoutError('the store of its worker ids may have forgotten with which ones IDs were issued');
+    throw new UnclearLayoutError('the store of the worker ids may have forgotten earlier layouts');
   }
   const foreign = rows.filter(isForeign).map(({ id }) => id);
   if (foreign.length > 0 && !adoptForeign) throw new ForeignRowsError(foreign.sort((a, b) => a - b));
   if (adoptForeign || [...rows, ...deleted].some(isForeign)) {
-    throw new UnclearLayoutError('another program, whose layout is not known here, has issued IDs with its worker ids');
+    throw new UnclearLayoutError('another program with an unknown layout has used the worker ids');
   }
 }
 
@@ -340,9 +340,9 @@ export class UnclearLayoutError extends PermanentError {
   ) {
     const list = layouts.map((each) => `\n  - ${describe(each)}`).join('');
     super(
-      `The options name no layout, and ${reason}${list === '' ? '' : `:${list}\n`}${list === '' ? '. ' : ''}Set the options of the ` +
-        `layout that the IDs of this service have: startTimeStamp, timeUnit, timeStampLength, workIdLength, endBitsLength and ` +
-        `endBitsValue, or layout.`,
+      `The options name no layout, and ${reason}${list === '' ? '' : `:${list}\n`}${list === '' ? '. ' : ''}Set the ` +
+        `options of this service's layout: startTimeStamp, timeUnit, timeStampLength, workIdLength, endBitsLength ` +
+        `and endBitsValue, or layout.`,
     );
   }
 }
@@ -350,9 +350,9 @@ export class UnclearLayoutError extends PermanentError {
 function describe({ fingerprint, description, workerIds, lastUsed }: RememberedLayout): string {
   const use =
     workerIds.length > 0
-      ? `workers ${workerIds.slice(0, 8).join(', ')}${workerIds.length > 8 ? ', ...' : ''} have it now`
+      ? `in use by workers ${workerIds.slice(0, 8).join(', ')}${workerIds.length > 8 ? ', ...' : ''}`
       : lastUsed === undefined
         ? 'no row shows when it was last used'
         : `last used at ${lastUsed.toISOString()}`;
-  return `${fingerprint}: ${description ?? 'no layout that this release can read'}; ${use}`;
+  return `${fingerprint}: ${description ?? 'a layout that this release cannot read'}; ${use}`;
 }

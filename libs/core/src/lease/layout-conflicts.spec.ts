@@ -200,7 +200,7 @@ describe('a layout of the past', () => {
     } else {
       const { conflicts, message } = await conflictOf(bench);
       expect(conflicts).toEqual([{ layout: other.fingerprint, workerIds: [] }]);
-      expect(message).toContain('(past)');
+      expect(message).toContain('(former)');
       expect(message).toContain('endBitsValue');
     }
   });

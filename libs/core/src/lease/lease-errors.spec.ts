@@ -59,7 +59,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'LEASE_LOST',
     retryable: true,
     fields: { workerId: 5, reason: 'its row was deleted' },
-    says: ['Worker 5', 'its row was deleted', 'recovers by itself as soon as the worker table can be reached'],
+    says: ['Worker 5', 'its row was deleted', 'recovers when it can reach the worker table'],
   },
   {
     error: new LeaseSuspectError(6, 'the clock jumped forward by 99 ms'),
@@ -67,7 +67,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'LEASE_SUSPECT',
     retryable: true,
     fields: { workerId: 6, reason: 'the clock jumped forward by 99 ms' },
-    says: ['Worker 6', 'the clock jumped forward by 99 ms', 'confirming its lease'],
+    says: ['Worker 6', 'the clock jumped forward by 99 ms', 'must confirm its lease'],
   },
   {
     error: new ClosedError(),
@@ -75,7 +75,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'CLOSED',
     retryable: false,
     fields: {},
-    says: ['is closed', 'has been given back', 'nothing is issued'],
+    says: ['is closed', 'released its resources', 'issues no more IDs'],
   },
   {
     error: new ClockSkewError(31_000, 30_000),
@@ -103,10 +103,10 @@ const ERRORS: readonly Expected[] = [
       'among 9',
       '4 held',
       '3 in use by another program',
-      '2 used up to a time not yet reached',
-      '1 taken while trying',
+      '2 reserved into the future',
+      '1 taken meanwhile',
       'at 2026-03-01T12:00:00.000Z',
-      'Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes)',
+      'Widen serviceMinWorkId..serviceMaxWorkId (to twice the number of nodes)',
       'waitForWorkerMs',
     ],
   },
@@ -119,7 +119,7 @@ const ERRORS: readonly Expected[] = [
     says: [
       'Layout mine',
       'theirs (held by workers 3, 8)',
-      'an old one (past)',
+      'an old one (former)',
       'endBitsValue',
       'another tableName',
       'stop the old processes first',
@@ -135,7 +135,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'LAYOUT_CONFLICT',
     retryable: true,
     fields: { clearsAtMs: Date.parse('2026-03-01T12:00:05Z') },
-    says: ['an old one (past)', 'From 2026-03-01T12:00:05.000Z on ours are.'],
+    says: ['an old one (former)', "From 2026-03-01T12:00:05.000Z on, this layout's are."],
   },
   {
     error: new UnclearLayoutError('two may still be in use', REMEMBERED),
@@ -145,18 +145,18 @@ const ERRORS: readonly Expected[] = [
     fields: { reason: 'two may still be in use', layouts: REMEMBERED },
     says: [
       'The options name no layout, and two may still be in use:\n',
-      '- one: ticks; workers 3, 8 have it now\n',
-      '- other: no layout that this release can read; last used at 2026-03-01T12:00:00.000Z\n',
+      '- one: ticks; in use by workers 3, 8\n',
+      '- other: a layout that this release cannot read; last used at 2026-03-01T12:00:00.000Z\n',
       'startTimeStamp, timeUnit, timeStampLength, workIdLength, endBitsLength and endBitsValue',
     ],
   },
   {
-    error: new UnclearLayoutError('nobody knows'),
+    error: new UnclearLayoutError('its store is empty'),
     name: 'UnclearLayoutError',
     errorCode: 'UNCLEAR_LAYOUT',
     retryable: false,
     fields: { layouts: [] },
-    says: ['The options name no layout, and nobody knows. Set the options'],
+    says: ['The options name no layout, and its store is empty. Set the options'],
   },
   {
     error: new DatabaseRegressionError(7, 41, 39),
@@ -164,7 +164,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'DATABASE_REGRESSION',
     retryable: true,
     fields: { workerId: 7, expectedVersion: 41, foundVersion: 39 },
-    says: ['worker 7 is at version 39, 41 was acknowledged', "Check the database's durability settings"],
+    says: ['worker 7 is at version 39, but 41 was acknowledged', "Check the database's durability settings"],
   },
   {
     error: new StoreUnavailableError('reading the workers', cause),
@@ -172,7 +172,7 @@ const ERRORS: readonly Expected[] = [
     errorCode: 'STORE_UNAVAILABLE',
     retryable: true,
     fields: { cause },
-    says: ['out of reach', 'reading the workers', 'connect ECONNREFUSED'],
+    says: ['is unavailable', 'reading the workers', 'connect ECONNREFUSED'],
   },
 ];
 
@@ -199,7 +199,7 @@ describe('the errors of the lease', () => {
 
   it('name no time when no living lease will end', () => {
     const { message } = new NoFreeWorkerError({ ...CENSUS, live: 0, freeAtMs: undefined });
-    expect(message).not.toContain('The next can come free');
+    expect(message).not.toContain('The next may be free');
     expect(message).toContain('0 held');
   });
 

@@ -17,9 +17,7 @@ export class LeaseLostError extends RetryableError {
     readonly workerId: number,
     readonly reason: string,
   ) {
-    super(
-      `Worker ${workerId} may not issue IDs: ${reason}. It recovers by itself as soon as the worker table can be reached.`,
-    );
+    super(`Worker ${workerId} may not issue IDs: ${reason}. It recovers when it can reach the worker table.`);
   }
 }
 
@@ -31,7 +29,7 @@ export class LeaseSuspectError extends RetryableError {
     readonly workerId: number,
     readonly reason: string,
   ) {
-    super(`Worker ${workerId} is confirming its lease before it issues again: ${reason}.`);
+    super(`Worker ${workerId} must confirm its lease before it issues more IDs: ${reason}.`);
   }
 }
 
@@ -40,7 +38,7 @@ export class ClosedError extends PermanentError {
   readonly errorCode = 'CLOSED';
 
   constructor() {
-    super('The ID service is closed: what it held has been given back, and nothing is issued any more.');
+    super('The ID service is closed: it released its resources and issues no more IDs.');
   }
 }
 
@@ -86,13 +84,14 @@ export class NoFreeWorkerError extends RetryableError {
   ) {
     const { total, live, foreign, ahead, contended, freeAtMs } = census;
     super(
-      `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ` +
-        `${ahead} used up to a time not yet reached, ${contended} taken while trying. ` +
-        (freeAtMs === undefined ? '' : `The next can come free at ${new Date(freeAtMs).toISOString()}. `) +
+      `No free worker id among ${total}: ${live} held, ${foreign} in use by another program, ${ahead} reserved into ` +
+        `the future, ${contended} taken meanwhile. ` +
+        (freeAtMs === undefined ? '' : `The next may be free at ${new Date(freeAtMs).toISOString()}. `) +
         (barredForMs === 0
           ? ''
-          : `The database has failed over or lost rows, and may have lost commits: rows that no process holds can be used in ${barredForMs} ms. `) +
-        `Widen serviceMinWorkId..serviceMaxWorkId (advised: twice the number of nodes) or set waitForWorkerMs.`,
+          : `The database has failed over or lost rows, and may have lost commits: free rows can be used in ` +
+            `${barredForMs} ms. `) +
+        `Widen serviceMinWorkId..serviceMaxWorkId (to twice the number of nodes) or set waitForWorkerMs.`,
     );
   }
 }
@@ -114,13 +113,13 @@ export class LayoutConflictError extends RaindropError {
     const list = conflicts.map((each) =>
       each.workerIds.length > 0
         ? `${each.layout} (held by workers ${each.workerIds.join(', ')})`
-        : `${each.layout} (past)`,
+        : `${each.layout} (former)`,
     );
     super(
-      `Layout ${layout} could repeat IDs of other layouts of this worker table: ${list.join('; ')}. ` +
-        `Give it an endBitsValue that none of them has, another tableName, or, for a one-way change, stop the old ` +
-        `processes first and take a layout whose IDs are all larger.` +
-        (clearsAtMs === undefined ? '' : ` From ${new Date(clearsAtMs).toISOString()} on ours are.`),
+      `Layout ${layout} could repeat IDs of other layouts in this worker table: ${list.join('; ')}. Set an ` +
+        `endBitsValue that none of them uses, or another tableName. For a one-way change, stop the old processes ` +
+        `first and use a layout whose IDs are all larger.` +
+        (clearsAtMs === undefined ? '' : ` From ${new Date(clearsAtMs).toISOString()} on, this layout's are.`),
       { retryable: clearsAtMs !== undefined },
     );
   }
@@ -139,8 +138,8 @@ export class DatabaseRegressionError extends RetryableError {
     readonly foundVersion: number,
   ) {
     super(
-      `The database lost committed writes: worker ${workerId} is at version ${foundVersion}, ${expectedVersion} was ` +
-        `acknowledged. Its odometer is raised again before any further ID. Check the database's durability settings.`,
+      `The database lost committed writes: worker ${workerId} is at version ${foundVersion}, but ${expectedVersion} ` +
+        `was acknowledged. Its odometer is raised before the next ID. Check the database's durability settings.`,
     );
   }
 }
@@ -166,10 +165,10 @@ export class ForeignRowsError extends PermanentError {
   ) {
     const some = workerIds.slice(0, 8).join(', ');
     super(
-      `Another program, such as Raindrop's original in Go, was the last to write rows of this worker table ` +
-        `(workers ${some}${workerIds.length > 8 ? ', ...' : ''}): IDs could repeat. Give this service a tableName of its own and an ` +
-        `endBitsValue that the other program does not have; or set adoptForeign: true when that program has been ` +
-        `retired; or sharedWithOriginal: true while it goes on running.`,
+      `Another program, such as the original in Go, last wrote rows of this worker table (workers ` +
+        `${some}${workerIds.length > 8 ? ', ...' : ''}): IDs could repeat. Give this service its own tableName and ` +
+        `an endBitsValue that the other program does not use. Or set adoptForeign: true if that program is retired, ` +
+        `sharedWithOriginal: true if it keeps running.`,
     );
   }
 }
@@ -191,11 +190,11 @@ export class ForeignTimeZoneError extends PermanentError {
     const way =
       other === undefined
         ? `Set foreignTimeZone: '${now}'.`
-        : `Set the server's time_zone to an offset such as '${now}', the original's loc and foreignTimeZone too, or give ` +
-          `this service a tableName of its own and another endBitsValue.`;
+        : `Set the server's time_zone, the original's loc and foreignTimeZone to an offset such as '${now}', or give ` +
+          `this service its own tableName and another endBitsValue.`;
     super(
-      `The database server's time zone, in which the original's programs write their times, ${is}; foreignTimeZone is ` +
-        `${foreignTimeZone}: one would take the other's living rows for dead ones. ${way}`,
+      `The original writes times in the database server's time zone. It ${is}, but foreignTimeZone is ` +
+        `${foreignTimeZone}: each would take over rows that the other holds. ${way}`,
     );
   }
 }

@@ -76,22 +76,22 @@ describe('lease options', () => {
     [
       { leaseMs: 13_000 },
       [
-        'leaseMs = 13000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (3000): ' +
-          'a lease must outlive a renewal that is slow',
+        'leaseMs = 13000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (3000): a lease must ' +
+          'outlast a slow renewal',
       ],
     ],
     [
       { heartbeatIntervalMs: 57_000 },
       [
-        'leaseMs = 60000: must be greater than heartbeatIntervalMs (57000) + opTimeoutMs (3000): ' +
-          'a lease must outlive a renewal that is slow',
+        'leaseMs = 60000: must be greater than heartbeatIntervalMs (57000) + opTimeoutMs (3000): a lease must ' +
+          'outlast a slow renewal',
       ],
     ],
     [
       { opTimeoutMs: 60_000 },
       [
-        'leaseMs = 60000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (60000): ' +
-          'a lease must outlive a renewal that is slow',
+        'leaseMs = 60000: must be greater than heartbeatIntervalMs (10000) + opTimeoutMs (60000): a lease must ' +
+          'outlast a slow renewal',
       ],
     ],
     [
@@ -175,11 +175,11 @@ describe('lease options', () => {
     });
     expect(resolveLeaseOptions(shared({ maxClockSkewMs: 58_000 }))).toMatchObject({ horizonMs: 60_000 });
     expect(problemsOf(shared({ leaseMs: 90_001 }))).toEqual([
-      expect.stringMatching(/^leaseMs = 90001: .*90.?000.*the original takes a row 120 s after its heartbeat/),
+      expect.stringMatching(/^leaseMs = 90001: .*90.?000.*the original takes over a row 120 s after its heartbeat/),
     ]);
     expect(problemsOf(shared({ horizonMs: 88_001 }))).toEqual([
-      'horizonMs = 88001: with sharedWithOriginal horizonMs (88001) + maxClockSkewMs (30000) must be at most 118000: the ' +
-        'original issues on a row 120 s after its heartbeat',
+      'horizonMs = 88001: with sharedWithOriginal horizonMs (88001) + maxClockSkewMs (30000) must be at most 118000: ' +
+        'the original takes over a row 120 s after its heartbeat',
     ]);
     expect(problemsOf(shared({ maxClockSkewMs: 58_001 }))).toEqual([
       expect.stringMatching(/^maxClockSkewMs = 58001: /),

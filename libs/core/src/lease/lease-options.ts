@@ -36,7 +36,9 @@ export const leaseOptions = {
     max: ({ sharedWithOriginal }: Others) => (sharedWithOriginal ? LONGEST_SHARED_LEASE_MS : DAY_MS),
     default: 60_000,
     hint: ({ sharedWithOriginal }: Others) =>
-      sharedWithOriginal ? 'with sharedWithOriginal: the original takes a row 120 s after its heartbeat' : undefined,
+      sharedWithOriginal
+        ? 'with sharedWithOriginal: the original takes over a row 120 s after its heartbeat'
+        : undefined,
     readBy: 'leased',
   }),
   /** How far ahead positions are reserved. @range `leaseMs` to 172,800,000 @defaultValue `leaseMs` + 5,000 */
@@ -116,13 +118,13 @@ export function readLeaseOptions(reader: OptionReader): ResolvedLeaseOptions {
     !reader.refused('leaseMs', 'heartbeatIntervalMs', 'opTimeoutMs')
   ) {
     const sum = `heartbeatIntervalMs (${heartbeatIntervalMs}) + opTimeoutMs (${opTimeoutMs})`;
-    reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlive a renewal that is slow`);
+    reader.problem('leaseMs', leaseMs, `must be greater than ${sum}: a lease must outlast a slow renewal`);
   }
   const limitMs = grantLimitMs(lease.sharedWithOriginal);
   if (horizonMs + maxClockSkewMs > limitMs && !reader.refused('leaseMs', 'horizonMs', 'maxClockSkewMs')) {
     const legal = `with sharedWithOriginal horizonMs (${horizonMs}) + maxClockSkewMs (${maxClockSkewMs}) must be at most ${limitMs}`;
     const option = reader.value('maxClockSkewMs') === undefined ? 'horizonMs' : 'maxClockSkewMs';
-    reader.problem(option, lease[option], `${legal}: the original issues on a row 120 s after its heartbeat`);
+    reader.problem(option, lease[option], `${legal}: the original takes over a row 120 s after its heartbeat`);
   }
   return Object.freeze({ ...lease, adoptForeign: lease.adoptForeign || lease.sharedWithOriginal });
 }

@@ -20,7 +20,7 @@ type Verdict =
   | { readonly kind: 'regressed'; readonly row: WorkerRow }
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** So many of our own past tokens are remembered: one that comes back shows that the database went back in time. */
+/** How many of our own past tokens are remembered: one that comes back shows that the database went back in time. */
 const REMEMBERED_TOKENS = 1_000;
 
 /** The row that this process holds: its version and token as last known, and the writes that may still change it. */

@@ -207,7 +207,7 @@ const storeOf = ({ table, time }: Primary): MemoryWorkerStore =>
   new MemoryWorkerStore(table, () => time.wall, REACH_MS);
 
 describe('A note that is lost, and written again by a process that knows of nothing before', () => {
-  /** What a running process is told at the server that everybody uses now. */
+  /** The answer to a running process from the server that all processes use now. */
   async function refusedAt(database: Primary, living: MemoryWorkerStore): Promise<unknown> {
     const fresh = storeOf(database);
     await fresh.prepare({ min: 1, max: 3 });

@@ -148,6 +148,6 @@ export class MemoryWorkerStore implements WorkerStore {
       const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
       table.state = { knownTerm: seen.term, failoverNumber, lostAtMs, reachMs: Math.max(seen.reachMs, this.reachMs) };
     }
-    throw new Error('it is another server at every look');
+    throw new Error('every read reaches another server');
   }
 }

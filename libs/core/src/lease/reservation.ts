@@ -13,7 +13,7 @@ import type { MonotonicClock } from '../ports.js';
 import { odometersOf } from './odometer.js';
 import type { Odometer } from './worker-store.js';
 
-/** What one write of the row reserves, if the write is executed: everything from `base` to `limit`. */
+/** The range that one write of the row reserves, if the write is executed: everything from `base` to `limit`. */
 export interface Grant {
   readonly lane: Lane;
   readonly base: PerLane<Position>;
@@ -30,7 +30,7 @@ export interface StartPoint {
   readonly odometerMs: PerLane<number>;
 }
 
-/** What the next grant depends on. */
+/** The inputs of the next grant. */
 interface Demand {
   readonly nowMs: number;
   readonly horizonMs: number;
@@ -43,8 +43,8 @@ interface Demand {
 }
 
 /**
- * What a holder may issue without another write: the sum of its grants. This is arithmetic only, without I/O, and
- * decides nothing about the lease.
+ * The positions that a holder may issue without another write: the sum of its grants. This is arithmetic only, without
+ * I/O, and decides nothing about the lease.
  *
  * Example: ticks of 1 ms and a horizon of 65 s. A renewal at tick 1,000,000 grants up to limit 1,065,000. The
  * generator asks for the next grant at renewThreshold 1,032,500, half a horizon before the limit. The write stores the
@@ -153,7 +153,7 @@ const COARSE_MS = 60_000;
 /** The largest block, unless a thousandth of the tick is more. */
 const MAX_BLOCK = 2 ** 20;
 
-/** What a limit is computed from. */
+/** The inputs of a limit. */
 export interface LimitBasis {
   /** The clock, validated and clamped to the database's. */
   readonly nowMs: number;

@@ -101,7 +101,7 @@ export class StoreLease implements Lease {
     if (this.admission.isLapsed || !isHeld(verdict.row, nowMs, 0)) return this.giveUp(LAPSED, highestIssued);
 
     const grant = this.nextGrant(this.trustedNow(nowMs), highestIssued);
-    if (grant === undefined) return this.giveUp('both of its lanes are past the clock', highestIssued);
+    if (grant === undefined) return this.giveUp('both of its lanes are ahead of the clock', highestIssued);
     const { suspicions } = this.admission;
     const sent: SentWrite = { token: ports.randomness.token(), grant, sentMs: ports.monotonic.now(), suspicions };
     const expected = { version: leaseRow.version, token: leaseRow.token };

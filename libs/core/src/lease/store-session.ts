@@ -22,7 +22,7 @@ export class StoreSession {
    * ClockSkewError; the store's own error when it is not retryable
    */
   async run<T>(what: string, call: (store: WorkerStore) => Promise<T>, timeoutMs = this.opTimeoutMs): Promise<T> {
-    if (this.isOver) throw new StoreUnavailableError(what, new Error('there was no time left for it'));
+    if (this.isOver) throw new StoreUnavailableError(what, new Error('no time was left for the call'));
     const deadline = new Deadline(timeoutMs, this.timers, () => this.store.abandon());
     this.pending.add(deadline);
     try {

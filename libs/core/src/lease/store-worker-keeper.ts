@@ -23,8 +23,7 @@ const DAY_MS = 86_400_000;
 /**
  * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and
  * acquires another row after a loss.
- *
- * What makes IDs unique is the odometer alone: a grant is written to the row before anything in it is issued, by a
+ * The odometer alone makes IDs unique: a grant is written to the row before anything in it is issued, by a
  * compare-and-swap on version and token, and the next holder starts after it. Lease and clocks decide only when a row
  * changes hands and which granted position is used.
  */
@@ -164,8 +163,9 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     if (until < this.warnedUntilMs + WARN_AGAIN_MS) return;
     this.warnedUntilMs = until;
     this.warn(
-      `the database has failed over or lost rows, and may have lost commits: this start waits ${Math.ceil(barredForMs / 1_000)} s, until ` +
-        `all that can have been granted before is past; processes that hold a worker id go on`,
+      `the database has failed over or lost rows, and may have lost commits: this start waits ` +
+        `${Math.ceil(barredForMs / 1_000)} s, until every earlier grant is past; processes that hold a worker id ` +
+        `continue`,
     );
   }
 

@@ -162,7 +162,7 @@ describe('an event loop blocked for longer than the lease', () => {
     expect(bench.refusal()).toBeUndefined();
     expect(repeats(bench)).toBe(0);
     expect(bench.events).toContainEqual(
-      expect.objectContaining({ type: 'lease-suspect', reason: 'the process stood still for 61100 ms' }),
+      expect.objectContaining({ type: 'lease-suspect', reason: 'the process was paused for 61100 ms' }),
     );
   });
 

@@ -6,7 +6,7 @@ import { ClockSkewError, ClosedError, LeaseLostError, NotReadyError, StoreUnavai
 
 const NOTHING_ISSUED: PerLane<Position> = [BEFORE_ALL, BEFORE_ALL];
 
-/** What may be issued while no worker id is held. */
+/** The limits while no worker id is held: nothing may be issued. */
 const NOTHING_RESERVED: ReservedPositions = {
   lane: 0,
   base: NOTHING_ISSUED,
@@ -230,7 +230,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
 /** Says how far a lease has issued, on each lane. */
 export type HighestIssued = () => PerLane<Position>;
 
-/** What a lease tells its keeper. */
+/** The messages from a lease to its keeper. */
 export interface KeeperHooks {
   /** The positions that may be issued, or the answer of `admit`, have changed. */
   readonly changed: () => void;

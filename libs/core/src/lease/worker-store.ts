@@ -253,7 +253,7 @@ export function fencedRow(row: WorkerRow, aheadMs: number, nowMs: number): Worke
   return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
 }
 
-/** What {@link WorkerStore.readSample} answers, of the whole table. */
+/** The result of {@link WorkerStore.readSample}, for the whole table. */
 export function sampleRows(table: WorkerTable, { workers, from, atMost, graceMs }: SampleRequest): WorkerSample {
   const { nowMs, deleted, layouts, barredUntilMs } = table;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max);

@@ -201,7 +201,7 @@ describe.each([
     const { ids } = cutOff();
     const target = new BigInt64Array(3).fill(7n);
     const failed = expect(ids.fillAsync(target)).rejects.toBeInstanceOf(ClosedError);
-    expect(() => ids.fill(target)).toThrow('at hand');
+    expect(() => ids.fill(target)).toThrow('buffered');
     expect([...target]).toEqual([0n, 0n, 0n]);
     target.fill(7n);
     void ids.close();

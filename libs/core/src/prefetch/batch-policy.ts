@@ -23,7 +23,7 @@ export interface IdBatchSource {
   take(count: number, code?: string): Promise<readonly bigint[]>;
 }
 
-/** What the codes share. */
+/** The state that all codes share. */
 export interface PrefetchContext extends PrefetcherContext {
   readonly source: IdBatchSource;
   readonly options: ResolvedPrefetchOptions;
@@ -57,7 +57,7 @@ const FAST_MS = 500;
 /** How many batches may be at hand together: the one in use, and the one fetched ahead of need. */
 const REMEMBERED = 2;
 
-/** What the source answered. */
+/** One answer of the source. */
 interface IdBatch {
   readonly ids: readonly bigint[];
   /** How many were asked for. */
@@ -112,19 +112,19 @@ export class BatchPolicy implements PrefetchPolicy<IdBatch, AgingBuffer> {
   /** @throws InvalidIdBatchError for what is not a batch of IDs */
   check({ ids, count }: IdBatch): void {
     const { name } = this.ctx.source;
-    if (!Array.isArray(ids)) throw new InvalidIdBatchError(name, ids, 'no list');
+    if (!Array.isArray(ids)) throw new InvalidIdBatchError(name, ids, 'not a list');
     if (ids.length < 1 || ids.length > count) {
-      throw new InvalidIdBatchError(name, ids.length, `a list of a length that is not from 1 to ${count}`);
+      throw new InvalidIdBatchError(name, ids.length, `a list whose length is not from 1 to ${count}`);
     }
     const wrong = ids.findIndex((id) => typeof id !== 'bigint' || id < 0n || id > MAX_ID);
-    if (wrong >= 0) throw new InvalidIdBatchError(name, ids[wrong], 'not made of IDs');
+    if (wrong >= 0) throw new InvalidIdBatchError(name, ids[wrong], 'not a list of IDs');
     const inOrder = sorted(ids);
     const repeated = repeatedIn(inOrder);
-    if (repeated !== undefined) throw new InvalidIdBatchError(name, repeated, 'a list with an ID twice');
+    if (repeated !== undefined) throw new InvalidIdBatchError(name, repeated, 'a list with a duplicate ID');
     for (const batch of this.before) {
       const again = sharedBy(batch, inOrder);
       if (again === undefined) continue;
-      throw new InvalidIdBatchError(name, again, 'a list with an ID that an answer before it had');
+      throw new InvalidIdBatchError(name, again, 'a list with an ID of an earlier answer');
     }
   }
 

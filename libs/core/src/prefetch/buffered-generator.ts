@@ -102,7 +102,7 @@ interface CodeRules<One> {
 class PrefetcherTable<One extends Prefetcher> implements Codes<One>, CountedCodes {
   readonly reads = 1;
   private readonly named = new Map<string, One>();
-  /** Of calls without a code. */
+  /** For calls without a code. */
   private plain: One | undefined;
   private readonly counts = new WeakListeners<CodeCounts>();
   /** Handed out of codes that made room for others. */
@@ -231,8 +231,8 @@ export class TooManyCodesError extends PermanentError {
     readonly maxCodes: number,
   ) {
     super(
-      `'${idCode}' would be one code more than maxCodes (${maxCodes}) allows. Codes are business kinds, few and known: ` +
-        `do not make them of what users send. Otherwise raise maxCodes.`,
+      `'${idCode}' would exceed maxCodes (${maxCodes}). Codes are a few known business kinds: do not build them from ` +
+        `user input. If you need more, raise maxCodes.`,
     );
   }
 }

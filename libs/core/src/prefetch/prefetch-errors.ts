@@ -13,8 +13,8 @@ export class IdsNotReadyError extends RetryableError {
   ) {
     const whose = idCode === undefined ? '' : ` of '${idCode}'`;
     super(
-      `No ID${whose} is at hand${inBrackets(cause)}. Use an async call to wait for the ` +
-        `next ones, or start the code to keep some at hand.`,
+      `No ID${whose} is buffered${inBrackets(cause)}. Use an async call to wait for the next ones, or start the code ` +
+        `to keep some buffered.`,
       cause,
     );
   }
@@ -42,6 +42,6 @@ export class InvalidIdBatchError extends RetryableError {
     given: unknown,
     what: string,
   ) {
-    super(`An answer of ${source} is ${what} (${showValue(given)}): nothing of it is used. Do both run one version?`);
+    super(`An answer from ${source} is ${what} (${showValue(given)}): it is discarded. Do both run the same version?`);
   }
 }

@@ -65,7 +65,7 @@ function replace(owner: object, name: string, descriptor: PropertyDescriptor): v
 }
 afterEach(() => mends.splice(0).forEach((mend) => mend()));
 
-it('No ID is handed out twice, out of order or too old, and everybody who waits is answered, whatever happens', async () => {
+it('No ID is handed out twice, out of order or too old, and every waiting caller is answered, whatever happens', async () => {
   const seen = { issued: 0, happened: new Set<string>() };
   expect(await violation(RUNS, '', seen)).toBeUndefined();
   expect(seen.issued).toBeGreaterThan(RUNS * 50);

@@ -297,7 +297,7 @@ describe('When the source fails', () => {
   });
 
   it.each([
-    ['no list', undefined],
+    ['not a list', undefined],
     ['an empty list', []],
     ['more than was asked for', range(1, 65)],
     ['numbers', [1]],

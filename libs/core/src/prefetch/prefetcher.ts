@@ -9,7 +9,7 @@ import type { AdaptiveStep } from './adaptive-step.js';
 import type { PrefetcherOptions } from './prefetch-options.js';
 import { type TakeRequest, WaiterQueue } from './waiter-queue.js';
 
-/** What the prefetchers of all codes share. */
+/** The state that the prefetchers of all codes share. */
 export interface PrefetcherContext {
   readonly options: PrefetcherOptions;
   readonly ports: PrefetcherPorts;
@@ -28,7 +28,7 @@ export interface PrefetcherStatus {
   readonly lastError: RaindropError | undefined;
 }
 
-/** What was done for all codes together since the start. */
+/** Totals of all codes since the start. */
 export class FetchCounters {
   /** Fetches that failed or took longer than `opTimeoutMs`. */
   failures = 0;
@@ -38,7 +38,9 @@ export class FetchCounters {
   forgotten = 0;
 }
 
-/** What differs between the engines: where IDs come from, when and how many are fetched, and which answers are used. */
+/**
+ * The differences between the engines: the source of IDs, when and how many are fetched, and which answers are used.
+ */
 export interface PrefetchPolicy<Answer = unknown, B extends IdBuffer = IdBuffer> {
   /** Whose IDs these are, as errors say it: `The numbers of 'orders'`. */
   readonly label: string;
@@ -63,7 +65,7 @@ export interface PrefetchPolicy<Answer = unknown, B extends IdBuffer = IdBuffer>
   errorOf(reason: unknown): RaindropError;
   /** Whether the prefetcher asks again by itself after this error. */
   isRetried(error: RaindropError): boolean;
-  /** What a call is told that finds too few IDs. @param cause why the last fetch failed; undefined when it did not */
+  /** The error for a call that finds too few IDs. @param cause why the last fetch failed; undefined when it did not */
   notReady(cause: RaindropError | undefined): RaindropError;
   /** Drops the IDs that have become too old. Left out for IDs that do not age. @returns how many were dropped */
   dropAged?(): number;

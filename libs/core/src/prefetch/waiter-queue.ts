@@ -93,7 +93,7 @@ function reasonOf({ limit }: Waiter): unknown {
   }
 }
 
-/** What a caller wants. */
+/** The request of one caller. */
 export interface TakeRequest<T> {
   /** How many numbers must be at hand. */
   readonly count: number;

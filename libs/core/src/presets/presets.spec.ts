@@ -281,7 +281,7 @@ describe('The options of a preset', () => {
     expect(presets.uidGenerator(options).fingerprint).toBe(`1000@1463673600:${fields}`);
   });
 
-  const together = 'timeBits, workerBits and sequenceBits must be 63 together';
+  const together = 'timeBits, workerBits and sequenceBits must add up to 63';
   it.each([
     [{ timeBits: 29 }, [`timeBits = 29: with workerBits 22 and sequenceBits 13 makes 64 bits: ${together}`]],
     [{ sequenceBits: 12 }, [`timeBits = 28: with workerBits 22 and sequenceBits 12 makes 62 bits: ${together}`]],
@@ -306,8 +306,8 @@ describe('The options of a preset', () => {
     ]);
     expect(problemsOf(() => presets.uidGeneratorGlobal({ datacenterId: 32, timeBits: 30 }))).toEqual([
       'datacenterId = 32: is out of range: must be an integer from 0 to 31',
-      'timeBits = 30: with workerBits 17 and sequenceBits 13 makes 60 bits: ' +
-        'timeBits, workerBits and sequenceBits must be 58 together',
+      'timeBits = 30: with workerBits 17 and sequenceBits 13 makes 60 bits: timeBits, workerBits and sequenceBits ' +
+        'must add up to 58',
     ]);
   });
 
@@ -320,7 +320,7 @@ describe('The options of a preset', () => {
 
   it.each([[-1], [21], [1.5], [Number.NaN], ['10']])('of tsid do not give the node %p bits', (nodeBits: unknown) => {
     expect(problemsOf(() => call('tsid', { nodeBits }))).toEqual([
-      expect.stringContaining('node and counter are 22 bits together'),
+      expect.stringContaining('node and counter must add up to 22 bits'),
     ]);
   });
 

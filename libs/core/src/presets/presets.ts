@@ -22,7 +22,7 @@ export interface PresetOptions extends OptionsOf<typeof presetOptions> {}
 /** How many bits the worker has by default, and all three fields together. */
 type UidWidths = Numbers<'standardWorkerBits' | 'total'>;
 
-const widthsHint = ({ total }: UidWidths): string => `timeBits, workerBits and sequenceBits must be ${total} together`;
+const widthsHint = ({ total }: UidWidths): string => `timeBits, workerBits and sequenceBits must add up to ${total}`;
 
 /** The widths of uid-generator's fields. */
 export const uidGeneratorOptions = {
@@ -45,7 +45,7 @@ export const uidGeneratorOptions = {
 /** The options of {@link presets}`.uidGenerator`: the three widths must be 63 together. */
 export interface UidGeneratorOptions extends PresetOptions, OptionsOf<typeof uidGeneratorOptions> {}
 
-/** What a data centre adds to them. */
+/** The options that a data centre adds. */
 export const dataCentreOptions = {
   /** The data centre that this deployment issues for. @range 0-31 */
   datacenterId: integer({ min: 0, max: 2 ** UID_GENERATOR_CENTER_BITS - 1, isRequired: true }),
@@ -57,7 +57,7 @@ export interface UidGeneratorGlobalOptions extends UidGeneratorOptions, OptionsO
 /** The widths of TSIDs. */
 export const tsidOptions = {
   /** Bits of the node; the counter has the rest of 22. @range 0-20 @defaultValue 10 */
-  nodeBits: integer({ min: 0, max: 20, default: 10, hint: 'node and counter are 22 bits together' }),
+  nodeBits: integer({ min: 0, max: 20, default: 10, hint: 'node and counter must add up to 22 bits' }),
 };
 
 /** The options of {@link presets}`.tsid`. */
@@ -146,8 +146,8 @@ export const presets = Object.freeze({
   keyWorker: (options: PresetOptions = {}): Layout => {
     const epochProblem = (epochMs: number): string | undefined =>
       epochMs === KEY_WORKER_EPOCH_MS || epochMs === KEY_WORKER_EARLY_EPOCH_MS
-        ? `is KeyWorker's own epoch, of the year 2378 (or one that comes to the same): it is for reading only, ` +
-          `by parseKeyWorkerId(); for generating leave startTimeStamp out or take a past date`
+        ? `is KeyWorker's own epoch in the year 2378, or equivalent: only parseKeyWorkerId() uses it; to generate ` +
+          `IDs, omit startTimeStamp or use a past date`
         : undefined;
     return presetLayout(options, { unitMs: 1, epochMs: TWITTER_EPOCH_MS, fields: KEY_WORKER_FIELDS, epochProblem });
   },
@@ -231,7 +231,7 @@ function readBits(
   return { time, worker, sequence };
 }
 
-/** What is particular to a preset. */
+/** The definition of one preset. */
 interface PresetRule {
   readonly unitMs: number;
   /** The original's epoch, Unix ms. */

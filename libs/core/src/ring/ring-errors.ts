@@ -6,8 +6,8 @@ export class RingEmptyError extends RetryableError {
 
   constructor(readonly capacity: number) {
     super(
-      `The ring of ${capacity} IDs is empty: the threads take faster than the producer issues, or its thread is busy. ` +
-        `Use an async call to wait, a larger boostPower, or a layout with more sequence bits.`,
+      `The ring of ${capacity} IDs is empty: the threads take IDs faster than the producer issues them, or its ` +
+        `thread is busy. Use an async call to wait, a larger boostPower, or a layout with more sequence bits.`,
     );
   }
 }
@@ -19,8 +19,8 @@ export class RingProducerLostError extends RetryableError {
   /** @param lateByMs for how long its deadline has passed, ms */
   constructor(readonly lateByMs: number) {
     super(
-      `The producer of the ring should have been heard of ${Math.round(lateByMs)} ms ago: its thread ended or is ` +
-        `blocked, or the clock jumped. Nothing is taken until it is heard of again (see producerTimeoutMs).`,
+      `The ring's producer missed its deadline by ${Math.round(lateByMs)} ms (producerTimeoutMs): its thread ended ` +
+        `or is blocked, or the clock jumped. No IDs are taken until it responds.`,
     );
   }
 }
@@ -35,7 +35,7 @@ export class RingFailedError extends RaindropError {
     reason: string,
     retryable: boolean,
   ) {
-    super(`The producer of the ring may not issue IDs (${producerCode}): ${reason}`, { retryable });
+    super(`The ring's producer may not issue IDs (${producerCode}): ${reason}`, { retryable });
   }
 }
 
@@ -44,6 +44,6 @@ export class RingClosedError extends PermanentError {
   readonly errorCode = 'RING_CLOSED';
 
   constructor() {
-    super('The ring was closed by its producer: nothing is taken from it any more.');
+    super("The ring's producer closed it: no more IDs can be taken.");
   }
 }

@@ -32,7 +32,7 @@ const SHARE_OF_LAYOUT = 1 / 8;
 const SHARE_OF_RING = 1 / 16;
 
 const MUST_BE =
-  'must be the handle of a SharedIdRing of this process and this version: pass it to the thread in workerData, as it is';
+  'must be the handle of a SharedIdRing of this process and version: pass it unchanged to the thread in workerData';
 
 export function makeHandle(
   buffer: SharedArrayBuffer,
@@ -81,6 +81,6 @@ function checkLayout(reader: OptionReader): void {
   try {
     new Layout(given!);
   } catch {
-    reader.problem('layout', given, 'is not the shape of a layout: pass the handle on as it is');
+    reader.problem('layout', given, 'is not the shape of a layout: pass the handle on unchanged');
   }
 }

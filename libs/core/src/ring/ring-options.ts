@@ -48,7 +48,7 @@ export const ringOptions = {
    */
   tickShare: share({ default: 0.5, of: "a tick's sequences" }),
   /** The code whose sequence the ring uses. @range 1-128 characters @defaultValue that of IDs without a code */
-  code: text({ pattern: /^[^]{1,128}$/, legal: 'a text of 1 to 128 characters' }),
+  code: text({ pattern: /^[^]{1,128}$/, legal: 'a string of 1 to 128 characters' }),
   /**
    * Called with `{ reason, count }` when the ring discards IDs. The reason is `aged`, `failed` or `closed`. If the function
    * throws or rejects, the error is logged.

@@ -252,14 +252,14 @@ describe('A producer that may not issue', () => {
     const bench = new RingBench({ ring: SMALL });
     const taker = bench.taker();
     const before = taker.nextIds(100);
-    bench.tenure.change({ refusal: new LeaseLostError(1, 'somebody took it') });
+    bench.tenure.change({ refusal: new LeaseLostError(1, 'another process took it') });
     await bench.time.advance(1_000);
     expect(thrownBy(() => taker.nextId())).toMatchObject({
       errorCode: 'RING_FAILED',
       producerCode: 'LEASE_LOST',
       retryable: true,
     });
-    expect(taker.refusal()?.message).toContain('somebody took it');
+    expect(taker.refusal()?.message).toContain('another process took it');
     expect(bench.ring.status()).toMatchObject({ state: 'failed', left: 0, refusal: { errorCode: 'LEASE_LOST' } });
     bench.tenure.change({ refusal: undefined });
     await bench.time.advance(100);
@@ -401,7 +401,9 @@ describe('IDs that are thrown away', () => {
     await bench.time.advance(10_000);
     expect(bench.warnings).toEqual([]);
     bench.ring.discard(new LeaseLostError(1, 'gone'));
-    expect(bench.warnings).toEqual([expect.stringMatching(/^The ring was emptied, 8192 IDs are discarded: .*gone/)]);
+    expect(bench.warnings).toEqual([
+      expect.stringMatching(/^The ring was emptied and 8192 IDs were discarded: .*gone/),
+    ]);
   });
 
   it('are told to a function in place of the log; what that throws is logged', async () => {
@@ -449,7 +451,7 @@ describe('The options of a ring', () => {
     [{ producerTimeoutMs: '5' }, 'producerTimeoutMs = "5": must be a number'],
     [{ run: 0 }, 'run = 0: is out of range'],
     [{ tickShare: 50 }, "tickShare = 50: must be a number from 0 to 1: a share of a tick's sequences"],
-    [{ code: '' }, 'code = "": must be a text of 1 to 128 characters'],
+    [{ code: '' }, 'code = "": must be a string of 1 to 128 characters'],
     [{ onPutRejected: 'log' }, 'onPutRejected = "log": must be a function'],
     [{ boostpower: 3 }, 'boostpower = (number): is not an option; did you mean boostPower?'],
   ])('are refused: %p', (ring, message) => {

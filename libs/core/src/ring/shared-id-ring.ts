@@ -235,7 +235,7 @@ class PutRejections {
     this.count += count;
     try {
       if (this.handler === undefined) {
-        if (reason === 'failed') this.warn(`The ring was emptied, ${count} IDs are discarded: ${why}`);
+        if (reason === 'failed') this.warn(`The ring was emptied and ${count} IDs were discarded: ${why}`);
         return;
       }
       const told = this.handler({ reason, count });

@@ -208,7 +208,7 @@ describe('A rejected take', () => {
     await bench.time.advance(1_000);
     thrownBy(() => taker.nextId());
     expect(bench.warnings).toEqual([
-      expect.stringMatching(/^1 takes from the ring were rejected, the last one: The ring of 8192 IDs is empty/),
+      expect.stringMatching(/^1 takes from the ring were rejected; the last: The ring of 8192 IDs is empty/),
       expect.stringMatching(/^50 takes/),
     ]);
   });
@@ -254,7 +254,7 @@ describe('What a taker is made of', () => {
     (handle) => {
       const bench = new RingBench({ ring: { boostPower: 0 } });
       Object.defineProperty(bench.ring, 'handle', { value: handle });
-      expect(() => bench.taker()).toThrow('must be the handle of a SharedIdRing of this process and this version');
+      expect(() => bench.taker()).toThrow('must be the handle of a SharedIdRing of this process and version');
     },
   );
 

@@ -14,7 +14,7 @@ import { type RingPorts, sharedIdsOptions, type SharedIdsOptions } from './ring-
 /** After this many IDs an async batch yields to the event loop: under a millisecond, even before the code is compiled. */
 const SLICE = 1_024;
 
-/** What a thread has taken so far, and the ring's state. */
+/** The IDs that a thread has taken so far, and the ring's state. */
 export interface SharedIdsStatus {
   readonly state: RingState;
   /** IDs in the ring, for all threads. */
@@ -202,7 +202,7 @@ class TakeRejections {
   }
 
   private log({ message }: RaindropError): void {
-    this.rejected.write((count) => `${count} takes from the ring were rejected, the last one: ${message}`);
+    this.rejected.write((count) => `${count} takes from the ring were rejected; the last: ${message}`);
   }
 
   private logHandler(reason: unknown): void {

@@ -10,8 +10,8 @@ export class SegmentNotReadyError extends RetryableError {
     cause?: RaindropError,
   ) {
     super(
-      `No number of '${idCode}' is at hand${inBrackets(cause)}. Use an async call to ` +
-        `wait for the next ones, or name the code in codes to have some from the start.`,
+      `No number of '${idCode}' is buffered${inBrackets(cause)}. Use an async call to wait for the next ones, or ` +
+        `list the code in codes to have some from the start.`,
       cause,
     );
   }
@@ -26,7 +26,8 @@ export class SegmentExhaustedError extends PermanentError {
     readonly maxLimitId: bigint,
   ) {
     super(
-      `The numbers of '${idCode}' are used up: max_limit_id is ${maxLimitId}. Raise it in the table (0 for none), or take another code.`,
+      `The numbers of '${idCode}' are used up: max_limit_id is ${maxLimitId}. Raise it in the table (0 for no ` +
+        `limit), or use another code.`,
     );
   }
 }
@@ -51,8 +52,8 @@ export class SegmentRegressionError extends RetryableError {
     readonly answered: { readonly first: bigint; readonly last: bigint },
   ) {
     super(
-      `The store answered ${answered.first} to ${answered.last} for '${idCode}', from which numbers up to ${above} had ` +
-        `come before: none of them is used. If it stays, check the store and the database's durability settings.`,
+      `The store answered ${answered.first} to ${answered.last} for '${idCode}', but numbers up to ${above} had come ` +
+        `before: the answer is discarded. If this persists, check the store and the database's durability settings.`,
     );
   }
 }
@@ -66,7 +67,10 @@ export class SegmentStoreUnavailableError extends UnavailableError {
   }
 }
 
-/** What a call of a segment store threw, as one of our errors: SegmentStoreUnavailableError unless it is one already. */
+/**
+ * Returns the error of a segment store's call as one of Raindrop's: SegmentStoreUnavailableError unless it is one
+ * already.
+ */
 export function storeError(what: string, reason: unknown): RaindropError {
   return reason instanceof RaindropError ? reason : new SegmentStoreUnavailableError(what, reason);
 }

@@ -104,7 +104,7 @@ describe('The segment generator', () => {
     const error = thrownBy(() => bench.generator.nextNumber());
     expect(error).toBeInstanceOf(UnsafeIntegerError);
     expect((error as Error).message).toContain(
-      "The numbers of 'default' no longer fit a JavaScript number (2^53 - 1): use",
+      "The numbers of 'default' passed 2^53 - 1, the largest exact JavaScript number: use",
     );
     expect(bench.generator.nextId()).toBe(2n ** 53n);
     expect(bench.generator.nextString()).toBe(String(2n ** 53n + 1n));

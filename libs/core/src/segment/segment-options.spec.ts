@@ -41,7 +41,7 @@ describe('The segment options', () => {
     [{ chain: { safeDistance: 0 } }, 'chain.safeDistance = 0: is out of range: must be an integer from 1 to 1000'],
     [{ chain: { safedistance: 3 } }, 'chain.safedistance = (number): is not an option; did you mean safeDistance?'],
     [{ retryBaseMs: 100, retryMaxMs: 99 }, 'retryMaxMs = 99: is out of range: must be an integer from 100'],
-    [{ defaultCode: '' }, 'defaultCode = "": must be a text of 1 to 128 characters'],
+    [{ defaultCode: '' }, 'defaultCode = "": must be a string of 1 to 128 characters'],
     [{ prefetchBelw: 0.5 }, 'prefetchBelw = (number): is not an option; did you mean prefetchBelow?'],
   ])('refuse %j', (given, says) => {
     const error = thrownBy(() => resolveOptions(segmentOptions, given as SegmentOptions));

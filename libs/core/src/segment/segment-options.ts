@@ -46,7 +46,7 @@ export const segmentOptions = {
   /** The code of calls without a code. @range 1-128 characters @defaultValue `default` */
   defaultCode: text({
     pattern: /^[^]{1,128}$/,
-    legal: 'a text of 1 to 128 characters',
+    legal: 'a string of 1 to 128 characters',
     default: 'default',
     readBy: 'numbers',
   }),

@@ -15,7 +15,7 @@ import { type NumberCursor, NumberBuffer, sizeOf } from './number-buffer.js';
 import { SegmentNotReadyError, SegmentRegressionError, storeError } from './segment-errors.js';
 import type { ReservedSegment, SegmentSource } from './segment-store.js';
 
-/** What the codes of one generator share. */
+/** The state that the codes of one generator share. */
 export interface SegmentContext extends PrefetcherContext {
   readonly options: ResolvedSegmentOptions;
   readonly counters: ReservationCounters;
@@ -123,7 +123,7 @@ export class SegmentPolicy implements PrefetchPolicy<ReservedSegment, NumberBuff
 
   /**
    * The largest of three: the step, what is missing up to the low watermark, and all that waiting callers want together.
-   * What is at hand does not count for those callers, because sync calls may take it before the segment comes.
+   * Numbers at hand do not count for those callers, because sync calls may take them before the segment comes.
    *
    * Example: step 1,000, watermark 900, 200 at hand, a caller waits for 5,000: 5,000 are fetched.
    */
@@ -192,7 +192,7 @@ const CALM_MS = 60_000;
  * Source of the chain: CosId's SegmentChainId.
  */
 export class PrefetchDistance {
-  /** So many steps are kept ahead; without a chain a fraction of one. */
+  /** How many steps are kept ahead; without a chain a fraction of one. */
   private stepsAhead: number;
   private calmSince = Number.NEGATIVE_INFINITY;
 

@@ -88,7 +88,7 @@ export interface AppSegmentStore extends SegmentStore<[app: number, shard: numbe
 export interface SegmentBounds {
   /** The highest number under this `max_limit_id`. */
   ceiling(maxLimitId: bigint): bigint;
-  /** What a reservation throws when all numbers up to the ceiling are taken. */
+  /** A reservation throws this when all numbers up to the ceiling are taken. */
   exhausted(maxLimitId: bigint): SegmentExhaustedError;
 }
 

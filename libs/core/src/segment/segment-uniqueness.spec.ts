@@ -95,7 +95,7 @@ describe('The simulation finds it when', () => {
     expect((await caught('regression')).join()).toMatch(/twice|was handed out after/);
   });
 
-  it('nobody remembers how far the process has come', async () => {
+  it('no store remembers how far the process has come', async () => {
     const { accept } = SegmentPolicy.prototype;
     replace(SegmentPolicy.prototype, 'accept', {
       value(this: SegmentPolicy, segment: ReservedSegment, arrival: Arrival) {

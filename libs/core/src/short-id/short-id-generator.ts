@@ -136,7 +136,7 @@ function refuseOtherLayout({ fingerprint }: Layout): void {
   if (fingerprint === shortIdLayout.fingerprint) return;
   const message =
     `is not the layout of short IDs, ${shortIdLayout.fingerprint}: lease their workers with layout: shortIdLayout, ` +
-    `a range of 0 to 31 and a tableName of their own`;
+    `worker ids 0 to 31 and a separate tableName`;
   throw new ConfigurationError([{ option: 'source.layout', given: fingerprint, message }]);
 }
 
@@ -229,9 +229,9 @@ export class ShortIdRepeatError extends RetryableError {
     readonly blockedMs: number,
   ) {
     super(
-      `The clock was set forward, so far that a short ID could repeat one of the last ${expireSeconds} s. ` +
-        `None is issued for ${Math.ceil(blockedMs / 1_000)} s, or until the clock is set right. ` +
-        `Check the host's time synchronisation; a smaller expireSeconds lets the clock leap further.`,
+      `The clock jumped so far forward that a short ID could repeat one of the last ${expireSeconds} s. No short IDs ` +
+        `are issued for ${Math.ceil(blockedMs / 1_000)} s, or until the clock is corrected. Check the host's time ` +
+        `synchronisation; a smaller expireSeconds tolerates larger jumps.`,
     );
   }
 }

@@ -145,7 +145,7 @@ describe('A worker id that was assigned', () => {
     ['a number outside the range', () => ({ workerId: 21 }), /worker id 21.*1\.\.20/, false],
     ['null', () => null, /worker id undefined/, false],
     ['a lease that is a text', () => ({ workerId: 7, leaseMs: '5000' }), /leaseMs "5000"/, false],
-    ['warnings that are none', () => ({ workerId: 7, warnings: 5 }), /no list of texts/, false],
+    ['warnings that are none', () => ({ workerId: 7, warnings: 5 }), /not a list of strings/, false],
     ['a lease that never was', () => ({ workerId: 7, leaseMs: 0 }), /leaseMs 0; leaseMs must be from 100/, false],
     [
       'an error',
@@ -155,7 +155,7 @@ describe('A worker id that was assigned', () => {
       /its acquire\(\) threw: no zoo/,
       true,
     ],
-    ['a rejection that is no Error', () => Promise.reject(nothing), /something that is no Error/, true],
+    ['a rejection that is no Error', () => Promise.reject(nothing), /a value that is not an Error/, true],
   ])('is refused when the assigner answers %s', async (_, acquire, message, retryable) => {
     const bench = new AssignedBench({ acquire: acquire as never });
     const error = await bench.start();

@@ -66,7 +66,7 @@ export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
 
   /**
    * Settles when IDs can be issued with the worker id that {@link acquire} got. When it fails the keeper is closed.
-   * @throws NotReadyError when the clock does not move on; ClosedError
+   * @throws NotReadyError when the clock does not advance; ClosedError
    */
   async start(): Promise<void> {
     try {
@@ -99,7 +99,7 @@ export class AssignedWorkerKeeper extends WorkerKeeper<AssignedLease> {
     if (lease?.hasEnd === true) this.renewals.start();
     const waitMs = lease?.wait.leftMs(ports.clock.refresh()) ?? 0;
     if (waitMs > LONG_WAIT_MS) {
-      const message = `worker ${this.workerId} may have been used up to now: the start waits ${Math.ceil(waitMs / 1_000)} s`;
+      const message = `worker ${this.workerId} may have issued IDs until now: the start waits ${Math.ceil(waitMs / 1_000)} s`;
       this.hooks.emit({ type: 'warning', message });
     }
     await lease?.wait.pass(ports, () => this.isClosed);
@@ -125,7 +125,7 @@ const LAPSED = 'its lease ran out without a renewal';
 
 const EVERYTHING: PerLane<Position> = [AFTER_ALL, AFTER_ALL];
 
-/** What stays the same from one lease to the next. */
+/** The context that stays the same from one lease to the next. */
 interface AssignedContext {
   readonly ports: LeasePorts;
   readonly calls: AssignerCalls;
@@ -199,7 +199,7 @@ class AssignedLease implements Lease {
     if (this.suspicion !== undefined) return new LeaseSuspectError(this.workerId, this.suspicion);
     if (this.isLapsed) return new LeaseLostError(this.workerId, 'its lease has run out without a renewal');
     if (this.wait.hasPassed(wallMs)) return undefined;
-    return new NotReadyError(`a former holder of worker ${this.workerId} may have issued up to here`);
+    return new NotReadyError(`a former holder of worker ${this.workerId} may have issued IDs up to this time`);
   }
 
   /** A lease that ran out before the answer came is not revived: other processes may have had the id since. */
@@ -213,7 +213,7 @@ class AssignedLease implements Lease {
     const isOurs = renewed?.workerId === this.workerId;
     if (renewed !== undefined && !isOurs) await calls.release(renewed);
     if (this.suspicion !== undefined) return this.suspicion;
-    if (renewed === undefined) return 'its assigner says so';
+    if (renewed === undefined) return 'its assigner reports it lost';
     if (!isOurs || this.isLapsed) return LAPSED;
     this.assigned = renewed;
     this.end = endOf(renewed, asked);

@@ -6,7 +6,7 @@ import { PermanentError, RaindropError } from '../raindrop-error.js';
 import { showValue } from '../show-value.js';
 
 /**
- * What an assigner guarantees of its worker ids.
+ * The guarantee that an assigner gives for its worker ids.
  *
  * - `fresh`: no other process has ever had the id, and none will have it again.
  * - `exclusive`: no other process has the id until it is released or its lease ends; one may have had it before.
@@ -18,7 +18,7 @@ import { showValue } from '../show-value.js';
  */
 export type WorkerIdGuarantee = 'fresh' | 'exclusive' | 'declared' | 'unsafe';
 
-/** What a worker id is wanted for. */
+/** A request for a worker id. */
 export interface WorkerIdRequest {
   readonly layout: Layout;
   /** The ids that may be answered, both ends included. */
@@ -90,7 +90,7 @@ export class AssignerCalls {
   /** @throws WorkerIdAssignerError */
   async renew(held: AssignedWorkerId): Promise<AssignedWorkerId | undefined> {
     if (this.assigner.renew === undefined) {
-      throw new WorkerIdAssignerError(this.assigner.name, 'it gives ids with a lease and has no renew()', false);
+      throw new WorkerIdAssignerError(this.assigner.name, 'it leases ids but has no renew()', false);
     }
     const renewed = await this.call('renew', () => this.assigner.renew!(held));
     return renewed === undefined ? undefined : this.checked(renewed);
@@ -108,16 +108,16 @@ export class AssignerCalls {
       const legal = `serviceMinWorkId..serviceMaxWorkId is ${min}..${max}`;
       throw new WorkerIdAssignerError(
         this.assigner.name,
-        `it answered worker id ${showValue(workerId)}; ${legal}`,
+        `it returned worker id ${showValue(workerId)}; ${legal}`,
         false,
       );
     }
     if (warnings !== undefined && !(Array.isArray(warnings) && warnings.every((each) => typeof each === 'string'))) {
-      throw new WorkerIdAssignerError(this.assigner.name, 'it answered warnings that are no list of texts', false);
+      throw new WorkerIdAssignerError(this.assigner.name, 'it returned warnings that are not a list of strings', false);
     }
     if (leaseMs !== undefined && !(typeof leaseMs === 'number' && leaseMs >= 100 && leaseMs <= MAX_LEASE_MS)) {
-      const legal = `leaseMs must be from 100 to ${MAX_LEASE_MS}, or left out`;
-      throw new WorkerIdAssignerError(this.assigner.name, `it answered leaseMs ${showValue(leaseMs)}; ${legal}`, false);
+      const legal = `leaseMs must be from 100 to ${MAX_LEASE_MS}, or omitted`;
+      throw new WorkerIdAssignerError(this.assigner.name, `it returned leaseMs ${showValue(leaseMs)}; ${legal}`, false);
     }
     return assigned;
   }
@@ -156,7 +156,7 @@ export class WorkerIdAssignerError extends RaindropError {
   /** Errors of Raindrop stay as they are; any other error counts as one that may pass. */
   static of(assigner: string, call: string, error: unknown): RaindropError {
     if (error instanceof RaindropError) return error;
-    const reason = error instanceof Error ? error.message : 'something that is no Error';
+    const reason = error instanceof Error ? error.message : 'a value that is not an Error';
     return new WorkerIdAssignerError(assigner, `its ${call}() threw: ${reason}`, true, error);
   }
 }
@@ -170,6 +170,6 @@ export class NoWorkerIdError extends PermanentError {
     hint = '',
   ) {
     const asked = assigners.map((each) => `'${each}'`).join(', ');
-    super(`No worker id: none was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`);
+    super(`No worker id was found by ${asked}.${hint === '' ? '' : ` ${hint}`}`);
   }
 }

@@ -100,7 +100,7 @@ describe('createGenerator()', () => {
     (options) => {
       const scope = host({ pid: 4_711 });
       const { workerId } = createGenerator({}, scope);
-      expect(() => createGenerator(options, scope)).toThrow(/workerId = \d+: is used in this process already/);
+      expect(() => createGenerator(options, scope)).toThrow(/workerId = \d+: is already used in this process/);
       expect(() => createGenerator({ ...options, workerId }, scope)).toThrow(ConfigurationError);
       const other = createGenerator({ ...options, workerId: (workerId + 1) % 1_024 }, scope);
       expect(other.parse(other.nextId()).workerId).toBe((workerId + 1) % 1_024);

@@ -109,8 +109,8 @@ class ProcessGenerators {
     }
     if (known.configuration === configuration) return known.generator;
     const message =
-      'is used in this process already by a generator with other options, whose IDs would be repeated: ' +
-      'pass the same options at every call, or give this one a workerId of its own';
+      'is already used in this process by a generator with other options, whose IDs would repeat: pass the same ' +
+      'options in every call, or give this one its own workerId';
     throw new ConfigurationError([{ option: 'workerId', given: String(workerId), message }]);
   }
 }
@@ -120,7 +120,7 @@ class ProcessGenerators {
  * process has the same worker id, both issue the same IDs.
  */
 export class UnsafeGenerator extends SnowflakeGenerator {
-  /** What the worker id guarantees: nothing. */
+  /** The guarantee for the worker id: none. */
   readonly guarantee = 'unsafe';
   readonly workerId: number;
 

@@ -27,11 +27,11 @@ export const snowflakeScalarOptions = {
   /** The scalar's name in the schema. @range a name of GraphQL @defaultValue `Snowflake` */
   name: text({
     pattern: /^(?!__)[A-Za-z_]\w*$/,
-    legal: 'a name of GraphQL: letters, digits and _, without a digit or __ at its beginning',
+    legal: 'a GraphQL name: letters, digits and _, not starting with a digit or __',
     default: 'Snowflake',
   }),
-  /** The description in the schema. @range a text @defaultValue which texts are accepted */
-  description: text({ pattern: /^[^]*$/, legal: 'a text' }),
+  /** The description in the schema. @range a string @defaultValue which texts are accepted */
+  description: text({ pattern: /^[^]*$/, legal: 'a string' }),
   /**
    * The form in which resolvers get an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that the
    * client sent, after a check.

@@ -92,7 +92,7 @@ describe('ParseIdPipe', () => {
     expect((error as BadRequestException).getResponse()).toEqual({
       statusCode: 400,
       error: 'Bad Request',
-      message: 'id must be 1 to 19 characters of 0-9, none of them a leading 0, up to 9223372036854775807 (2^63 - 1)',
+      message: 'id must be 1 to 19 characters of 0-9, without a leading 0, up to 9223372036854775807 (2^63 - 1)',
     });
   });
 
@@ -108,7 +108,7 @@ describe('ParseIdPipe', () => {
   ])('refuses %s where an order is asked for', (_, value) => {
     const error = refusal(new ParseIdPipe({ prefix: 'order' }), value) as BadRequestException;
     expect(error.getStatus()).toBe(400);
-    expect(error.message).toMatch(/^id must be order_ and then exactly 11 characters of 0-9A-Za-z, /);
+    expect(error.message).toMatch(/^id must be order_ followed by exactly 11 characters of 0-9A-Za-z, /);
   });
 
   it('names the parameter, or where it looked when it has no name', () => {
@@ -148,11 +148,11 @@ describe('ParseIdPipe', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ codec: undefined }, 'imported in a circle'],
+    [{ codec: undefined }, 'part of an import cycle'],
     [{ as: 'number' }, `as = "number": must be one of 'decimal', 'bigint', 'text'`],
     [{ prefix: 'Order' }, 'prefix = "Order": '],
     [{ prefix: '' }, 'prefix = "": '],
-    [{ codec: 'base99' }, 'codec = "base99": a codec, or the name of one: decimal, '],
+    [{ codec: 'base99' }, 'codec = "base99": must be a codec or the name of one: decimal, '],
     [{ prefix: 'order', codec: {} }, 'codec = an object: '],
     [{ codec: null }, 'codec = null: '],
     [{ optional: 1 }, 'optional = 1: must be true or false'],

@@ -90,7 +90,7 @@ export class ParseIdPipe<
     this.exceptionFactory = readExceptionFactory(reader);
     // A circular import gives undefined in place of a codec: plain decimals would be read, which the codec was to hide.
     if (reader.value('codec') === undefined && options !== undefined && Object.hasOwn(options, 'codec')) {
-      reader.problem('codec', undefined, 'must be a codec or its name; is its module imported in a circle?');
+      reader.problem('codec', undefined, 'must be a codec or its name; is its module part of an import cycle?');
     }
     reader.finish();
     this.text = idText({ prefix: options?.prefix, codec: options?.codec });

@@ -18,8 +18,11 @@ export class OptionsFactoryError extends RaindropError {
     readonly way: Way,
     cause: unknown,
   ) {
-    const reason = cause instanceof Error ? cause.message : 'something that is no Error';
-    super(`The options of RaindropModule could not be made, its ${way} threw: ${reason}`, { retryable: false, cause });
+    const reason = cause instanceof Error ? cause.message : 'a value that is not an Error';
+    super(`The options of RaindropModule could not be created: its ${way} threw: ${reason}`, {
+      retryable: false,
+      cause,
+    });
   }
 }
 
@@ -31,7 +34,7 @@ export function wayOf(options: typeof ASYNC_OPTIONS_TYPE): Way {
   refuseNonObject('forRootAsync', options, `must be called with an object that has one of ${WAYS.join(', ')}`);
   const way = WAYS.find((each) => options[each] !== undefined);
   if (way !== undefined) return way;
-  const message = `is needed, or useClass, or useExisting: forRootAsync makes the options, forRoot takes them as they are`;
+  const message = `is required, or useClass, or useExisting: forRootAsync creates the options, forRoot uses them as they are`;
   throw new ConfigurationError([{ option: 'useFactory', given: 'undefined', message }]);
 }
 
@@ -56,7 +59,7 @@ function readable(provider: FactoryProvider, way: Way): FactoryProvider {
       } catch (error) {
         throw error instanceof RaindropError ? error : new OptionsFactoryError(way, error);
       }
-      refuseNonObject(way, made, 'must return the options, an object, or a promise of them; is a return missing?');
+      refuseNonObject(way, made, 'must return the options object or a promise of it; is a return missing?');
       return made;
     },
   };

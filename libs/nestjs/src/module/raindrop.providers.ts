@@ -95,8 +95,8 @@ function lintOf(options: ResolvedRaindropOptions, name: string): ColumnLint {
 function refuseSecondCopy(modules: ModulesContainer): void {
   if (!hasDataSourceOfAnotherCopy(modules)) return;
   const message =
-    'is needed: the DataSource of this application is of another copy of typeorm (or @nestjs/typeorm) than the one ' +
-    'that RaindropModule finds: no entity could get an ID. npm ls typeorm @nestjs/typeorm shows both; keep one (npm ' +
+    "is required: the application's DataSource comes from another copy of typeorm (or @nestjs/typeorm) than " +
+    'RaindropModule uses, so no entity could get an ID. npm ls typeorm @nestjs/typeorm shows both; keep one (npm ' +
     'dedupe, one version in all workspaces)';
   throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
 }
@@ -118,11 +118,11 @@ function checkExtras(name: unknown, dataSource: RaindropModuleExtras['dataSource
     problems.push({
       option: 'name',
       given: JSON.stringify(name).slice(0, 60),
-      message: 'must be a text of 1 to 128 characters',
+      message: 'must be a string of 1 to 128 characters',
     });
   }
   if (Array.isArray(dataSource) && dataSource.length === 0) {
-    problems.push({ option: 'dataSource', given: '[]', message: 'must name at least one DataSource, or be left out' });
+    problems.push({ option: 'dataSource', given: '[]', message: 'must name at least one DataSource, or be omitted' });
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -24,6 +24,6 @@ export function InjectIdService(name?: string): ParameterDecorator & PropertyDec
 export function refuseBareImport(modules: ModulesContainer): void {
   if ([...modules.values()].some(({ providers }) => providers.has(RAINDROP_OPTIONS))) return;
   const message =
-    'without forRoot() is no service: import RaindropModule.forRoot(), in one module, which serves all others too';
+    'without forRoot() provides no service: import RaindropModule.forRoot() in one module, for all others too';
   throw new ConfigurationError([{ option: 'imports', given: 'RaindropModule', message }]);
 }

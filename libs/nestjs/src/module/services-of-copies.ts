@@ -63,7 +63,7 @@ function serviceFor(copy: NestCopy): Provider {
 /** @throws ConfigurationError */
 function refuse({ version }: Copy): never {
   const message =
-    `is the class of another version of the package than RaindropModule, so the service may lack its methods: ` +
+    `comes from another version of the package than RaindropModule, so the service may lack its methods: ` +
     describeNestCopies();
   throw new ConfigurationError([{ option: 'IdService', given: `that of ${NAME} ${version}`, message }]);
 }
@@ -81,8 +81,9 @@ export function refuseSecondImport(modules: ModulesContainer, name: string): voi
   );
   if (ours.length < 2) return;
   const message =
-    `is taken: RaindropModule is registered ${ours.length} times under this name. Call forRoot or forRootAsync once for ` +
-    `each service and give the others a name (name: 'orders'), or keep each to its importers with isGlobal: false`;
+    `is taken: RaindropModule is registered ${ours.length} times under this name. Call forRoot or forRootAsync once ` +
+    `for each service and give the others a name (name: 'orders'), or limit each to its importers with isGlobal: ` +
+    `false`;
   const copies = describeNestCopies();
   throw new ConfigurationError([
     {

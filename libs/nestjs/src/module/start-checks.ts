@@ -14,8 +14,9 @@ import { isIdService } from './services-of-copies.js';
 const CHECK_AFTER_MS = 10_000;
 
 const MESSAGE =
-  'nothing listens to SIGTERM or SIGINT: the worker id is not given back when this process is stopped, and stays taken ' +
-  'until its lease ends. Call app.enableShutdownHooks(), or set checkShutdownHooks: false if something else calls app.close()';
+  'nothing listens to SIGTERM or SIGINT: the worker id is not released when this process stops, and stays taken ' +
+  'until its lease ends. Call app.enableShutdownHooks(), or set checkShutdownHooks: false if something else calls ' +
+  'app.close()';
 
 /**
  * Warns once when a signal would end the process before Nest gives the worker id back. An application cannot be asked

@@ -87,7 +87,7 @@ describe('A testbed', () => {
     [{ isGlobal: true }, 'isGlobal'],
     [{ workerId: 1_024 }, 'from 1 to 1023'],
     [{ now: 'yesterday' }, 'now = "yesterday"'],
-    [{ now: '2023-01-01' }, 'lies in the future'],
+    [{ now: '2023-01-01' }, 'is in the future'],
     [{ layout: {} }, 'createLayout()'],
     [{ timeUnit: 'millisecond' }, 'from 41 to 55'],
     [{ leaseMs: 1 }, 'leaseMs'],

@@ -106,7 +106,7 @@ describe('RaindropTestingModule with TypeORM on SQLite', () => {
 
     it('is refused an in-memory database when nothing is overridden: so the real one was not started below', async () => {
       const compile = Test.createTestingModule({ imports: [AppModule] }).compile();
-      await expect(compile).rejects.toThrow('lives in memory');
+      await expect(compile).rejects.toThrow('is in memory');
     });
 
     it('fills the columns when the module is overridden', async () => {

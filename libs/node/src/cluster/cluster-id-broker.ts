@@ -78,7 +78,7 @@ export class ClusterIdBroker {
     if (former === undefined) return;
     const status = former.ids.status();
     if (status.idMode === 'snowflake' && status.state === 'closed') return former.close();
-    const message = 'has a ClusterIdBroker already: call serve(child) of that one, or close() it first';
+    const message = 'already has a ClusterIdBroker: call its serve(child), or close() it first';
     throw new ConfigurationError([{ option: 'service', given: showValue(this.ids.name), message }]);
   }
 

@@ -97,8 +97,8 @@ class ClusterTransport implements RemoteTransport {
     this.name = `the ClusterIdBroker of the service '${service}' in the primary`;
     if (channel.send !== undefined) return;
     const message =
-      'needs a process that was forked by node:cluster or child_process.fork: this one has no channel to another. Leave ' +
-      'idSource out in the primary';
+      'requires a process forked by node:cluster or child_process.fork: this one has no channel to a primary. Omit ' +
+      'idSource in the primary';
     throw new ConfigurationError([{ option: 'idSource', given: 'clusterPrimary()', message }]);
   }
 
@@ -110,7 +110,7 @@ class ClusterTransport implements RemoteTransport {
   take(count: number, code: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
     const { channel, pending, service } = this;
     if (!this.isConnected) return Promise.reject(new PrimaryGoneError());
-    if (signal.aborted) return Promise.reject(new Error('given up'));
+    if (signal.aborted) return Promise.reject(new Error('the request was cancelled'));
     // The primary gives up before this process does: its answer says why there are no IDs.
     const waitMs = Math.floor(this.opTimeoutMs * 0.8);
     const request = `${this.token}.${this.requests++}`;
@@ -165,7 +165,7 @@ export class PrimaryGoneError extends PermanentError {
 
   constructor() {
     super(
-      `The channel to the primary is closed, and with it the source of this worker's IDs: it ended, or disconnect() was ` +
+      `The channel to the primary is closed, so this worker gets no more IDs: the primary ended, or disconnect() was ` +
         `called. End this worker; a new primary starts its own.`,
     );
   }

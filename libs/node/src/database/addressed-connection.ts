@@ -77,7 +77,7 @@ export class AddressedConnection implements Connection {
 
   get warnings(): readonly string[] {
     const isTrouble = ({ failure }: Trial): boolean => failure !== undefined && !(failure instanceof ReplicaError);
-    return this.trials.filter(isTrouble).map((trial) => `one of several addresses does not serve: ${wordsOf(trial)}`);
+    return this.trials.filter(isTrouble).map((trial) => `one of several addresses is unusable: ${wordsOf(trial)}`);
   }
 
   async open(): Promise<void> {
@@ -128,7 +128,7 @@ export class AddressedConnection implements Connection {
       await withDeadline(() => this.readTerm(trial), this.opTimeoutMs / 2, systemTimers);
     } catch (error) {
       trial.failure = error instanceof RaindropError ? error : DatabaseCallError.from(error);
-      connection.destroy(new Error('this address does not serve'));
+      connection.destroy(new Error('this address is unusable'));
     }
   }
 
@@ -172,11 +172,11 @@ function noneServes(trials: readonly Trial[]): RaindropError {
   if (other !== undefined) return other;
   const codes = new Set(failures.map((failure) => (failure instanceof DatabaseCallError ? failure.driverCode : '')));
   const code = codes.size === 1 ? [...codes][0]! : '';
-  return new DatabaseCallError(`no address serves: ${trials.map(wordsOf).join('; ')}`, code);
+  return new DatabaseCallError(`no address is usable: ${trials.map(wordsOf).join('; ')}`, code);
 }
 
 function wordsOf({ name, failure }: Trial): string {
-  return `${name}: ${failure instanceof ReplicaError ? 'a replica, which takes no writes' : failure!.message}`;
+  return `${name}: ${failure instanceof ReplicaError ? 'a replica, which refuses writes' : failure!.message}`;
 }
 
 /** One database, several ways to it. @param databases of the same type and schema, one at least */
@@ -219,7 +219,7 @@ export class Addresses {
   }
 }
 
-/** Of several addresses more than one leads to a server that takes writes, and not to the same database. */
+/** Several addresses lead to servers that accept writes, but not to the same database. */
 export class AddressConflictError extends RetryableError {
   readonly errorCode = 'ADDRESS_CONFLICT';
 
@@ -229,9 +229,9 @@ export class AddressConflictError extends RetryableError {
     configuredBy: string,
   ) {
     super(
-      `The addresses in ${configuredBy} lead to different databases that all take writes, or cannot be told apart: ` +
-        `${addresses.join(', ')}. Give addresses of one server, of a primary and its replicas, or of one cluster; stop a ` +
-        `primary that was replaced, or make it read-only.`,
+      `The addresses in ${configuredBy} lead to different databases that all accept writes, or that cannot be told ` +
+        `apart: ${addresses.join(', ')}. Use addresses of one server, of a primary and its replicas, or of one ` +
+        `cluster; stop a replaced primary, or make it read-only.`,
     );
   }
 }

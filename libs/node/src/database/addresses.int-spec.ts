@@ -63,7 +63,7 @@ overBothPorts(() => {
     it('are used in turn: one that refuses, and those that say nothing, leave time for the call', async () => {
       const database = open([CLOSED, silentPort(), silentPort(), silentPort(), serverPort()]);
       expect(await ask(database)).toBe(1);
-      const warnings = (await database.durabilityWarnings()).filter((each) => each.includes('does not serve'));
+      const warnings = (await database.durabilityWarnings()).filter((each) => each.includes('is unusable'));
       expect(warnings).toHaveLength(4);
       expect(warnings[0]).toMatch(/1\. 127\.0\.0\.1:1 .*ECONNREFUSED/);
       expect(warnings[1]).toMatch(/2\. 127\.0\.0\.1:\d+ .*no answer within 1000 ms/);
@@ -74,7 +74,7 @@ overBothPorts(() => {
       const database = open([one.port, other.port]);
       expect(await ask(database)).toBe(1);
       await until('the second session to be closed', () => one.open === 1 && other.open === 0);
-      expect(await database.durabilityWarnings()).not.toContainEqual(expect.stringContaining('does not serve'));
+      expect(await database.durabilityWarnings()).not.toContainEqual(expect.stringContaining('is unusable'));
     });
 
     it('are named with what is wrong with each, and without secrets', async () => {
@@ -84,13 +84,13 @@ overBothPorts(() => {
       expect(error).toMatchObject({ errorCode: 'DATABASE_CALL_FAILED', retryable: true });
       const { message, stack } = error as Error;
       expect(message).toMatch(
-        /no address serves: 1\. 127\.0\.0\.1:1 .*ECONNREFUSED.*; 2\. .*: no answer within 1000 ms/,
+        /no address is usable: 1\. 127\.0\.0\.1:1 .*ECONNREFUSED.*; 2\. .*: no answer within 1000 ms/,
       );
       expect(message + stack + JSON.stringify(error)).not.toContain('hush-hush');
     });
 
     it('that all refuse the account are not tried again', async () => {
-      const database = open([serverPort(), serverPort()], { username: 'nobody_of_ours', password: 'x' });
+      const database = open([serverPort(), serverPort()], { username: 'unknown_user', password: 'x' });
       await expect(ask(database)).rejects.toMatchObject({
         ...{ errorCode: 'DATABASE_REFUSED', refusal: 'account', retryable: false },
         reason: expect.stringMatching(/1\. .*2\. /) as string,

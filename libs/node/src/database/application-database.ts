@@ -10,8 +10,8 @@ export class VolatileDatabaseError extends PermanentError {
 
   constructor(readonly type: string) {
     super(
-      `The database (type '${type}') lives in memory: what is kept there is known to this process alone, and a second ` +
-        `process would repeat its IDs. Use a file or a server, give dbConfig, or say allowVolatile: true for tests.`,
+      `The database (type '${type}') is in memory: no other process can see its data, and a second one would repeat ` +
+        `its IDs. Use a file or a server, set dbConfig, or set allowVolatile: true for tests.`,
     );
   }
 }
@@ -33,7 +33,7 @@ export function databaseOf(
   const database = dbConfig ?? ofApplication;
   if (database === undefined) {
     const message =
-      'is needed: there is no database for the worker ids. Give a URL such as postgres://app@localhost/app or ' +
+      'is required: there is no database for the worker ids. Set a URL such as postgres://app@localhost/app or ' +
       "sqlite:data/ids.sqlite; in Nest, import TypeOrmModule.forRoot(...), or name your DataSource with dataSource: '...'";
     throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
   }

@@ -1,7 +1,7 @@
 import { connect, Socket } from 'node:net';
 import { hostTimers } from '../system/system-ports.js';
 
-/** What a driver talks through; a tunnel of the application's own need not be a socket. */
+/** The stream under a driver; an application's own tunnel need not be a socket. */
 interface Stream {
   destroy(error?: Error): unknown;
   emit(event: string | symbol, ...values: unknown[]): boolean;

@@ -10,7 +10,7 @@ import { SqliteFiles } from './sqlite-files.js';
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
 
-/** What the server itself has answered: MySQL's names, and the SQLSTATEs of PostgreSQL. EPIPE is none. */
+/** Codes that the server itself answered: MySQL's names, and the SQLSTATEs of PostgreSQL. EPIPE is not one. */
 const OF_SERVER = /^ER_|^SQLITE_|^(?=.*\d)[\dA-Z]{5}$/;
 
 /** A session, as the server at an address numbers it. */
@@ -29,7 +29,7 @@ export interface Connection {
   readonly address: SqlDatabase | undefined;
   /** The session in which a statement may be under way: sent, and not answered. */
   readonly unanswered: ServerSession | undefined;
-  /** What was found wrong while it was opened, and did not hinder it. */
+  /** Problems that were found at the opening and did not prevent it. */
   readonly warnings: readonly string[];
   /** Connects, in `opTimeoutMs` at most, before the first statement. It is dropped when that fails. */
   open(): Promise<void>;
@@ -54,7 +54,7 @@ export class DatabaseConnection implements Connection {
   private sent = 0;
   /** The server's number of the session; undefined before it is open. */
   private session: number | undefined;
-  /** Of SQLite alone. */
+  /** For SQLite only. */
   private files: SqliteFiles | undefined;
   /** When it began to be opened, monotonic ms; undefined before it is open. */
   private begunAt: number | undefined;
@@ -91,7 +91,7 @@ export class DatabaseConnection implements Connection {
     try {
       await this.opened();
     } catch (error) {
-      this.destroy(new Error('no session could be had'));
+      this.destroy(new Error('no session could be opened'));
       throw error;
     } finally {
       this.sockets.letGo();
@@ -100,8 +100,8 @@ export class DatabaseConnection implements Connection {
   }
 
   /**
-   * What gave way to others is sent again every 20 to 50 ms until `opTimeoutMs`, off the event loop: a busy SQLite, a
-   * deadlock, a serialization failure.
+   * A statement that gave way to others is sent again every 20 to 50 ms until `opTimeoutMs`, off the event loop: a busy
+   * SQLite, a deadlock, a serialization failure.
    */
   async run(sql: string, values: readonly SqlValue[] = []): Promise<StatementResult> {
     this.sockets.hold();

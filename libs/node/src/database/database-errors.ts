@@ -20,7 +20,7 @@ export class DatabaseCallError extends RetryableError {
     super(driverCode === '' ? reason : `${reason} (${driverCode})`);
   }
 
-  /** What TypeORM, a driver or Node threw. */
+  /** The error of TypeORM, a driver or Node. */
   static from(error: unknown): DatabaseCallError {
     if (error instanceof DatabaseCallError) return error;
     const code = driverCodeOf(error);
@@ -40,7 +40,7 @@ export function driverCodeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** What a database refuses: the account, the database that was named, or what the account wants to do. */
+/** The object of a refusal: the account, the named database, or the rights of the account. */
 export type DatabaseRefusal = 'account' | 'database' | 'rights';
 
 /**
@@ -64,14 +64,15 @@ export class DatabaseRefusedError extends PermanentError {
     configuredBy: string,
   ) {
     const code = driverCode === '' ? '' : ` (${driverCode})`;
-    super(`The database refuses: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`);
+    super(`The database refused: ${reason}${code}. ${adviceFor(refusal, configuredBy)}.`);
   }
 }
 
 function adviceFor(refusal: DatabaseRefusal, configuredBy: string): string {
   if (refusal === 'account') return `Check user and password in ${configuredBy}`;
-  if (refusal === 'database') return `Create what is missing, or correct its name in ${configuredBy} or in tableName`;
-  return `Grant the account SELECT, INSERT and UPDATE on the table, or name another account in ${configuredBy}`;
+  if (refusal === 'database')
+    return `Create the missing object, or correct its name in ${configuredBy} or in tableName`;
+  return `Grant the account SELECT, INSERT and UPDATE on the table, or use another account in ${configuredBy}`;
 }
 
 /** The package that each database's driver comes in. */
@@ -97,10 +98,10 @@ export class DriverNotInstalledError extends PermanentError {
     const isMissing = !(cause instanceof Error) || isMissingPackage(cause, packageName);
     super(
       isMissing
-        ? `The driver of ${type} is not installed. Run npm install ${packageName} in your application; for a command that ` +
-            `is installed globally, npm install --global ${packageName}.`
-        : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ${packageName}, or ` +
-            `install it again with the Node that runs this.`,
+        ? `The driver of ${type} is not installed. Run npm install ${packageName} in your application; for a ` +
+            `globally installed command, npm install --global ${packageName}.`
+        : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ` +
+            `${packageName}, or reinstall it with this version of Node.`,
       cause,
     );
     this.packageName = packageName;

@@ -10,7 +10,7 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
-/** What one database says differently from the others. Everything else is the same SQL for all. */
+/** The differences between databases. All other SQL is the same. */
 export interface Dialect {
   readonly family: 'mysql' | 'postgres' | 'sqlite';
   /** The Unix ms of the database's clock, exact in every session time zone and through DST. */
@@ -19,7 +19,7 @@ export interface Dialect {
   readonly nowTime: string;
   /** A literal for the heartbeat of rows that were never used: the original's 2023-01-01. */
   readonly unusedTime: string;
-  /** What follows CREATE TABLE (...). */
+  /** The text after CREATE TABLE (...). */
   readonly tableOptions: string;
   /** The same for a table with columns of kind `key`. */
   readonly keyTableOptions: string;
@@ -27,33 +27,34 @@ export interface Dialect {
   readonly inlineIndexes: boolean;
   /** Whether one ALTER TABLE can add several columns. */
   readonly addsColumnsTogether: boolean;
-  /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) tells a number that it has written. */
+  /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) returns the number that it wrote. */
   readonly hasReturning: boolean;
   readonly durability: DurabilityCheck;
   /**
    * The term of the server that runs the statement, as text of at most 160 ASCII characters: it differs between a
-   * primary and the one promoted in its place, and stays through restarts. `replica` on a replica; '' where nothing
-   * tells.
+   * primary and the one promoted in its place, and survives restarts. `replica` on a replica; '' if the server does not
+   * show it.
    */
   readonly term: string;
-  /** The same in a statement that writes, where a replica that executes it again must find the same. */
+  /** The term in a statement that writes: a replica that executes the statement again must find the same value. */
   readonly termOfWrite: string;
   /**
-   * Where a session leads, as text: the server or the cluster, and the database. Two servers may look the same, copies
-   * of each other for one; then {@link startedAt} tells.
+   * The destination of a session, as text: the server or the cluster, and the database. Two servers may look the same,
+   * for example copies of each other; then {@link startedAt} distinguishes them.
    */
   readonly destination: string;
-  /** When the server began, as text; '' for a node of a cluster, of which another one does as well. */
+  /** The start time of the server, as text; '' for a node of a cluster, where any other node is equal. */
   readonly startedAt: string;
   /**
-   * A SELECT of how many `standbys` follow the server, for any account; undefined where a promoted one always tells.
+   * A SELECT of how many `standbys` follow the server, for any account; undefined if a promoted one always shows its
+   * term.
    */
   readonly standbys?: string;
-  /** How long ago the server began the session that runs the statement, ms; 0 where sessions lead nowhere else. */
+  /** The age of the session that runs the statement, ms; 0 if sessions cannot lead to another server. */
   readonly sessionAgeMs: string;
-  /** Sent on every new connection; a server that does not know it does without. */
+  /** Sent on every new connection, if the server knows it. */
   readonly freshReads?: string;
-  /** Sent on every new connection before the term is asked for. A server that does not know it has no term. */
+  /** Sent on every new connection before the term is read. A server that does not know it has no term. */
   readonly termSession?: string;
   /**
    * A SELECT of one record with the offsets from UTC, in minutes, that the server's own time zone has: `now`, and the
@@ -64,15 +65,15 @@ export interface Dialect {
   /** Begins a transaction that is going to write. */
   readonly begin: string;
 
-  /** Sent first on every new connection. @param session the server's number of it, as far as the driver knows */
+  /** Sent first on every new connection. @param session the server's id of the session, if the driver knows it */
   session(session: number | undefined): readonly string[];
   /**
-   * A SELECT of a record while that session goes on with a statement that it had so many ms ago, with the server's word
-   * for what it is about in `state`; undefined for SQLite.
+   * A SELECT that returns a record while the session still runs the statement that it ran `ms` ago, with the server's
+   * description in `state`; undefined for SQLite.
    */
-  underWay(session: number, ms: number): string | undefined;
-  /** What such a statement may wait for, in words of this family. */
-  readonly waitsFor: string;
+  runningStatement(session: number, ms: number): string | undefined;
+  /** The possible reasons for such a wait, for the message. */
+  readonly waitReasons: string;
 
   quote(identifier: string): string;
   /** The placeholder of the n-th value of a statement, from 1. */
@@ -81,28 +82,28 @@ export interface Dialect {
   bind(value: SqlValue): unknown;
   /** A column's type and default as CREATE TABLE and ALTER TABLE want them. */
   definition(column: ColumnDefinition): string;
-  /** An integer column as text, which no driver rounds; NULL for what is no integer, which only SQLite stores. */
+  /** An integer column as text, which no driver rounds; NULL for other values, which only SQLite stores. */
   exactInteger(column: string): string;
   /** The Unix ms of a time column. */
   timeAsMs(column: string): string;
-  /** INSERT that leaves a row alone whose key is taken. `rows` are lists of SQL expressions. */
+  /** An INSERT that skips rows whose key exists. `rows` are lists of SQL expressions. */
   insertMissing(table: string, columns: readonly string[], key: string, rows: readonly string[]): string;
   createIndex(index: string, table: TableName, column: string): string;
   /** A SELECT with one record `{ name }` for each column of the table; none when there is no such table. */
   columnsOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
-  /** How a table is kept, as one expression for {@link judgeStorage}; NULL where there is nothing to choose. */
+  /** The storage of a table, as one expression for {@link judgeStorage}; NULL if the database has only one kind. */
   storageOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
-  /** What is wrong with that: a table that is `emptied` by a crash, or one that `loses` what was acknowledged last. */
+  /** The faults of a storage: the table is `emptied` by a crash, or `loses` the last acknowledged writes. */
   judgeStorage(storage: string): { readonly emptied?: string; readonly loses?: string };
-  /** The statement gave way to others, and was rolled back: worth another try in a moment, on this connection. */
+  /** The server rolled the statement back in favour of others: it can be retried soon, on this connection. */
   isBusy(driverCode: string): boolean;
-  /** A server of this family that cannot tell its term has refused to. */
+  /** The refusal of a server of this family that cannot show its term. */
   lacksTerm(driverCode: string): boolean;
   /**
-   * A table or a column is not there, or not where the session looks for it; nor may be the database that it was in.
+   * A table or a column does not exist, or not where the session looks for it; perhaps its database does not either.
    */
   isGone(driverCode: string, reason: string): boolean;
-  /** The kind of refusal that no second try can mend; undefined for other codes. */
+  /** The kind of a permanent refusal; undefined for other codes. */
   refusal(driverCode: string): DatabaseRefusal | undefined;
 }
 
@@ -112,8 +113,8 @@ export function quoteTable(dialect: Dialect, { schema, name }: TableName): strin
 }
 
 /**
- * What a column can hold; each dialect has its type for it. `exact` text is ASCII and compared byte by byte, `key` text
- * is any and told apart by every character: by case, accents and trailing blanks. A `counter` is the table's primary
+ * The kind of a column; each dialect has a type for it. `exact` text is ASCII and compared byte by byte, `key` text is
+ * any Unicode and compared by every character: by case, accents and trailing blanks. A `counter` is the table's primary
  * key; the database counts it up, and never back.
  */
 export type ColumnKind =

@@ -20,12 +20,12 @@ export const mysqlDurability: DurabilityCheck = {
     const problems: string[] = [];
     if (!FLUSHED_AT_COMMIT.includes(flush_log!)) {
       problems.push(
-        `innodb_flush_log_at_trx_commit is ${flush_log}: a crash can lose the commits of a second; set it to 1${orElse}`,
+        `innodb_flush_log_at_trx_commit is ${flush_log}: a crash can lose a second of commits; set it to 1${orElse}`,
       );
     }
     if (log_bin === '1' && sync_binlog !== '1') {
       problems.push(
-        `sync_binlog is ${sync_binlog}: a crash can lose commits that the binary log lacks; set it to 1${orElse}`,
+        `sync_binlog is ${sync_binlog}: a crash can lose commits missing from the binary log; set it to 1${orElse}`,
       );
     }
     return problems;
@@ -40,11 +40,13 @@ export const postgresDurability: DurabilityCheck = {
   judge: ({ synchronous_commit, fsync, standbys }, orElse) => {
     const problems: string[] = [];
     if (fsync === 'off')
-      problems.push('fsync is off: a crash of the machine can lose commits, or ruin the whole database; set it to on');
+      problems.push(
+        'fsync is off: a crash of the machine can lose commits, or corrupt the whole database; set it to on',
+      );
     // The session has switched it on; a pooler between us and the server may have undone that.
     if (synchronous_commit === 'off') {
       problems.push(
-        `synchronous_commit is off, although we ask for it: a crash can lose commits; set it to on${orElse}`,
+        `synchronous_commit is off, although Raindrop turns it on: a crash can lose commits; set it to on${orElse}`,
       );
     }
     if (standbys !== '' && ['local', 'remote_write'].includes(synchronous_commit!)) {
@@ -65,7 +67,7 @@ export const sqliteDurability: DurabilityCheck = {
       problems.push(`synchronous is ${synchronous}: a power failure can lose commits; set it to FULL${orElse}`);
     }
     if (journal_mode === 'off' || journal_mode === 'memory') {
-      problems.push(`journal_mode is ${journal_mode}: a crash inside a write can ruin the file; take wal or delete`);
+      problems.push(`journal_mode is ${journal_mode}: a crash during a write can corrupt the file; use wal or delete`);
     }
     return problems;
   },

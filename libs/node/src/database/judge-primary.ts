@@ -70,8 +70,8 @@ export function judgePrimary(
 }
 
 /**
- * What lets a failover repeat IDs although no setting says so, in words.
- * @param seen the server's term: '' where nothing tells, undefined before it was asked for
+ * Returns warnings of causes that let a failover repeat IDs, besides the settings.
+ * @param seen the server's term: '' if the server does not show it, undefined before it was read
  * @param limits how old a session may get, ms, and what else helps where there is no term
  */
 export async function failoverWarnings(
@@ -84,13 +84,15 @@ export async function failoverWarnings(
   if (dialect.family === 'sqlite') return warnings;
   if (age.isPooled) {
     warnings.push(
-      `a pooler shares its sessions with this service: let none get older than ${Math.floor(maxSessionAgeMs / 1_000)} s there ` +
-        `(PgBouncer: server_lifetime), or a primary that was replaced and lives on could be written to`,
+      `a pooler shares its sessions with this service: limit their age there to ` +
+        `${Math.floor(maxSessionAgeMs / 1_000)} s (PgBouncer: server_lifetime), or writes could reach a replaced ` +
+        `primary that still runs`,
     );
   }
   if (seen === '') {
     warnings.push(
-      `nothing tells this server from one that is promoted in its place${await followers(database)}: a failover that loses commits can repeat IDs; ${cure}`,
+      `this server cannot be distinguished from one promoted in its place${await followers(database)}: a failover ` +
+        `that loses commits can repeat IDs; ${cure}`,
     );
   }
   return warnings;

@@ -44,10 +44,10 @@ export class LeftSession {
     if (there === undefined) return undefined;
     if (connection.unanswered === undefined) this.asking.add(connection);
     for (const [session, at] of there) {
-      const sql = dialect.underWay(session, monotonicClock.now() - at);
+      const sql = dialect.runningStatement(session, monotonicClock.now() - at);
       if (sql === undefined) return undefined;
       const state = await stateOf(dialect, connection.run(sql));
-      if (state !== undefined) return stillUnderWay(dialect, monotonicClock.now() - at, state);
+      if (state !== undefined) return stillRunning(dialect, monotonicClock.now() - at, state);
       there.delete(session);
     }
     this.asking.delete(connection);
@@ -68,10 +68,11 @@ async function stateOf(dialect: Dialect, asked: Promise<StatementResult>): Promi
   }
 }
 
-function stillUnderWay({ waitsFor }: Dialect, ms: number, state: string): DatabaseCallError {
+function stillRunning({ waitReasons }: Dialect, ms: number, state: string): DatabaseCallError {
   const reason =
-    `a statement that was given up ${Math.floor(ms / 1_000)} s ago is still under way on the server` +
-    `${state === '' ? '' : ` (its state there: ${state})`}, and nothing else is sent before it is over. It may wait for ${waitsFor}`;
+    `a statement abandoned ${Math.floor(ms / 1_000)} s ago still runs on the ` +
+    `server${state === '' ? '' : ` (state: ${state})`}, and nothing else is sent until it ends. It may wait for ` +
+    `${waitReasons}`;
   return new DatabaseCallError(reason, '');
 }
 

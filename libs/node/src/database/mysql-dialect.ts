@@ -34,22 +34,22 @@ export function mysqlDialect(zone: string): Dialect {
         // Rows that a limit cuts off would look like rows that are missing. DEFAULT would be the server's limit.
         `sql_select_limit = 18446744073709551615`,
     ],
-    underWay: (session, ms) =>
+    runningStatement: (session, ms) =>
       `SELECT state AS state FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
       `AND time >= ${Math.floor(ms / 1_000)}`,
-    waitsFor:
-      'a lock that another session holds (SHOW ENGINE INNODB STATUS, SHOW FULL PROCESSLIST), or for the replica of a commit ' +
-      '(semi-synchronous replication)',
+    waitReasons:
+      'a lock that another session holds (SHOW ENGINE INNODB STATUS, SHOW FULL PROCESSLIST), or for a replica to ' +
+      'confirm a commit (semi-synchronous replication)',
     begin: 'START TRANSACTION',
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
     termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
     durability: mysqlDurability,
-    // In MariaDB 12 read_only is no number any more.
+    // In MariaDB 12 read_only is not a number.
     term: `CASE WHEN CAST(@@GLOBAL.read_only AS CHAR) NOT IN ('0', 'OFF') THEN '${REPLICA}' ELSE COALESCE(@raindrop_term, '') END`,
     termOfWrite: "COALESCE(@raindrop_term, '')",
     destination: DESTINATION,
     startedAt: STARTED_AT,
-    // A node of a Galera cluster shows what the others have committed by now. What else its session waits for stays.
+    // A Galera node then shows all commits of the other nodes. The other bits of the setting stay.
     freshReads: 'SET SESSION wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1',
     serverZone: SERVER_ZONE,
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
@@ -70,10 +70,10 @@ export function mysqlDialect(zone: string): Dialect {
       `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)})`,
     judgeStorage: (engine) => {
       if (/^innodb$/i.test(engine)) return {};
-      const cure = 'ALTER TABLE ... ENGINE=InnoDB is the cure';
+      const cure = 'fix: ALTER TABLE ... ENGINE=InnoDB';
       const emptied = /^(memory|blackhole)$/i.test(engine);
       if (emptied) return { emptied: `its engine is ${engine}: a restart of the server empties it (${cure})` };
-      return { loses: `its engine is ${engine}: a crash can lose what was acknowledged, or ruin the table (${cure})` };
+      return { loses: `its engine is ${engine}: a crash can lose acknowledged writes, or corrupt the table (${cure})` };
     },
     lacksTerm: (code) => LACKS_TERM.includes(code),
     isBusy: gaveWay,
@@ -84,18 +84,18 @@ export function mysqlDialect(zone: string): Dialect {
 
 const NOW_MS = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01 00:00:00',UTC_TIMESTAMP(6)) DIV 1000)";
 
-/** Of servers that speak the language of this family and have no such variables or tables, or do not show them. */
+/** The codes of servers of this family that lack these variables or tables, or do not show them. */
 const LACKS_TERM = [
   ...['ER_PARSE_ERROR', 'ER_UNKNOWN_SYSTEM_VARIABLE', 'ER_NO_SUCH_TABLE', 'ER_UNKNOWN_TABLE', 'ER_BAD_DB_ERROR'],
   ...['ER_BAD_FIELD_ERROR', 'ER_TABLEACCESS_DENIED_ERROR', 'ER_SPECIFIC_ACCESS_DENIED_ERROR', 'ER_NOT_SUPPORTED_YET'],
 ];
 
-/** The database of a session that is open when it is dropped is none from then on. */
+/** A session whose database was dropped has no database from then on. */
 const GONE = [
   ...['ER_NO_SUCH_TABLE', 'ER_NO_SUCH_TABLE_IN_ENGINE', 'ER_BAD_FIELD_ERROR', 'ER_BAD_DB_ERROR', 'ER_NO_DB_ERROR'],
 ];
 
-/** A node that has not heard yet which cluster it belongs to shows zeros: its sessions are of no use, as a replica's. */
+/** A node that does not know its cluster yet shows zeros: its sessions are as unusable as a replica's. */
 const clusterOf = (uuid: string): string =>
   `CASE WHEN ${uuid} = '00000000-0000-0000-0000-000000000000' THEN '${REPLICA}' ELSE CONCAT('cluster ', ${uuid}) END`;
 const CLUSTER_OF_MARIADB =
@@ -111,13 +111,14 @@ const GROUP =
 
 /**
  * The server's own id, or that of a cluster which acknowledges no write that another node could lack: there a hop to
- * another node changes nothing. A variable that a server does not have is looked for in a table, where that is no error.
+ * another node changes nothing. A variable that some servers lack is read from a table, where its absence is not an
+ * error.
  */
 const TERM =
   `/*M! COALESCE(${CLUSTER_OF_MARIADB}, CONCAT('server ', @@GLOBAL.server_id)) */ ` +
   `/*!80000 COALESCE(${CLUSTER_OF_PERCONA}, ${GROUP}, CONCAT('server ', @@GLOBAL.server_uuid)) */`;
 
-/** NULL where nothing tells servers apart. The `server_id` of most MariaDBs is the default. */
+/** NULL if servers cannot be distinguished. The `server_id` of most MariaDBs is the default. */
 const DESTINATION =
   `CONCAT(@raindrop_term, ' ', COALESCE(DATABASE(), ''), ` +
   `CASE WHEN @raindrop_term LIKE 'server %' THEN CONCAT_WS(' ', '', @@GLOBAL.hostname, @@GLOBAL.port) ELSE '' END)`;
@@ -152,7 +153,7 @@ const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
 
 const TYPES = {
   ...{ bigint: 'bigint', int: 'int', small: 'smallint', time: 'datetime(6)' },
-  // Counts on behind deleted rows, and (MySQL from 8, MariaDB from 10.2.4) behind a restart.
+  // Never reuses the ids of deleted rows, also (MySQL from 8, MariaDB from 10.2.4) after a restart.
   counter: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
 };
 
@@ -164,8 +165,8 @@ function typeOf(kind: ColumnKind): string {
 }
 
 /**
- * To utf8mb4_bin a text and the same one with a space behind it are equal; what does better has a name for each server. A
- * MySQL before 8.0.17 has none: its column takes the table's collation, see keyTableOptions.
+ * utf8mb4_bin ignores trailing spaces; the collation that does not has a different name on each server. A MySQL before
+ * 8.0.17 has none: its column has the table's collation, see keyTableOptions.
  */
 const EXACT_COLLATION = '/*M! COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */';
 

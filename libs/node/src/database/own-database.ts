@@ -272,7 +272,7 @@ export class OwnDatabase {
 
 function refuseVolatile({ type, isVolatile }: SqlDatabase): void {
   if (!isVolatile) return;
-  throw new UnsupportedDatabaseError(type, 'a database in memory has no second connection, which is needed');
+  throw new UnsupportedDatabaseError(type, 'A database in memory cannot have the second connection that is needed');
 }
 
 /** Eight processes that created one table at once needed three tries at most; each looks before it acts. */

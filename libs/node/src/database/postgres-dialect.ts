@@ -4,13 +4,13 @@ import { gaveWay, LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { postgresDurability } from './durability.js';
 import { REPLICA } from './server-term.js';
 
-// The control file shows the old timeline until a checkpoint; the name of the file that is written now does not.
+// The control file shows the old timeline until a checkpoint; the name of the current WAL file shows the new one.
 const TERM = `CASE WHEN pg_is_in_recovery() THEN '${REPLICA}' ELSE (SELECT system_identifier FROM pg_control_system()) || '.' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;
 
 /** PostgreSQL. Its `timestamptz` is a moment, not a wall time: the session's zone does not matter. */
 export const postgresDialect: Dialect = {
   family: 'postgres',
-  // now() stands still inside a transaction.
+  // now() is constant inside a transaction.
   nowMs: '(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())*1000))::bigint',
   nowTime: 'clock_timestamp()',
   unusedTime: "'2023-01-01 00:00:00+00'",
@@ -19,17 +19,17 @@ export const postgresDialect: Dialect = {
   inlineIndexes: false,
   addsColumnsTogether: true,
   hasReturning: true,
-  // With `off` a server that crashes loses grants it has acknowledged. A pooler, which tells another number, would lend a
-  // session with our lock_timeout to others.
+  // With `off` a crash loses acknowledged grants. A pooler, which reports another pid, would pass a session with our
+  // lock_timeout to other clients.
   session: (session = 0) => [
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off' ` +
       `UNION ALL SELECT set_config('lock_timeout', '${LONGEST_LOCK_WAIT_S}s', false) WHERE pg_backend_pid() = ${session}`,
   ],
-  underWay: (session, ms) =>
+  runningStatement: (session, ms) =>
     `SELECT concat_ws(' ', wait_event_type, wait_event) AS state FROM pg_stat_activity WHERE pid = ${session} AND usename = session_user AND state = 'active' ` +
     `AND query_start < clock_timestamp() - interval '${Math.floor(ms)} milliseconds'`,
-  waitsFor:
-    'a lock that another session holds (pg_locks, pg_blocking_pids()), or for the replica of a commit ' +
+  waitReasons:
+    'a lock that another session holds (pg_locks, pg_blocking_pids()), or for a replica to confirm a commit ' +
     '(synchronous_standby_names)',
   begin: 'BEGIN',
   durability: postgresDurability,
@@ -57,7 +57,7 @@ export const postgresDialect: Dialect = {
   },
   columnsOf: ({ schema, name }, placeholderOf) => {
     const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
-    // to_regclass follows search_path as every other statement does; information_schema hides what one may not use.
+    // to_regclass follows search_path as every other statement does; information_schema hides tables without rights.
     return `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${path}) AND attnum > 0 AND NOT attisdropped`;
   },
   storageOf: ({ schema, name }, placeholderOf) => {
@@ -65,8 +65,7 @@ export const postgresDialect: Dialect = {
     return `(SELECT relpersistence::text FROM pg_class WHERE oid = to_regclass(${path}))`;
   },
   judgeStorage: (storage) => {
-    if (storage === 'u')
-      return { emptied: 'it is UNLOGGED: a crash empties it (ALTER TABLE ... SET LOGGED is the cure)' };
+    if (storage === 'u') return { emptied: 'it is UNLOGGED: a crash empties it (fix: ALTER TABLE ... SET LOGGED)' };
     return storage === 't' ? { emptied: 'it is TEMPORARY: it ends with its session' } : {};
   },
   isBusy: gaveWay,
@@ -79,8 +78,8 @@ export const postgresDialect: Dialect = {
 const GONE = ['42P01', '42703', '3D000', '3F000'];
 
 /**
- * undefined_function, undefined_table, feature_not_supported, insufficient_privilege, object_not_in_prerequisite_state: of
- * servers that speak PostgreSQL's language over a storage of their own.
+ * undefined_function, undefined_table, feature_not_supported, insufficient_privilege, object_not_in_prerequisite_state:
+ * the codes of servers that speak PostgreSQL's protocol over another storage.
  */
 const LACKS_TERM = ['42883', '42P01', '0A000', '42501', '55000'];
 

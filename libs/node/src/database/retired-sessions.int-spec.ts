@@ -73,7 +73,7 @@ overBothPorts(() => {
         for (;;) answered += (await ask(lasting(0.05))).length;
       })();
       // What was given up is still under way: nothing else is sent then.
-      await Promise.all([late, expect(others).rejects.toThrow('still under way')]);
+      await Promise.all([late, expect(others).rejects.toThrow('still runs on the server')]);
       expect(answered).toBeGreaterThan(5);
     });
 
@@ -97,7 +97,7 @@ overBothPorts(() => {
       await isSleeping(2);
       database.abandon();
       await Promise.all(given);
-      await expect(ask('SELECT 1 AS one')).rejects.toThrow('still under way');
+      await expect(ask('SELECT 1 AS one')).rejects.toThrow('still runs on the server');
       await until('statements to be sent again', () => ask('SELECT 1 AS one'));
       expect(await atWork()).toBe(0);
     });

@@ -10,10 +10,10 @@ export class ReplicaError extends RetryableError {
 
   constructor() {
     super(
-      'The database answered from a replica (pg_is_in_recovery() or @@read_only): it may lag, and it takes no writes. Give ' +
-        'the address of the primary. Behind a proxy that sends reads to replicas, give an account or a port of it that ' +
-        'goes to the primary alone (pgpool: load_balance_mode = off or disable_load_balance_on_write; ProxySQL: a user ' +
-        'without query rules; MaxScale: a readconnroute service with router_options=master).',
+      'The database answered from a replica (pg_is_in_recovery() or @@read_only): it may lag, and it refuses writes. ' +
+        'Use the address of the primary. Behind a proxy that sends reads to replicas, use an account or port that ' +
+        'reaches only the primary (pgpool: load_balance_mode = off or disable_load_balance_on_write; ProxySQL: a ' +
+        'user without query rules; MaxScale: a readconnroute service with router_options=master).',
     );
   }
 }
@@ -24,9 +24,9 @@ export class ServerHiddenError extends RetryableError {
 
   constructor() {
     super(
-      'The database server does not tell this account which server it is, and has told others: a failover could not be ' +
-        'noticed. Give the account the same rights (PostgreSQL: GRANT pg_monitor or EXECUTE ON FUNCTION ' +
-        'pg_control_system() TO it; MySQL and MariaDB: SELECT on performance_schema), or one account to all processes.',
+      'The database server hides its identity from this account, but not from others: a failover could go unnoticed. ' +
+        'Give the account the same rights (PostgreSQL: GRANT pg_monitor or EXECUTE ON FUNCTION pg_control_system() ' +
+        'TO it; MySQL and MariaDB: SELECT on performance_schema), or use one account for all processes.',
     );
   }
 }

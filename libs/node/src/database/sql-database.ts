@@ -9,7 +9,7 @@ export interface DriverConnection {
   onError?(listener: () => void): void;
   /** The server's own number of the session; undefined for SQLite. */
   readonly session?: number | undefined;
-  /** What the driver talks through in the end, such as TLS; undefined for SQLite. */
+  /** The outermost stream of the driver, such as TLS; undefined for SQLite. */
   readonly stream: Parameters<ConnectionSockets['add']>[0] | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface SqlDatabase {
   readonly type: string;
   /** The schema of tables that are named without one. */
   readonly schema: string | undefined;
-  /** What names account and database, for messages: `dbConfig`, say. */
+  /** The option that names account and database, for messages, such as `dbConfig`. */
   readonly configuredBy: string;
   /** Where it is, without account and password: it tells a copy of a database from its original. */
   readonly place: string;
@@ -43,7 +43,7 @@ export interface SqlDatabase {
    * its only address.
    */
   readonly addresses?: readonly SqlDatabase[];
-  /** What works, and should be looked at before it is relied on. */
+  /** Warnings about a database that works but needs attention. */
   warnings(): readonly string[];
   /**
    * A driver for one connection.

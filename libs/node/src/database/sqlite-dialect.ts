@@ -16,11 +16,11 @@ export const sqliteDialect: Dialect = {
   inlineIndexes: false,
   addsColumnsTogether: false,
   hasReturning: true,
-  // The application's own hook for new connections may have set a time-out: it would stop the event loop. In a WAL file
-  // better-sqlite3 does not wait for the disk by itself: an acknowledged grant could be lost with the power.
+  // The application's hook for new connections may have set a time-out, which would block the event loop. In WAL mode
+  // better-sqlite3 does not sync each commit: a power failure could lose an acknowledged grant.
   session: () => ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
-  underWay: () => undefined,
-  waitsFor: '',
+  runningStatement: () => undefined,
+  waitReasons: '',
   begin: 'BEGIN IMMEDIATE',
   durability: sqliteDurability,
   term: "''",
@@ -46,7 +46,7 @@ export const sqliteDialect: Dialect = {
     const inSchema = (): string => (schema === undefined ? '' : `, ${placeholderOf(schema)}`);
     return `SELECT name FROM pragma_table_info(${placeholderOf(name)}${inSchema()})`;
   },
-  // With its file, whose journal is looked at.
+  // The journal of the file is checked instead.
   storageOf: () => 'NULL',
   judgeStorage: () => ({}),
   lacksTerm: () => false,
@@ -62,7 +62,7 @@ function quoted(identifier: string): string {
 
 const TYPES = {
   ...{ bigint: 'bigint', int: 'integer', small: 'smallint', time: 'text' },
-  // Without AUTOINCREMENT the id of the last row, once deleted, is given again.
+  // Without AUTOINCREMENT SQLite reuses the id of a deleted last row.
   counter: 'integer NOT NULL PRIMARY KEY AUTOINCREMENT',
 };
 

@@ -19,8 +19,8 @@ export class UnfitSqliteDriverError extends PermanentError {
 
   constructor({ driver, node }: SqliteVersions) {
     super(
-      `better-sqlite3 ${driver} needs Node 22 or later, and would end this process (Node ${node}) when it is loaded. ` +
-        `Run on Node 22 or later, or install better-sqlite3@12.`,
+      `better-sqlite3 ${driver} needs Node 22 or later, and would crash this process (Node ${node}) when loaded. Run ` +
+        `on Node 22 or later, or install better-sqlite3@12.`,
     );
     this.driver = driver;
     this.node = node;
@@ -59,7 +59,7 @@ export function major(version: string): number {
   return Number(version.split('.', 1)[0]);
 }
 
-/** What is used of `process`. */
+/** The used part of `process`. */
 export interface BinaryLoader {
   readonly versions: { readonly node: string };
   dlopen(module: object, filename: string, flags?: number): void;
@@ -81,7 +81,7 @@ export function guardSqliteDriver(loader: BinaryLoader): void {
   };
 }
 
-/** What is to be said of versions that work until the process is aborted; undefined for others. */
+/** The warning for versions that work until the process aborts; undefined for others. */
 export function warningOf({ driver, node }: SqliteVersions): string | undefined {
   const isFatal = major(node) > 24 || (major(node) === 24 && Number(node.split('.')[1]) >= 19);
   if (major(driver) >= 13 || !isFatal) return undefined;

@@ -17,11 +17,11 @@ export class UnsupportedDatabaseError extends PermanentError {
   constructor(
     /** The database's `type`. */
     readonly type: string,
-    reason = `a database of type '${type}' cannot keep worker ids and numbers`,
+    reason = `A database of type '${type}' cannot store worker ids and numbers`,
   ) {
     super(
-      `${reason}. Supported are ${SUPPORTED_DATABASES.map((each) => `'${each}'`).join(', ')}: give dbConfig ` +
-        `one of them, or assign worker ids in another way (workerIdAssigner).`,
+      `${reason}. Supported are ${SUPPORTED_DATABASES.map((each) => `'${each}'`).join(', ')}: use one of them in ` +
+        `dbConfig, or another workerIdAssigner.`,
     );
   }
 }

@@ -7,7 +7,7 @@ export interface TableName {
   readonly name: string;
 }
 
-/** What {@link isTableName} accepts, in words. */
+/** The names that {@link isTableName} accepts, in words. */
 export const TABLE_NAME_RULE =
   "'table' or 'schema.table', each of 1 to 63 letters, digits and underscores, not beginning with a digit";
 
@@ -17,7 +17,8 @@ export class InvalidTableNameError extends PermanentError {
 
   constructor(readonly tableName: unknown) {
     super(
-      `tableName = ${String(JSON.stringify(tableName)).slice(0, 80)} is no table name: it must be ${TABLE_NAME_RULE}.`,
+      `tableName = ${String(JSON.stringify(tableName)).slice(0, 80)} is not a table name: it must be ` +
+        `${TABLE_NAME_RULE}.`,
     );
   }
 }

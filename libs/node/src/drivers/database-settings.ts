@@ -30,11 +30,12 @@ export interface DatabaseSettings {
   extra?: Readonly<Record<string, unknown>>;
 }
 
-/** What a legal `dbConfig` is, for messages. */
+/** The legal values of `dbConfig`, for messages. */
 export const DATABASE_SETTINGS_RULE =
-  "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', 'postgres', " +
-  "'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for more of TypeORM's " +
-  'options give dataSourceDatabase(options) of @raindrop/typeorm; or a list of these, for several addresses of one database';
+  "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', " +
+  "'postgres', 'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for " +
+  'other TypeORM options, dataSourceDatabase(options) of @raindrop/typeorm; or a list of these for several addresses ' +
+  'of one database';
 
 const NAMES = [
   'type',
@@ -67,10 +68,9 @@ const SQLITE = /^sqlite:(?:\/\/)?(.+)$/i;
 const SCHEMA_NAMES = ['schema', 'currentSchema', 'search_path'];
 
 const ENCODE =
-  'in user and password percent-encode what has a meaning in a URL: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
+  'in user and password, percent-encode special characters: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
 
-const UNREADABLE =
-  'must be a URL such as postgres://user:password@host:5432/name, and cannot be read as one: look at its host and port';
+const UNREADABLE = 'must be a valid URL such as postgres://user:password@host:5432/name: check its host and port';
 
 /**
  * Reads a URL, or settings that may hold one, into settings for each host of the URL. Undefined when the given value is
@@ -120,7 +120,7 @@ const isPort = (value: unknown): boolean =>
 /** Values of other types would fail later, in each driver with another error. */
 const MEMBERS = [
   ...(['url', 'host', 'username', 'password', 'database', 'socketPath', 'schema'] as const).map((name) => {
-    return { name, rule: 'a text', isLegal: (value: unknown) => typeof value === 'string' };
+    return { name, rule: 'a string', isLegal: (value: unknown) => typeof value === 'string' };
   }),
   { name: 'port', rule: 'a number from 1 to 65535', isLegal: isPort },
   { name: 'extra', rule: 'an object', isLegal: (value: unknown) => typeof value === 'object' },
@@ -157,7 +157,8 @@ export function describeSettings(config: unknown): string {
   if (typeof config !== 'object' || config === null) return '(hidden)';
   const { type } = config as { readonly type?: unknown };
   const unknown = Object.keys(config).filter((name) => !NAMES.includes(name));
-  return `{ type: ${typeof type === 'string' ? `'${type}'` : String(typeof type)}, ${unknown.join(', ')} }`;
+  const shown = typeof type === 'string' ? `'${type}'` : typeof type;
+  return `{ ${[`type: ${shown}`, ...unknown].join(', ')} }`;
 }
 
 function settingsOfUrl(given: string): DatabaseSettings | undefined {
@@ -182,8 +183,8 @@ function sqliteProblem(text: string): string | undefined {
   const [, path = ''] = SQLITE.exec(text)!;
   if (!path.includes('?') || path.startsWith('file:')) return undefined;
   return (
-    "takes a file's path behind sqlite: and no parameters, such as ?mode=ro: its tables are written to. Give what " +
-    "better-sqlite3 takes in extra, and a name with a ? as { type: 'better-sqlite3', database }"
+    'must be sqlite: and a file path without parameters such as ?mode=ro: Raindrop writes there. Pass options of ' +
+    "better-sqlite3 in extra, and a name that contains ? as { type: 'better-sqlite3', database }"
   );
 }
 
@@ -199,9 +200,9 @@ function serverProblem(text: string): string | undefined {
   if (isCut || !isDecodable(username) || !isDecodable(password)) return ENCODE;
   const schemas = schemasIn(searchParams);
   if (schemas.length === 0) return undefined;
-  if (TYPES[protocol] !== 'postgres') return 'has no schema on MySQL and MariaDB: the database stands in the path';
+  if (TYPES[protocol] !== 'postgres') return 'has no schema on MySQL and MariaDB: name the database in the path';
   if (schemas.length === 1 && schemas[0] !== '') return undefined;
-  return 'must name one schema in the URL, the one of the tables: ?schema=shop';
+  return 'must name one schema in the URL, for the tables: ?schema=shop';
 }
 
 function isDecodable(text: string): boolean {

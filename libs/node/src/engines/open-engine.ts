@@ -42,5 +42,5 @@ function otherVersionWarning(): string[] {
   if (own === undefined || others.length === 0 || isSaid) return [];
   isSaid = true;
   const copies = describeCopies(NAME, [own, ...others]);
-  return [`two versions of this package are loaded, and one may not understand what the other has made: ${copies}`];
+  return [`two versions of this package are loaded and may be incompatible: ${copies}`];
 }

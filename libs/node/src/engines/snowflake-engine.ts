@@ -102,7 +102,7 @@ export class Saturation {
   }
 }
 
-/** What a snowflake engine is opened with, besides its options. */
+/** The inputs of a snowflake engine besides its options. */
 export interface SnowflakeSurroundings {
   readonly name: string;
   /** The application's database, where the options name none. */
@@ -177,7 +177,7 @@ async function closedOnFailure<T>(store: WorkerStore, work: () => Promise<T>): P
   }
 }
 
-/** What an operator should look at, though the service works. */
+/** Warnings for the operator of a service that works. */
 function warningsOf(
   options: ResolvedSnowflakeOptions,
   workerId: number,
@@ -185,7 +185,7 @@ function warningsOf(
 ): string[] {
   const warnings = options.layout.warnings.map(({ message }) => message);
   if (guarantee === 'declared') {
-    warnings.push(`worker ${workerId} was given by hand (${assigner}): nothing checks that it is the only one`);
+    warnings.push(`worker ${workerId} was set by hand (${assigner}): nothing ensures that it is unique`);
   }
   return warnings;
 }
@@ -212,12 +212,12 @@ export function logLease(logger: Logger, service: string): (event: LeaseEvent) =
         return;
       case 'lease-lost':
         return void logger.error(
-          `Worker ${event.workerId} lost: ${event.reason}. No IDs until it is regained`,
+          `Worker ${event.workerId} lost: ${event.reason}. No IDs until a worker is acquired`,
           undefined,
           context,
         );
       case 'lease-suspect':
-        return void logger.warn(`Worker ${event.workerId} confirms its lease first: ${event.reason}`, context);
+        return void logger.warn(`Worker ${event.workerId} must confirm its lease: ${event.reason}`, context);
       case 'clock-back':
         return void logger.warn(`The clock went back; worker ${event.workerId} changed to lane ${event.lane}`, context);
       case 'database-regression':

@@ -5,7 +5,7 @@ import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';
 import type { WorkerSource } from '../ports/worker.js';
 
-/** What an engine knows of the process that makes its IDs. */
+/** An engine's knowledge of the process that issues its IDs. */
 export interface RemoteWorker extends WorkerSource {
   /** `lost` while that process gives no IDs. */
   readonly state: Extract<LeaseStatus['state'], 'held' | 'lost'>;

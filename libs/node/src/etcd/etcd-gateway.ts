@@ -42,12 +42,12 @@ export const etcdAddressOptions = {
    * @range a URL or several
    */
   endpoints: option<string | readonly string[], readonly URL[]>(readEndpoints, { isRequired: true }),
-  /** An account, where etcd has them switched on. @range a text, together with `password` @defaultValue none */
-  username: text({ pattern: /^[^]+$/, legal: 'a text' }),
-  /** Its password. @range a text @defaultValue none */
-  password: text({ pattern: /^[^]+$/, legal: 'a text' }),
-  /** The certificate of the authority that signed etcd's, as PEM. @range a text @defaultValue those that Node trusts */
-  ca: text({ pattern: /^[^]+$/, legal: 'a text' }),
+  /** An account, where etcd has them switched on. @range a string, together with `password` @defaultValue none */
+  username: text({ pattern: /^[^]+$/, legal: 'a string' }),
+  /** Its password. @range a string @defaultValue none */
+  password: text({ pattern: /^[^]+$/, legal: 'a string' }),
+  /** The certificate of the authority that signed etcd's, as PEM. @range a string @defaultValue those that Node trusts */
+  ca: text({ pattern: /^[^]+$/, legal: 'a string' }),
 };
 
 /** How to reach an etcd, from version 3.4, over its JSON gateway. */
@@ -96,7 +96,7 @@ class EtcdAnswerError extends EtcdUnavailableError {
   constructor(
     what: string,
     reason: string,
-    /** Of gRPC. */
+    /** The status code of gRPC. */
     readonly code: number,
   ) {
     super(what, reason);
@@ -244,7 +244,7 @@ function answerOf(what: string, { host }: URL, { status, text }: { status: numbe
     if (status === 200 && error === undefined && hasHeader(answer as EtcdAnswer)) return answer as EtcdAnswer;
     if (error !== undefined) throw new EtcdAnswerError(what, wordsOf(message ?? error), Number(code ?? grpcCode));
   }
-  throw new EtcdUnavailableError(what, `what answers at ${host} is no etcd from 3.4 on (status ${status})`);
+  throw new EtcdUnavailableError(what, `the server at ${host} is not etcd 3.4 or later (status ${status})`);
 }
 
 function hasHeader({ header, result }: EtcdAnswer): boolean {
@@ -255,9 +255,12 @@ function hasHeader({ header, result }: EtcdAnswer): boolean {
 }
 
 function wordsOf(message: unknown): string {
-  const words = typeof message === 'string' ? message.slice(0, 500) : 'an error without words';
+  const words = typeof message === 'string' ? message.slice(0, 500) : 'an error without a message';
   if (!words.includes('database space exceeded')) return words;
-  return `${words}: it takes no writes until it was compacted and defragmented and the alarm is off (etcdctl compact, defrag, alarm disarm)`;
+  return (
+    `${words}: it refuses writes until it is compacted and defragmented and the alarm is off (etcdctl compact, ` +
+    `defrag, alarm disarm)`
+  );
 }
 
 /**
@@ -315,7 +318,7 @@ function post({ url, agent, headers, body, timeoutMs }: Posted): Promise<{ statu
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
       response.on('error', reject);
-      response.on('close', () => reject(new Error('the answer broke off')));
+      response.on('close', () => reject(new Error('the answer was cut off')));
     });
     request.end(body);
   });

@@ -121,7 +121,7 @@ export class EtcdKeyValues implements KeyValues {
       const moment = first === undefined ? {} : { revision: String(seenIn(first, []).revision) };
       const page = await this.gateway.read(what, '/v3/kv/range', { ...range, ...options, ...moment, key, limit: PAGE });
       if (first !== undefined && seenIn(page, []).cluster !== seenIn(first, []).cluster) {
-        throw new EtcdUnavailableError(what, 'two clusters answer: do all endpoints belong to one?');
+        throw new EtcdUnavailableError(what, 'two clusters answer: do all endpoints belong to the same one?');
       }
       pages.push(page);
       const last = keysIn(page).at(-1);
@@ -189,7 +189,7 @@ export function rangeOf(prefix: string): { readonly key: string; readonly range_
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
-const noEtcd = (): EtcdUnavailableError => new EtcdUnavailableError('reading keys', 'what answers is no etcd');
+const noEtcd = (): EtcdUnavailableError => new EtcdUnavailableError('reading keys', 'the server is not etcd');
 
 /**
  * A lease of etcd. It ends when its holder does not keep it alive: a start then takes the row of a crashed holder
@@ -243,15 +243,15 @@ async function refuseOverlap(
     if (text === undefined || !areFences(key, text)) continue;
     const other = key.slice(0, -FENCE.length);
     const message =
-      `of etcdWorkers() lies ${other.length > prefix.length ? 'around' : 'inside'} the prefix ${other} of another table ` +
-      `of worker ids. Take a prefix that neither begins with another table's nor is the begin of one. If IDs were issued ` +
-      `with this one, stop its processes, call fenceWorkers() with the new prefix before the next start, and name their ` +
-      `layout in the options. If the table at ${other} is given up, delete its key ${key}`;
+      `${other.length > prefix.length ? 'contains' : 'is inside'} the prefix ${other} of another worker table of ` +
+      `etcdWorkers(). Choose one that neither starts with another table's prefix nor is the start of it. If IDs were ` +
+      `issued with this one, stop its processes, call fenceWorkers() with the new prefix before the next start, and ` +
+      `set their layout in the options. If the table at ${other} is no longer used, delete its key ${key}`;
     throw new ConfigurationError([{ option: 'prefix', given: prefix, message }]);
   }
 }
 
-/** Of `a/b/c/`: `a/` and `a/b/`. */
+/** The prefixes of `a/b/c/`: `a/` and `a/b/`. */
 function aroundOf(prefix: string): string[] {
   const names = prefix.split('/').slice(0, -2);
   return names.map((_, index) => `${names.slice(0, index + 1).join('/')}/`);

@@ -79,7 +79,7 @@ describe('An etcd in trouble', () => {
     ['a list', (_, response) => void response.end('[1, 2]')],
     ['nothing', (_, response) => void response.end('{}')],
     ['a redirect', (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
-    ['an error without words', (_, response) => void response.writeHead(500).end('{"error":{"a":1},"code":"x"}')],
+    ['an error without a message', (_, response) => void response.writeHead(500).end('{"error":{"a":1},"code":"x"}')],
     ['half an answer', (_, response) => void response.write('{"a', () => response.destroy())],
     ['a nonsensical key', (_, response) => void response.end('{"header":{"cluster_id":"1"},"kvs":[{"key":7}]}')],
     [
@@ -126,11 +126,11 @@ describe('An etcd in trouble', () => {
     await etcd.ask('/v3/auth/user/add', { name: 'plain', password: 'x' });
     await etcd.ask('/v3/auth/role/add', { name: 'ids' });
     await etcd.ask('/v3/auth/user/grant', { user: 'plain', role: 'ids' });
-    await etcd.ask('/v3/auth/user/add', { name: 'nobody', password: 'x' });
+    await etcd.ask('/v3/auth/user/add', { name: 'ghost', password: 'x' });
     const range = { key: Buffer.from('test/').toString('base64'), range_end: Buffer.from('test0').toString('base64') };
     await etcd.ask('/v3/auth/role/grant', { name: 'ids', perm: { permType: 'READWRITE', ...range } });
     await etcd.ask('/v3/auth/enable', {});
-    for (const account of [undefined, { name: 'plain', password: 'y' }, { name: 'nobody', password: 'x' }]) {
+    for (const account of [undefined, { name: 'plain', password: 'y' }, { name: 'ghost', password: 'x' }]) {
       const refused = expect(storeAt(etcd.endpoints, account, HASHING_MS).prepare(ROWS)).rejects;
       await refused.toBeInstanceOf(EtcdRefusedError);
       await refused.toMatchObject({ retryable: false, message: expect.stringMatching(/etcdctl role/) as unknown });

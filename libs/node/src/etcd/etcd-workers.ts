@@ -12,7 +12,7 @@ export const etcdWorkersOptions = {
    */
   prefix: text({
     pattern: /^[\w.:-]{1,64}(\/[\w.:-]{1,64}){0,7}\/$/,
-    legal: 'names of letters, digits or any of . : _ -, each with a / behind it',
+    legal: 'names of letters, digits or any of . : _ -, each followed by /',
     default: 'raindrop/worker/',
   }),
 };

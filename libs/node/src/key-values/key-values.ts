@@ -3,7 +3,7 @@ import type { RaindropError } from '@raindrop/core';
 /** A key and its value, as text. */
 export type Entries = ReadonlyMap<string, string>;
 
-/** What a store of keys has at one moment, and which one it is. */
+/** The content of a store of keys at one moment, and the store's identity. */
 export interface Seen {
   readonly entries: Entries;
   /** Names the cluster that answered. */
@@ -13,7 +13,7 @@ export interface Seen {
 }
 
 export interface Change {
-  /** What was read: the key must still have that text, or still be missing. */
+  /** The text that was read: the key must still have it, or still be missing. */
   readonly seen: Seen;
   /** The key that gets another text. */
   readonly key: string;
@@ -31,7 +31,7 @@ export interface Change {
 export interface KeyValues {
   /** Everything there is, as it was at one moment. */
   readAll(): Promise<Seen>;
-  /** What stands at a few keys, as it was at one moment. */
+  /** The texts of a few keys at one moment. */
   read(what: string, keys: readonly string[]): Promise<Seen>;
   /**
    * Replaces the text of a key. A rejection leaves open whether it was replaced.
@@ -65,5 +65,5 @@ export async function update(
     const seen = await values.read(what, [key]);
     if (await values.change(what, { seen, key, text: next(seen) })) return;
   }
-  throw values.unavailable(what, `others changed ${key} at each of ${TRIES} tries`);
+  throw values.unavailable(what, `others changed ${key} at each of ${TRIES} attempts`);
 }

@@ -201,7 +201,7 @@ function refuseLostFences(keys: WorkerKeys, entries: Entries): void {
   if (seen <= count) return;
   throw new CorruptWorkerKeyError(
     keys.fence,
-    `was deleted or put back: it counts ${count} fences, and a row has seen ${seen}. Stop all processes, and call ` +
-      `fenceWorkers() (raindrop fence) before one starts; never delete this key.`,
+    `was deleted or restored: it counts ${count} fences, but a row has seen ${seen}. Stop all processes, and call ` +
+      `fenceWorkers() (raindrop fence) before any starts; never delete this key.`,
   );
 }

@@ -51,7 +51,7 @@ export class StoreCluster {
       read,
       judge: (found) => this.judge(found),
       completeAndRecord: (_, mayLackRows) => this.completeAndRecord(mayLackRows),
-      anotherEachTime: () => this.values.unavailable('reading the workers', 'it is another cluster at every look'),
+      anotherEachTime: () => this.values.unavailable('reading the workers', 'every read reaches another cluster'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
     return { seen, lostUntilMs: verdict.lostUntilMs };

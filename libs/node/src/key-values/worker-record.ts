@@ -13,7 +13,7 @@ export interface Fences {
 
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
-/** What the table says of the cluster that keeps it. */
+/** The table's record of the cluster that keeps it. */
 interface ClusterState {
   readonly format: number;
   readonly term: string;
@@ -145,8 +145,8 @@ export class WorkerKeys {
 }
 
 const REMEDY =
-  'is nothing that Raindrop has written. Put back what was there; never delete the key of a worker, which says how far its ' +
-  'IDs went.';
+  "holds a value that Raindrop did not write. Restore the old value; never delete a worker's key, which records how " +
+  'far its IDs went.';
 
 /** A key of a worker in etcd or NATS was lost, or has a text that Raindrop cannot have written. Nothing is guessed. */
 export class CorruptWorkerKeyError extends PermanentError {

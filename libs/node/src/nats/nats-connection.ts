@@ -53,7 +53,8 @@ export interface NatsAddress {
 }
 
 const LEGAL =
-  'must be the URL of a NATS server, or the options of connect() with servers: a text, or several of them; an account is given as user and pass';
+  'must be the URL of a NATS server, or the options of connect() with servers, a string or a list; give an account ' +
+  'as user and pass';
 
 export function readNatsAddress(reader: OptionReader, name: string): NatsAddress {
   const given = reader.value(name);
@@ -260,14 +261,14 @@ export function problemsOfBucket(settings: StreamSettings): string[] {
   const { max_msgs_per_subject: history = -1 } = settings;
   const isLimited = maxBytes > 0 || maxMessages > 0;
   const problems: readonly (readonly [boolean, string])[] = [
-    [storage !== 'file', `storage is ${storage}: make a bucket with storage file`],
-    [retention !== 'limits', `retention is ${retention}: make a bucket with retention limits`],
+    [storage !== 'file', `storage is ${storage}: create a bucket with storage file`],
+    [retention !== 'limits', `retention is ${retention}: create a bucket with retention limits`],
     [history < LEAST_HISTORY, `history is ${history}: set it to ${LEAST_HISTORY}, at most 64`],
     [maxAge > 0, 'values expire (ttl): set max_age to 0'],
-    [discard === 'old' && isLimited, 'what is old is dropped when it is full: set discard to new'],
-    [noAck === true, 'it acknowledges nothing (no_ack): make another bucket'],
-    [persistMode === 'async', 'it acknowledges before it writes (persist_mode async): make another bucket'],
-    [mirror != null || sources > 0, 'it copies another stream: use the bucket that is copied'],
+    [discard === 'old' && isLimited, 'it drops old values when it is full: set discard to new'],
+    [noAck === true, 'it acknowledges nothing (no_ack): create another bucket'],
+    [persistMode === 'async', 'it acknowledges before it writes (persist_mode async): create another bucket'],
+    [mirror != null || sources > 0, 'it copies another stream: use the original bucket'],
   ];
   return problems.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }
@@ -281,14 +282,14 @@ export function warningsOf(
   const warnings: string[] = [];
   if (isCluster && replicas < 3) {
     warnings.push(
-      `the NATS bucket has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} in a cluster: no worker id is leased ` +
-        `while one server is away, and a disk that is lost takes the rows along. Set num_replicas to 3`,
+      `the NATS bucket has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} in a cluster: while one server is ` +
+        `down, no worker id can be leased, and a lost disk loses the rows. Set num_replicas to 3`,
     );
   }
   if (!isSynced) {
     warnings.push(
-      'NATS acknowledges writes before they are on disk: when most servers lose their power at once, the last two minutes ' +
-        'may be gone. Set sync_interval to always on each server and syncAlways to true in natsWorkers(), or set ' +
+      'NATS acknowledges writes before they are on disk: if most servers lose power at once, the last two minutes ' +
+        'may be lost. Set sync_interval to always on each server and syncAlways to true in natsWorkers(), or set ' +
         'commitLossWindowMs to 120000',
     );
   }
@@ -314,7 +315,9 @@ function placeOf(server: string): { readonly host: string; readonly port: number
 function hearsFrom(server: string, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = openSocket(placeOf(server)!);
-    const timer = hostTimers.setTimeout(() => socket.destroy(new Error(`${server} says nothing`)), timeoutMs).unref();
+    const timer = hostTimers
+      .setTimeout(() => socket.destroy(new Error(`${server} does not answer`)), timeoutMs)
+      .unref();
     socket.once('data', () => {
       resolve();
       socket.destroy();
@@ -322,7 +325,7 @@ function hearsFrom(server: string, timeoutMs: number): Promise<void> {
     socket.once('error', reject);
     socket.once('close', () => {
       hostTimers.clearTimeout(timer);
-      reject(new Error(`${server} hangs up`));
+      reject(new Error(`${server} closes the connection`));
     });
   });
 }

@@ -37,7 +37,7 @@ export class NatsReader {
   }
 
   /**
-   * What stands at the keys at a moment that has at least that revision, which one of them has. NATS sends the last
+   * The texts of the keys at a moment with at least that revision, which one of them has. NATS sends the last
    * text of each key as it was at the begin, the oldest first, and then whatever comes. A key that changes meanwhile
    * comes late, so that all that are known to be there are waited for.
    */
@@ -68,9 +68,9 @@ export class NatsReader {
       // NATS removes a consumer whose connection was closed within minutes.
       consumer.delete().catch(() => undefined);
     }
-    if (revision < least || !isAll()) throw new NatsUnavailableError('reading keys', 'the answer broke off');
+    if (revision < least || !isAll()) throw new NatsUnavailableError('reading keys', 'the answer was cut off');
     if ((await this.status(bucket.kv)).cluster !== cluster) {
-      throw new NatsUnavailableError('reading keys', 'the bucket was made anew');
+      throw new NatsUnavailableError('reading keys', 'the bucket was recreated');
     }
     for (const key of revisions.keys()) this.known.add(key);
     return { entries, revisions, cluster, revision };

@@ -95,7 +95,7 @@ describe('A NATS in trouble', () => {
   it('is left by every socket when it is silent', async () => {
     const sockets: Socket[] = [];
     const server = await listening((socket) => void sockets.push(socket));
-    await expect(storeAt([server], {}, 500).readTable()).rejects.toThrow('says nothing');
+    await expect(storeAt([server], {}, 500).readTable()).rejects.toThrow('does not answer');
     await until('the socket to be closed', () => sockets.length > 0 && sockets.every(({ closed }) => closed));
   });
 
@@ -158,7 +158,7 @@ describe('A NATS in trouble', () => {
     expect(await takeRow(store, 1, 'mine')).toBe(true);
     const { config, state } = (await nats.ask(`STREAM.INFO.${STREAM}`)) as { config: object; state: { bytes: number } };
     await nats.ask(`STREAM.UPDATE.${STREAM}`, { ...config, max_bytes: state.bytes + 1 });
-    await expect(takeRow(store, 2)).rejects.toThrow(/NATS is out of reach.*maximum bytes exceeded/);
+    await expect(takeRow(store, 2)).rejects.toThrow(/NATS is unavailable.*maximum bytes exceeded/);
     await nats.ask(`STREAM.UPDATE.${STREAM}`, config);
     expect(await takeRow(store, 2)).toBe(true);
     expect((await store.readRow(1)).row!.token).toBe('mine');

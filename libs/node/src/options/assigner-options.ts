@@ -115,8 +115,8 @@ function refuseNarrowWorkers(reader: OptionReader, { layout }: ResolvedLayout): 
   const bits = Math.log2(layout.maxWorkerId + 1);
   if (bits >= DISPOSABLE_MIN_WORKER_BITS) return;
   const message =
-    `uses a worker id up with each start and needs ${DISPOSABLE_MIN_WORKER_BITS} worker bits or more, the layout has ${bits}: ` +
-    `take a layout such as presets.uidGenerator()`;
+    `uses up a worker id at each start and needs ${DISPOSABLE_MIN_WORKER_BITS} worker bits or more, but the layout ` +
+    `has ${bits}: use one such as presets.uidGenerator()`;
   reader.problem('workerIdAssigner', 'disposable', message);
 }
 
@@ -126,7 +126,7 @@ function readStateFile(reader: OptionReader, name: string, { parts }: Parts): st
   if (typeof given !== 'string' || given.trim() === '' || given.includes('\0')) {
     reader.problem(name, given, `must be a path, such as '/var/lib/orders/raindrop-state'`);
   } else if (parts.some(({ use }) => use === 'machine')) {
-    reader.problem(name, given, `is no help to 'machine': its worker id is another one at each start`);
+    reader.problem(name, given, `does not help 'machine', whose worker id changes at each start`);
   } else return given;
   return undefined;
 }
@@ -140,13 +140,13 @@ function readRestartWait(
   if (given === false) return false;
   if (reader.refused(name)) return undefined;
   if (given !== undefined) {
-    const hint = `no less than what is borrowed ahead of the clock, ${borrowMs} ms, or false`;
+    const hint = `at least the time borrowed ahead of the clock, ${borrowMs} ms, or false`;
     return reader.integer(name, { min: borrowMs, max: 600_000, hint });
   }
   if (unitMs >= LONG_UNIT_MS && stateFile === undefined && parts.some(({ use }) => forgetsUse(use))) {
     const message =
-      `is required with a unit of hours or days: by default a start would wait for the next tick. Give stateFile instead, ` +
-      `or false if the last run's IDs cannot matter`;
+      `is required with a unit of hours or days: by default a start would wait for the next tick. Set stateFile ` +
+      `instead, or false if the last run's IDs do not matter`;
     reader.problem(name, given, message);
   }
   return undefined;
@@ -269,7 +269,7 @@ function readFirstOf(reader: OptionReader, { parts }: FirstOf, service: WorkerRa
   const read = given.map((each: unknown, index) => readPart(reader, nameOf(index), each, service));
   const end = read.findIndex(({ use }) => neverPassesOn(use));
   if (end !== -1 && end < read.length - 1) {
-    reader.problem(nameOf(end), read[end]!.use, 'must come last: it never passes on to those after it');
+    reader.problem(nameOf(end), read[end]!.use, 'must be last: it never passes on to later entries');
   }
   read.forEach((part, index) => refuseOverlap(reader, read.slice(0, index), part));
   return read;
@@ -300,7 +300,7 @@ function refuseOverlap(reader: OptionReader, before: readonly AssignerPart[], { 
   const option = `${nameOf(before.length)}.workers`;
   const other = before.findIndex((each) => each.workers.min <= workers.max && workers.min <= each.workers.max);
   if (other === -1 || reader.refused(option, `${nameOf(other)}.workers`)) return;
-  const message = `overlaps with ${nameOf(other)}: processes may choose differently, and two would have one worker id`;
+  const message = `overlaps with ${nameOf(other)}: processes may choose differently, and two could share a worker id`;
   reader.problem(option, `${workers.min}..${workers.max}`, message);
 }
 

@@ -75,7 +75,7 @@ export function readCodes(reader: OptionReader, name: string): readonly string[]
   const given = reader.value(name);
   const isCode = (each: unknown): boolean => typeof each === 'string' && each.length >= 1 && each.length <= 128;
   if (given === undefined || (Array.isArray(given) && given.every(isCode))) return given;
-  reader.problem(name, given, 'must be a list of texts of 1 to 128 characters');
+  reader.problem(name, given, 'must be a list of strings of 1 to 128 characters');
   return [];
 }
 
@@ -85,7 +85,7 @@ function readLogger(reader: OptionReader, name: string): Logger | undefined {
   if (given === undefined || ['log', 'warn', 'error'].every((each) => typeof given?.[each as 'log'] === 'function')) {
     return given as Logger | undefined;
   }
-  reader.problem(name, given, 'must have log(), warn() and error(): a Nest LoggerService, say');
+  reader.problem(name, given, 'must have log(), warn() and error(), like a Nest LoggerService');
   return undefined;
 }
 
@@ -93,7 +93,7 @@ function readLogger(reader: OptionReader, name: string): Logger | undefined {
 export function guardedLogger(logger: Logger): Logger {
   const level = (name: 'log' | 'warn' | 'error') => {
     return (...words: [message: string, ...rest: string[]]): void =>
-      guarded(`The logger, which was told '${words[0]}',`, () => logger[name](...words));
+      guarded(`The logger, called with '${words[0]}',`, () => logger[name](...words));
   };
   return { log: level('log'), warn: level('warn'), error: level('error') };
 }
@@ -117,7 +117,7 @@ export function readDbConfig(reader: OptionReader): SqlDatabase | undefined {
   const given = reader.value('dbConfig');
   if (given === undefined) return undefined;
   if (!Array.isArray(given)) return readAddress(reader, given, '');
-  if (given.length === 0) reader.problem('dbConfig', given, 'must name one address at least');
+  if (given.length === 0) reader.problem('dbConfig', given, 'must name at least one address');
   const databases = given.map((each, index) => readAddress(reader, each, `[${index}]: `));
   const found = databases.flatMap((each) => each?.addresses ?? each ?? []);
   if (found.length < given.length || found.length === 0) return undefined;
@@ -143,7 +143,7 @@ function readAddress(reader: OptionReader, given: unknown, which: string): SqlDa
 function differenceOf(databases: readonly SqlDatabase[]): string | undefined {
   if (databases.length === 1) return undefined;
   const isOne = (of: (database: SqlDatabase) => unknown): boolean => new Set(databases.map(of)).size === 1;
-  if (!isOne(({ type }) => type)) return 'must name addresses of one database, and these are of different types';
+  if (!isOne(({ type }) => type)) return 'must name addresses of one database, but these have different types';
   if (!isOne(({ schema }) => schema)) return 'must name addresses of one database, with the same schema';
   if (databases[0]!.type !== 'better-sqlite3') return undefined;
   return 'must name one file: a SQLite database has no second address';

@@ -38,10 +38,10 @@ it.each([
 });
 
 it.each<[unknown, string]>([
-  [[], 'must name one address at least'],
+  [[], 'must name at least one address'],
   ['postgres://app:geheim@a,/ids', 'must be a URL'],
-  ['postgres://app:geheim@a:x,b/ids', 'must be a URL'],
-  [['postgres://app:geheim@a/ids', 'mysql://app:geheim@b/ids'], 'these are of different types'],
+  ['postgres://app:geheim@a:x,b/ids', 'must be a valid URL'],
+  [['postgres://app:geheim@a/ids', 'mysql://app:geheim@b/ids'], 'these have different types'],
   [['sqlite:a.sqlite', 'sqlite:b.sqlite'], 'must name one file'],
   [[PG, { ...PG, schema: 'other' }], 'with the same schema'],
   ...['#', '/', '?', '%'].map((each) => [`postgres://app:geheim${each}1@a/ids`, 'percent-encode'] as [string, string]),
@@ -51,7 +51,7 @@ it.each<[unknown, string]>([
   ['postgres://app:geheim@a/ids?currentSchema=shop,public', 'must name one schema'],
   ['postgres://app:geheim@a/ids?schema=shop&search_path=other', 'must name one schema'],
   ['mysql://app:geheim@a/ids?schema=shop', 'no schema on MySQL'],
-  ['sqlite:///data/geheim.db?mode=ro', 'no parameters, such as ?mode=ro'],
+  ['sqlite:///data/geheim.db?mode=ro', 'without parameters such as ?mode=ro'],
   [[PG, null], 'or a list of these'],
   [[PG, [PG]], 'or a list of these'],
   [[PG, { ...PG, passwort: 'geheim', pool: 3 }], "[1]: { type: 'postgres', passwort, pool }"],

@@ -51,7 +51,7 @@ export function resolveServiceOptions<More extends object>(
 
 /** The options of a service of snowflakes, checked and complete. */
 export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions, ReadOptions<typeof snowflakeOptions> {
-  /** Of IDs that are made here; not set when `idSource` tells it. */
+  /** The layout of IDs that this process issues; not set when `idSource` decides it. */
   readonly layout: ResolvedLayout;
   /**
    * Set when the options name no layout and the store of the worker ids knows which it is: the same options with that
@@ -62,7 +62,7 @@ export interface ResolvedSnowflakeOptions extends ResolvedCommonOptions, ReadOpt
   readonly generator: ResolvedGeneratorOptions;
   readonly lease: ResolvedLeaseOptions;
   readonly assigner: ResolvedAssignerOptions;
-  /** What its IDs have to have; undefined leaves it to the source. */
+  /** The layout that its IDs must have; undefined leaves it to the source. */
   readonly sourceLayout: Layout | undefined;
 }
 

@@ -121,7 +121,7 @@ it('a refusal names the store that was configured', async () => {
   const workerIdAssigner = etcdWorkers({ endpoints: 'http://127.0.0.1:2379' });
   const { problems } = await outcomeOf({ ...BITS, workerIdAssigner, stateFile: '/state' });
   expect(problems.map(({ message }) => message)).toEqual([
-    `is for assigners that do not know how far a worker id was used; 'database', stores and 'disposable' do; ` +
+    `is for assigners without a record of issued IDs, unlike 'database', stores and 'disposable'; ` +
       'this one leases worker ids from etcd',
   ]);
 });

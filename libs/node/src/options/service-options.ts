@@ -79,7 +79,7 @@ function readIdSource(reader: OptionReader, name: string): IdSource | undefined 
   const given = reader.value(name) as Partial<IdSource> | null | undefined;
   if (given === undefined || typeof given?.open === 'function') return given as IdSource | undefined;
   // It may hold a password.
-  reader.problem(name, `(${typeof given})`, 'must be what clusterPrimary() or remoteIds() returns');
+  reader.problem(name, `(${typeof given})`, 'must be the result of clusterPrimary() or remoteIds()');
   return undefined;
 }
 
@@ -111,7 +111,7 @@ export const segmentModuleOptions = {
   ),
   /**
    * Codes whose numbers are fetched at the start. The first call of any other code must be async.
-   * @range texts of 1-128 characters @defaultValue `defaultCode`
+   * @range strings of 1-128 characters @defaultValue `defaultCode`
    */
   codes: option<readonly string[], readonly string[] | undefined>(readCodes, { readBy: 'numbers' }),
   /**
@@ -169,7 +169,7 @@ function readRedis(reader: OptionReader, name: string): SegmentBuffer | undefine
   const given = reader.value(name) as Partial<SegmentBuffer> | null | undefined;
   if (given === undefined || typeof given?.codes === 'function') return given as SegmentBuffer | undefined;
   // It may hold a password.
-  reader.problem(name, `(${typeof given})`, 'must be what redisBuffer() of @raindrop/node/redis returns');
+  reader.problem(name, `(${typeof given})`, 'must be the result of redisBuffer() of @raindrop/node/redis');
   return undefined;
 }
 
@@ -189,7 +189,7 @@ export const serviceOptions: OptionGroup = {
   ...segmentModuleOptions,
 };
 
-/** What the service has in place of what reads an option. */
+/** The reason why the service does not read an option. */
 const INSTEAD: { readonly [Each in Origin]?: string } = {
   idSource: '; with idSource another process has the worker id',
   numberSection: `; this one has idMode: 'numberSection'`,

@@ -18,7 +18,7 @@ import {
 import { PermanentError, type ShardedGenerator } from '@raindrop/core/internal';
 import type { WorkerGuarantee } from './worker.js';
 
-/** What a service issues with: a generator of snowflakes, or one of numbers from segments. */
+/** The engine of a service: a generator of snowflakes, or one of numbers from segments. */
 export interface IdEngine {
   /** The generator itself: each layer before it would cost a nanosecond a call. */
   readonly calls: IdCalls;
@@ -169,6 +169,6 @@ export class NoShardedIdsError extends PermanentError {
   readonly errorCode = 'NO_SHARDED_IDS';
 
   constructor(readonly service: string) {
-    super(`The service '${service}' has no sharded IDs: give it idMode: 'numberSection' and sharded: true.`);
+    super(`The service '${service}' has no sharded IDs: set idMode: 'numberSection' and sharded: true.`);
   }
 }

@@ -9,8 +9,8 @@ import type {
 } from '@raindrop/core';
 
 /**
- * What is known of a worker id. `reserved`: no other process has it, and its row says how far it was used before. The
- * others are what its assigner guarantees.
+ * How certain it is that a worker id is unique. `reserved`: no other process has it, and its row says how far it was
+ * used before. The others are what its assigner guarantees.
  */
 export type WorkerGuarantee = 'reserved' | WorkerIdGuarantee;
 
@@ -21,7 +21,7 @@ export interface WorkerSource {
   readonly guarantee: WorkerGuarantee;
 }
 
-/** What a store of worker rows is opened with. */
+/** The inputs of a store of worker rows. */
 export interface StoreContext {
   readonly lease: ResolvedLeaseOptions;
   readonly timers: Timers;

@@ -48,8 +48,8 @@ export const publicIdOptions = {
   /** The bits of the IDs: 53 where all of them are safe JavaScript numbers. @range 53, 63 @defaultValue 63 */
   bits: option<PublicIdBits, PublicIdBits>(readBits),
   /**
-   * What the IDs identify, such as `order`: another purpose gives unrelated texts for the same ID. It is no secret.
-   * When it is changed, old texts decode to other IDs.
+   * The kind of object that the IDs identify, such as `order`: another purpose gives unrelated texts for the same ID.
+   * It need not be secret. When it is changed, old texts decode to other IDs.
    * @range 1-64 letters, digits and any of `. : _ -` @defaultValue none
    */
   purpose: option<string, string>(readPurpose),
@@ -90,7 +90,7 @@ export function publicIds(options: PublicIdOptions): PublicIdCodec {
   const name = 'public-id';
   const ids = [...keys.keys()];
   const width = Math.max(...ids.map((id) => id.length)) + text.width;
-  const legal = `the id of a key (${ids.join(', ')}) and then ${text.width} characters, ${bits} bits in ${codec.name}`;
+  const legal = `the id of a key (${ids.join(', ')}) followed by ${text.width} characters, ${bits} bits in ${codec.name}`;
 
   const permutationOf = (key: string): BitPermutation => {
     const found = permutations.get(key);
@@ -124,7 +124,7 @@ function requireBits(name: string, id: bigint, bits: PublicIdBits): bigint {
   const max = 2n ** BigInt(bits) - 1n;
   if (typeof id === 'bigint' && id >= 0n && id <= max) return id;
   const kind = typeof id === 'bigint' ? 'a bigint of another size' : `of type ${typeof id}`;
-  throw new InvalidIdError(name, kind, `to be concealed or revealed, a bigint of ${bits} bits: 0 to ${max}`);
+  throw new InvalidIdError(name, kind, `to conceal or reveal, a bigint of ${bits} bits: 0 to ${max}`);
 }
 
 /** A keyed one-to-one mapping of the numbers of so many bits onto themselves. */
@@ -214,7 +214,7 @@ const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{48}|[0-9a-f]{64})$/i;
 const BASE64URL = /^(?:[\w-]{22}|[\w-]{32}|[\w-]{43})$/;
 const SIZES: readonly number[] = [16, 24, 32];
 
-/** What a legal key is, for messages. */
+/** The legal keys, for messages. */
 const LEGAL_KEY =
   'must be 16, 24 or 32 bytes, as a Uint8Array or as text in hex or in base64url without padding; ' +
   'make one with: node -p "crypto.randomBytes(32).toString(\'hex\')"';
@@ -240,9 +240,8 @@ function readKey(reader: OptionReader, keys: Map<string, Uint8Array>, id: string
   const key = readSecretKey(given);
   const twin = key && [...keys].find(([, other]) => equal(other, key));
   if (key === undefined) refuse(reader, `keys.${id}`, given, LEGAL_KEY);
-  else if (isPlaceholder(key)) refuse(reader, `keys.${id}`, given, 'is one byte over and over; it must be random');
-  else if (twin)
-    refuse(reader, `keys.${id}`, given, `is the same key as keys.${twin[0]}; every id needs a key of its own`);
+  else if (isPlaceholder(key)) refuse(reader, `keys.${id}`, given, 'is one repeated byte; it must be random');
+  else if (twin) refuse(reader, `keys.${id}`, given, `is the same key as keys.${twin[0]}; every id needs its own key`);
   // A refused key is kept as well, so that `current` may name it without a second problem.
   keys.set(id, key ?? new Uint8Array());
 }

@@ -37,7 +37,7 @@ describe('The connection to Redis', () => {
       runs: 1,
       refills: 1,
       direct: 1,
-      lastError: expect.stringContaining('Redis is out of reach') as string,
+      lastError: expect.stringContaining('Redis is unavailable') as string,
     });
     await source.reserve({ count: 5, above: 1_000n });
     expect(buffer.status()).toMatchObject({ runs: 2, direct: 1, isConnected: true });

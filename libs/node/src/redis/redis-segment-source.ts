@@ -14,7 +14,7 @@ import type { ResolvedRedisBufferOptions } from './redis-options.js';
 import type { RedisKeys } from './redis-keys.js';
 import { type RedisScriptName, redisScripts } from './redis-scripts.js';
 
-/** What has happened since the buffer was made. */
+/** Totals since the buffer was created. */
 export interface RedisBufferCounters {
   /** Runs taken out of Redis: a round trip each. */
   runs: number;
@@ -24,7 +24,7 @@ export interface RedisBufferCounters {
   direct: number;
 }
 
-/** What all sources of one buffer share. */
+/** The state that all sources of one buffer share. */
 export interface RedisBufferContext {
   readonly connection: RedisConnection;
   readonly options: ResolvedRedisBufferOptions;
@@ -211,7 +211,7 @@ function isGone(error: unknown): boolean {
   return error instanceof UnknownAppError || error instanceof UnknownShardError || error instanceof UnknownCodeError;
 }
 
-/** What was taken out of a range. */
+/** The numbers taken from a range. */
 export interface PoppedRun {
   /** Undefined when the ranges in Redis are used up. */
   readonly run: (Segment & { readonly proof: RunProof }) | undefined;

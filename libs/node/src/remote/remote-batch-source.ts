@@ -41,7 +41,7 @@ interface RemoteBatchOptions extends GateOptions {
   readonly opTimeoutMs: number;
 }
 
-/** So many IDs are read in one turn of the event loop: well under a millisecond. */
+/** How many IDs are read in one turn of the event loop: well under a millisecond. */
 const SLICE = 2_048;
 
 /** An ID as decimal text: at most 19 digits, without leading zeros. */
@@ -117,7 +117,7 @@ export class RemoteBatchSource implements IdBatchSource {
     if (known !== undefined && fingerprint === known.fingerprint) return known;
     if (typeof fingerprint !== 'string') throw new InvalidRemoteAnswerError(name, 'does not name its layout');
     const shape = shapeOfFingerprint(fingerprint);
-    if (shape === undefined) throw new InvalidRemoteAnswerError(name, 'names a layout that is none');
+    if (shape === undefined) throw new InvalidRemoteAnswerError(name, 'names an invalid layout');
     if (known !== undefined) throw new RemoteLayoutError(name, known.fingerprint, fingerprint);
     return new Layout(shape);
   }
@@ -125,7 +125,7 @@ export class RemoteBatchSource implements IdBatchSource {
   private async read(texts: unknown, count: number, layout: Layout): Promise<bigint[]> {
     if (!Array.isArray(texts)) throw new InvalidRemoteAnswerError(this.name, 'has no list of IDs');
     if (texts.length < 1 || texts.length > count) {
-      throw new InvalidRemoteAnswerError(this.name, `has ${texts.length} IDs in place of 1 to ${count}`);
+      throw new InvalidRemoteAnswerError(this.name, `has ${texts.length} IDs instead of 1 to ${count}`);
     }
     const fits = layoutCheck(layout);
     const ids: bigint[] = [];
@@ -144,7 +144,7 @@ export class RemoteBatchSource implements IdBatchSource {
 
   private idOf(text: unknown): bigint {
     if (typeof text === 'string' && DECIMAL.test(text)) return BigInt(text);
-    throw new InvalidRemoteAnswerError(this.name, `holds something that is no ID in decimal, ${showValue(text)}`);
+    throw new InvalidRemoteAnswerError(this.name, `contains ${showValue(text)}, not a decimal ID`);
   }
 
   private workerOf(id: bigint, layout: Layout): number {
@@ -156,7 +156,7 @@ export class RemoteBatchSource implements IdBatchSource {
   }
 
   private misfit(id: bigint): InvalidRemoteAnswerError {
-    return new InvalidRemoteAnswerError(this.name, `holds an ID that its layout cannot have, ${id}`);
+    return new InvalidRemoteAnswerError(this.name, `contains ${id}, an ID that its layout cannot have`);
   }
 
   private yieldToEventLoop(): Promise<void> {

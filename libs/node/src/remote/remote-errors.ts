@@ -46,12 +46,12 @@ export class RemoteIdsRefusedError extends RaindropError {
 export class InvalidRemoteAnswerError extends RetryableError {
   readonly errorCode = 'INVALID_REMOTE_ANSWER';
 
-  /** @param what what is wrong with the answer; the message is `An answer of <source> <what>` */
+  /** @param what what is wrong with the answer; the message is `An answer from <source> <what>` */
   constructor(
     readonly source: string,
     what: string,
   ) {
-    super(`An answer of ${source} ${what}: nothing of it is used. Is it an ID service, of this version of Raindrop?`);
+    super(`An answer from ${source} ${what}: it is discarded. Is it an ID service of this Raindrop version?`);
   }
 }
 
@@ -68,8 +68,8 @@ export class StaleRemoteAnswerError extends RetryableError {
   ) {
     const what = given === null ? 'names no request' : `is for another request (${showValue(given)})`;
     super(
-      `An answer of ${source} ${what}: it may be a copy whose IDs are used already, and nothing of it is used. Let ` +
-        `nothing on the way store answers to POST, or drop the header Raindrop-Request; the service must echo it.`,
+      `An answer from ${source} ${what}: it may be a cached copy whose IDs are already used, and is discarded. No ` +
+        `proxy may cache answers to POST, or drop the header Raindrop-Request; the service must echo it.`,
     );
   }
 }
@@ -85,14 +85,13 @@ export class RemoteLayoutError extends PermanentError {
     readonly there: string,
   ) {
     super(
-      `The IDs of ${source} have the layout ${there}, and this process reads them as ${here}: leave the layout options ` +
-        `out, which takes the service's, or make them the same; when the service has changed its layout, restart this ` +
-        `process.`,
+      `The IDs of ${source} have the layout ${there}, but this process expects ${here}: omit the layout options to ` +
+        `use the service's, or make them the same; if the service changed its layout, restart this process.`,
     );
   }
 }
 
-/** What is known of a refusal besides the body of the answer. */
+/** The facts about a refusal besides the body of the answer. */
 interface RefusalFrame {
   readonly source: string;
   /** The request: `POST http://ids:3000/v1/ids`. */
@@ -130,7 +129,7 @@ function mayPass(status: number | undefined): boolean {
 }
 
 function hintFor(status: number | undefined, { question }: RefusalFrame): string {
-  if (status === 401 || status === 403) return '. Give the source an apiKey that the service knows.';
+  if (status === 401 || status === 403) return '. Set an apiKey that the service knows.';
   if (status === 404 || status === 405) return `. Is it an ID service? It was asked ${question}.`;
   return '';
 }

@@ -33,7 +33,7 @@ export const fetchOptions = {
   }),
   /**
    * Codes whose IDs are at hand from the start on; those of others are fetched with their first use.
-   * @range texts of 1-128 characters @defaultValue none
+   * @range strings of 1-128 characters @defaultValue none
    */
   codes: option<readonly string[], readonly string[] | undefined>(readCodes),
 };
@@ -64,7 +64,7 @@ export interface RemoteIdSource extends IdSource {
   open(client: RemoteClient): Promise<SourcedEngine>;
 }
 
-/** What a transport is made for. */
+/** The inputs of a transport. */
 export interface RemoteTarget {
   /** The name of the client's service. */
   readonly service: string;
@@ -75,7 +75,7 @@ export interface RemoteTarget {
 /** Makes the transport, once all options have been checked. */
 type MakeTransport = (ports: SegmentPorts, target: RemoteTarget) => RemoteTransport | Promise<RemoteTransport>;
 
-/** What differs between transports. */
+/** The differences between transports. */
 interface RemoteSetup {
   /** The assigner's name in the status. Default `remote`. */
   readonly assigner?: string;
@@ -114,7 +114,7 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
   const reader = new OptionReader({ ...options, ...issuing });
   for (const name of ISSUING) {
     if (own.value(name) === undefined) continue;
-    reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it beside idSource');
+    reader.problem(name, own.value(name), 'is an option of the module, or of openIdService(): set it next to idSource');
   }
   return reader;
 }

@@ -92,7 +92,7 @@ export function readApiKey(reader: OptionReader, name: string): string | undefin
   reader.problem(
     name,
     typeof given === 'string' ? '(hidden)' : given,
-    'must be a text of 1 to 1,024 visible ASCII characters, without white space',
+    'must be a string of 1 to 1,024 visible ASCII characters, without white space',
   );
   return undefined;
 }
@@ -158,7 +158,7 @@ export class HttpTransport implements RemoteTransport {
     const frame = { source: this.name, question, status, retryAfterMs: retryAfterMs(headers), secret: this.#apiKey };
     if (status >= 300 && status < 400 && headers.has('location')) {
       await discard(response);
-      return readRefusal('redirects are not followed: name the url that answers itself', frame);
+      return readRefusal('redirects are not followed: use the final url', frame);
     }
     const text = await boundedText(response, BYTES_OF_REFUSAL).catch(() => undefined);
     return readRefusal(text === undefined ? undefined : jsonOf(text), frame);

@@ -74,7 +74,7 @@ export class RequestGate {
         this.queue.delete(queued);
         signal.removeEventListener('abort', giveUp);
       };
-      const giveUp = (): void => queued.refuse(new Error('too many requests were before it'));
+      const giveUp = (): void => queued.refuse(new Error('too many requests were ahead of it'));
       const queued: Queued = {
         admit: () => {
           leave();

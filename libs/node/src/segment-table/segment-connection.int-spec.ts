@@ -126,7 +126,7 @@ overBothPorts(() => {
     });
   });
 
-  /** The run's own servers are everybody's; these are killed. */
+  /** All tests share the run's own servers; these are killed. */
   describe.each([
     ['mariadb', startMariadb],
     ['postgres', startPostgres],

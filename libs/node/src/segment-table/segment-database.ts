@@ -52,7 +52,7 @@ export interface SegmentDatabaseOptions {
 
 const MAX_SESSION_AGE_MS = 60_000;
 
-/** What the primary has answered, and how often the server of the table had changed by then. */
+/** The primary's answer, and how often the server of the table had changed by then. */
 interface PrimaryAnswer {
   readonly records: SqlResult['records'];
   readonly failoverNumber: bigint;
@@ -107,9 +107,9 @@ export class SegmentDatabase {
       this.table,
       // The statements that make the table anew would let its numbers begin at 1: none is shown.
       { ...found, sql: [] },
-      `it was there: its ${state} is left. Made anew its numbers would begin again at 1`,
-      `Restore ${name} from a backup and raise every max_id by more than can have been reserved since; or, to begin anew, ` +
-        `drop ${state} as well.`,
+      `it existed before: ${state} remains. Recreated, its numbers would start again at 1`,
+      `Restore ${name} from a backup and raise every max_id by more than can have been reserved since; or, to start ` +
+        `again, drop ${state} as well.`,
     );
   }
 
@@ -192,7 +192,7 @@ export class SegmentDatabase {
 
   /** @throws SegmentStoreUnavailableError */
   async durabilityWarnings(): Promise<readonly string[]> {
-    const cure = 'raise max_id of every row after one, by more than can have been lost';
+    const cure = 'raise max_id of every row after a failover, by more than can have been lost';
     const storage = this.database.call((run) => storageWarnings(run, this.table));
     return [
       ...(await named('looking at its tables', storage)),

@@ -5,7 +5,7 @@ import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test
 import { until } from '../../../../test/support/until.js';
 import type { Statement, StatementResult } from '../database/dialect.js';
 import { dialectOf } from '../database/supported-database.js';
-import { giveNumbersBack, takeNumbers, takenUpTo, type RowAddress } from './segment-statements.js';
+import { returnNumbers, reserveNumbers, reservedUpTo, type RowAddress } from './segment-statements.js';
 import { UnstorableCodeError, type SqlSegmentStore } from './sql-segment-store.js';
 
 /** What would happen without the safeguards, beside what happens with them. */
@@ -72,7 +72,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     });
 
     it('would take it back if the statement were run inside: the control', async () => {
-      const taking = takeNumbers(address(), {
+      const reservation = reserveNumbers(address(), {
         ...{
           row: { step: 1_000, maxLimitId: 0n, ...ON_SERVER },
           above: 0n,
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       });
       const transaction = others.createQueryRunner();
       await transaction.startTransaction();
-      expect(takenUpTo(address().dialect, await execute(taking, transaction))).toBe(11n);
+      expect(reservedUpTo(address().dialect, await execute(reservation, transaction))).toBe(11n);
       await transaction.rollbackTransaction();
       await transaction.release();
       expect(await store.source(code).reserve({ count: 10, above: 0n })).toMatchObject({ first: 2n, last: 11n });
@@ -97,7 +97,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       await store.source(code).reserve({ count: 999, above: 0n });
       const { version } = await rowNow();
       const versions = hasVersion ? { expected: version, next: 77n } : undefined;
-      const givingBack = giveNumbersBack(address(), { taken: ON_SERVER, last: 1_000n, maxId: 500n, versions });
+      const givingBack = returnNumbers(address(), { taken: ON_SERVER, last: 1_000n, maxId: 500n, versions });
       await execute(givingBack);
       const other = openSegmentStore(database.options);
       const source = other.source(code);

@@ -19,32 +19,32 @@ export interface RowAddress extends Pick<Table, 'dialect' | 'name'> {
   readonly key: Readonly<Record<string, SqlValue>>;
 }
 
-export interface Taking {
-  /** What the row and its server must still be, since the range was computed with it. */
+export interface NumberReservation {
+  /** The state that the row and its server must still have, because the range was computed from it. */
   readonly row: Pick<SegmentRow, 'step' | 'maxLimitId' | 'failoverNumber' | 'serverFailoverNumber' | 'term'>;
   readonly above: bigint;
-  /** So many numbers behind `max_id` are left out. */
+  /** How many numbers after `max_id` are skipped. */
   readonly skip: bigint;
   readonly count: bigint;
-  /** The highest that `max_id` may become. */
+  /** The highest legal value of `max_id`. */
   readonly ceiling: bigint;
   /** The row's new version; undefined in a table that has none. */
   readonly version: bigint | undefined;
-  /** A condition to be added. */
+  /** An additional condition. */
   readonly and?: string;
 }
 
-export interface GivingBack {
-  /** The server and its number on which they were taken: on another one, which skips, nothing goes back. */
+export interface NumberReturn {
+  /** The server and failover number of the reservation: another server skips numbers, so nothing is returned there. */
   readonly taken: Pick<SegmentRow, 'serverFailoverNumber' | 'term'>;
-  /** What `max_id` must still be, and what it becomes. */
+  /** The value that `max_id` must still have, and its next one. */
   readonly last: bigint;
   readonly maxId: bigint;
-  /** What the version must still be, and what it becomes. */
+  /** The version that the row must still have, and its next one. */
   readonly versions: { readonly expected: bigint; readonly next: bigint } | undefined;
 }
 
-/** The key, the settings, what was reserved, and on which server. */
+/** Selects the key, the settings, the highest reserved number, and the server. */
 export function selectSegmentRow(address: RowAddress): Statement {
   const { dialect, key } = address;
   const integers = ['max_id', 'step', 'max_limit_id'].map((name) => {
@@ -61,12 +61,13 @@ export function selectSegmentRow(address: RowAddress): Statement {
 }
 
 /**
- * `max_id` becomes the larger of itself, plus `skip`, and `above`, plus `count`, in one step; {@link takenUpTo} reads
- * what it became. Nothing is written when the row's settings or the server have changed or the ceiling is too near.
+ * Sets `max_id` to the larger of `max_id + skip` and `above`, plus `count`, in one statement; {@link reservedUpTo}
+ * reads the result. Writes nothing if the row's settings or the server have changed, or if the ceiling would be
+ * exceeded.
  */
-export function takeNumbers(
+export function reserveNumbers(
   address: RowAddress,
-  { row, above, skip, count, ceiling, version, and = '' }: Taking,
+  { row, above, skip, count, ceiling, version, and = '' }: NumberReservation,
 ): Statement {
   const { dialect } = address;
   const maxId = dialect.quote('max_id');
@@ -88,7 +89,7 @@ export function takeNumbers(
       isAtFailover(dialect, address.name, value, row.serverFailoverNumber),
       `${dialect.quote('step')} = ${value(row.step)}`,
       `${dialect.quote('max_limit_id')} = ${value(row.maxLimitId)}`,
-      // The sum is never formed where it would overflow.
+      // The sum is not computed if it would overflow.
       `${maxId} BETWEEN 0 AND ${value(ceiling - count - skip)}`,
       `${dialect.exactInteger(maxId)} IS NOT NULL`,
     ];
@@ -98,9 +99,9 @@ export function takeNumbers(
 }
 
 /**
- * What takeNumbers has made of `max_id`: 'nothing' when it has not written, undefined when the database does not say.
+ * The `max_id` after reserveNumbers: 'nothing' if it wrote nothing, undefined if the database does not report it.
  */
-export function takenUpTo(
+export function reservedUpTo(
   dialect: Dialect,
   { records, affected, insertId }: StatementResult,
 ): bigint | 'nothing' | undefined {
@@ -110,7 +111,7 @@ export function takenUpTo(
   return wholeNumber(dialect.hasReturning ? records[0]!['max_id'] : insertId);
 }
 
-export function giveNumbersBack(address: RowAddress, { taken, last, maxId, versions }: GivingBack): Statement {
+export function returnNumbers(address: RowAddress, { taken, last, maxId, versions }: NumberReturn): Statement {
   const { dialect } = address;
   const [max, version] = [dialect.quote('max_id'), dialect.quote('version')];
   return statement(dialect, (value) => {
@@ -130,8 +131,7 @@ export function giveNumbersBack(address: RowAddress, { taken, last, maxId, versi
 }
 
 /**
- * The server that answers, the one that the table was last seen on, how often that was another one, and the session's
- * age.
+ * The server that answers, the last server of the table, the number of failovers, and the age of the session.
  */
 function serverColumns(dialect: Dialect, table: TableName): string[] {
   const kept = (column: string): string => ofState(dialect, table, column);
@@ -149,10 +149,9 @@ export function selectServers(dialect: Dialect, table: TableName): Statement {
 }
 
 /**
- * Notes the server that answers. Nothing where another process has done so.
- *
- * Its failover number is `leastNumber`, or one above that of all rows where one of them has it already: such a row is
- * of another history than the state, by which its next numbers would not be skipped.
+ * Records the server that answers. Does nothing if another process has recorded it.
+ * Its failover number is `leastNumber`, or one above the highest of all rows if a row has reached it. Such a row comes
+ * from another history than the state; without the higher number, its next numbers would not be skipped.
  */
 export function noteServer(
   dialect: Dialect,
@@ -180,8 +179,8 @@ export function noteServer(
 }
 
 /**
- * Adds rows where they are missing, of which all numbers above `maxId` are free. Each is a list of values for
- * `columns`; the rest of the row is the same.
+ * Adds missing rows, whose numbers above `maxId` are all free. Each row is a list of values for `columns`; the other
+ * columns are the same.
  */
 export function insertSegmentRows(
   { kind, dialect, name }: Table,
@@ -209,7 +208,7 @@ function tableOf({ dialect, name }: RowAddress): string {
   return quoteTable(dialect, name);
 }
 
-/** What a row says of its numbers. */
+/** The content of a row of a segment table. */
 export interface SegmentRow {
   /** The highest number ever reserved. */
   readonly maxId: bigint;
@@ -218,13 +217,13 @@ export interface SegmentRow {
   readonly maxLimitId: bigint;
   /** How often the server had changed when the row was written last. */
   readonly failoverNumber: bigint;
-  /** How often it has by now. */
+  /** How often it has changed by now. */
   readonly serverFailoverNumber: bigint;
-  /** Of the server that answers. */
+  /** The term of the server that answers. */
   readonly term: string;
 }
 
-/** A row of a segment table holds what Raindrop cannot work with; nothing is guessed. */
+/** A row of a segment table has an unusable value; Raindrop does not guess. */
 export class CorruptSegmentRowError extends PermanentError {
   readonly errorCode = 'CORRUPT_SEGMENT_ROW';
 
@@ -234,7 +233,7 @@ export class CorruptSegmentRowError extends PermanentError {
     readonly column: string,
     readonly legal: string,
   ) {
-    super(`The segment table's row of ${row} holds a value in column ${column} that is not ${legal}. Correct it.`);
+    super(`In the segment table's row of ${row}, column ${column} is not ${legal}. Correct it.`);
   }
 }
 
@@ -258,7 +257,7 @@ export function readSegmentRow(row: string, record: Readonly<Record<string, unkn
   };
 }
 
-/** An integer in whichever form the driver gave it, exact; undefined when it is anything else. */
+/** Reads an integer exactly, in any form that drivers return; undefined for other values. */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'string') return /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined;
   return typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as bigint | number) : undefined;

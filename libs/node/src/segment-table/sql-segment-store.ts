@@ -44,15 +44,15 @@ export class UnstorableCodeError extends PermanentError {
 
   constructor(
     readonly idCode: string,
-    /** What the database says; undefined where it was not asked. */
+    /** The database's reason; undefined if it was not asked. */
     readonly reason?: string,
   ) {
     const code = JSON.stringify(idCode.slice(0, 130));
     super(
       reason === undefined
-        ? `A code is 1 to 128 characters, without NUL and without half a surrogate pair; ${code} is not.`
-        : `The table cannot hold the code ${code}: ${reason}. Use characters that the database's encoding has, or make the ` +
-            `database (PostgreSQL) or the column (MySQL, MariaDB: utf8mb4) one of Unicode.`,
+        ? `A code must be 1 to 128 characters without NUL or half a surrogate pair, not ${code}.`
+        : `The table cannot hold the code ${code}: ${reason}. Use characters of the database's encoding, or change ` +
+            `the database (PostgreSQL) or the column (MySQL, MariaDB: utf8mb4) to Unicode.`,
     );
   }
 }
@@ -230,7 +230,7 @@ function checkLengths(texts: Readonly<Record<keyof typeof LONGEST, string>>): vo
     .map((option) => ({
       option,
       given: `${[...texts[option]].length} characters`,
-      message: `must be a text of at most ${LONGEST[option]} characters`,
+      message: `must be a string of at most ${LONGEST[option]} characters`,
     }));
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -6,29 +6,29 @@ import { DatabaseCallError } from '../database/database-errors.js';
 import type { SegmentDatabase } from './segment-database.js';
 import {
   CorruptSegmentRowError,
-  giveNumbersBack,
-  type GivingBack,
+  returnNumbers,
+  type NumberReturn,
   readSegmentRow,
   type RowAddress,
   type SegmentRow,
   selectSegmentRow,
-  takeNumbers,
-  takenUpTo,
-  type Taking,
+  reserveNumbers,
+  reservedUpTo,
+  type NumberReservation,
 } from './segment-statements.js';
 
-/** A row that numbers come from, and what is particular to its table. */
+/** A row of numbers, and the differences of its table. */
 export interface SourceRow {
   /** The columns of the primary key, and this row's values. */
   readonly key: RowAddress['key'];
-  /** In words, such as `code 'orders'`. */
+  /** The row in words, such as `code 'orders'`. */
   readonly name: string;
-  /** Whether writes are told apart by a `version`. */
+  /** Whether each write has its own `version`. */
   readonly hasVersion: boolean;
   readonly bounds: SegmentBounds;
-  /** What is thrown when the database cannot hold the key; undefined where it holds all. */
+  /** The error if the database cannot hold the key; undefined if it can hold every key. */
   unstorable?(reason: string): Error;
-  /** Makes the row where it is missing, or throws. */
+  /** Creates the row if it is missing, or throws. */
   create(run: RunStatement): Promise<void>;
 }
 
@@ -75,7 +75,8 @@ export class TableSegmentSource implements SegmentSource {
         this.seen = undefined;
       }
       throw new DatabaseCallError(
-        `the row of ${this.row.name} was changed by others at each of ${TRIES} tries, or its UPDATE is suppressed by row level security, a trigger or a rule`,
+        `others changed the row of ${this.row.name} at each of ${TRIES} attempts, or row level security, a trigger ` +
+          `or a rule suppresses its UPDATE`,
         '',
       );
     });
@@ -90,8 +91,8 @@ export class TableSegmentSource implements SegmentSource {
     this.taken = undefined;
     const maxId = first - 1n;
     const versions = taken.version === undefined ? undefined : { expected: taken.version, next: randomVersion() };
-    return this.database.call(`giving numbers of ${row.name} back`, async (run) => {
-      if (!(await this.putBack(run, { taken, last, maxId, versions }))) return false;
+    return this.database.call(`returning numbers of ${row.name}`, async (run) => {
+      if (!(await this.returnUnused(run, { taken, last, maxId, versions }))) return false;
       if (this.seen !== undefined) this.seen = { ...this.seen, maxId };
       if (first > taken.first) this.taken = { ...taken, last: maxId, version: versions?.next };
       return true;
@@ -117,17 +118,17 @@ export class TableSegmentSource implements SegmentSource {
   private async take(
     run: RunStatement,
     seen: SegmentRow,
-    numbers: Pick<Taking, 'above' | 'skip' | 'count' | 'ceiling'>,
+    numbers: Pick<NumberReservation, 'above' | 'skip' | 'count' | 'ceiling'>,
   ): Promise<ReservedSegment | undefined> {
     const { address } = this;
     const { hasVersion, name } = this.row;
     const { above, count } = numbers;
     const version = hasVersion ? randomVersion() : undefined;
-    const taking = takeNumbers(address, { ...numbers, row: seen, version, and: this.database.andIsPrimary });
-    const last = takenUpTo(address.dialect, await execute(run, taking));
+    const reservation = reserveNumbers(address, { ...numbers, row: seen, version, and: this.database.andIsPrimary });
+    const last = reservedUpTo(address.dialect, await execute(run, reservation));
     if (last === 'nothing') return undefined;
     if (last === undefined || last < above + count) {
-      throw new DatabaseCallError(`the database did not tell which numbers of ${name} it has reserved`, '');
+      throw new DatabaseCallError(`the database did not report which numbers of ${name} it reserved`, '');
     }
     const first = last - count + 1n;
     this.seen = { ...seen, maxId: last, failoverNumber: seen.serverFailoverNumber };
@@ -143,8 +144,8 @@ export class TableSegmentSource implements SegmentSource {
    * `last`, every number up to `last` is reserved, and the numbers given back are this source's; and the UPDATE is sent
    * once.
    */
-  private async putBack(run: RunStatement, request: GivingBack): Promise<boolean> {
-    return (await execute(run, giveNumbersBack(this.address, request))).affected === 1;
+  private async returnUnused(run: RunStatement, request: NumberReturn): Promise<boolean> {
+    return (await execute(run, returnNumbers(this.address, request))).affected === 1;
   }
 
   private async read(run: RunStatement): Promise<SegmentRow> {
@@ -156,18 +157,18 @@ export class TableSegmentSource implements SegmentSource {
       ({ records } = await this.database.primary(select));
     }
     const [record, second] = records;
-    if (record === undefined) throw new DatabaseCallError(`the row of ${name} was deleted in the same moment`, '');
+    if (record === undefined) throw new DatabaseCallError(`the row of ${name} was deleted at the same moment`, '');
     for (const [column, value] of Object.entries(key)) {
       if (second !== undefined) throw new CorruptSegmentRowError(name, column, 'unique: it must have a primary key');
       if (String(record[column]) === String(value)) continue;
-      // A table made by hand may compare without case, or without trailing blanks.
+      // A hand-made table may compare without case, or without trailing blanks.
       throw new CorruptSegmentRowError(name, column, 'the same text: its collation must compare byte by byte');
     }
     return readSegmentRow(name, record);
   }
 }
 
-/** A number that tells this write from every other one. */
+/** A number that no other write has. */
 function randomVersion(): bigint {
   return randomBytes(8).readBigUInt64BE() & MAX_ID;
 }

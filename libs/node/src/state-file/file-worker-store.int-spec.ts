@@ -76,7 +76,7 @@ describe('The state file', () => {
     ['cut before its end of line', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').slice(0, -2))],
     ['empty', (file: string) => writeFileSync(file, '')],
     ['full of zeros', (file: string) => writeFileSync(file, Buffer.alloc(400))],
-    ["somebody else's", (file: string) => writeFileSync(file, '{"name":"package"}\n')],
+    ['of another program', (file: string) => writeFileSync(file, '{"name":"package"}\n')],
     [
       'changed in one digit',
       (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('60000', '60001')),
@@ -124,10 +124,10 @@ describe('The state file', () => {
       'in a directory that does not exist',
       () => join(directory, 'none', 'workers'),
       'ENOENT',
-      /directory it is to be in does not exist/,
+      /parent directory does not exist/,
     ],
-    ['where there is a file', () => join(directory, 'file'), 'ENOTDIR', /no directory/],
-    ['inside a file', () => join(directory, 'file', 'workers'), 'ENOTDIR', /no directory/],
+    ['where there is a file', () => join(directory, 'file'), 'ENOTDIR', /not a directory/],
+    ['inside a file', () => join(directory, 'file', 'workers'), 'ENOTDIR', /not a directory/],
     ['with too long a name', () => join(directory, 'x'.repeat(300)), 'ENAMETOOLONG', /shorter/],
   ])('cannot be %s: the error names the option', async (_, place, systemCode, words) => {
     writeFileSync(join(directory, 'file'), '');

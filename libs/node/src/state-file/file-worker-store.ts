@@ -47,12 +47,12 @@ export function encodeWorkers({ rows, deleted, layouts }: MemoryWorkerTable): st
 /** @throws UnreadableStateError */
 export function decodeWorkers(text: string): MemoryWorkerTable {
   const match = HEADER.exec(text);
-  if (match === null) throw new UnreadableStateError('it does not begin as it should');
+  if (match === null) throw new UnreadableStateError('its header is wrong');
   if (Number(match[1]) !== FORMAT) {
     throw new UnreadableStateError(`it was written by another release, in format ${match[1]}`);
   }
   const body = text.slice(match[0].length).replace(/\n$/, '');
-  if (digestOf(body) !== match[2]) throw new UnreadableStateError('it was changed or cut: its digest is another one');
+  if (digestOf(body) !== match[2]) throw new UnreadableStateError('it was changed or cut: its digest differs');
   // A text with the right digest was written by encodeWorkers: its values need no checks.
   const { unused, rows, deleted, layouts } = JSON.parse(body) as Stored;
   const table = new MemoryWorkerTable();

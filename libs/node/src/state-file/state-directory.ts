@@ -162,9 +162,9 @@ export class StateDirectory {
 }
 
 function reasonOf(versions: readonly string[]): string {
-  if (versions.length > 1) return `it has the versions ${versions.join(', ')} at once, and only one is the last`;
+  if (versions.length > 1) return `it has the versions ${versions.join(', ')} at once, but only one can be the last`;
   if (versions.length === 1) return `the file ${versions[0]} in the directory ${versions[0]} is missing`;
-  return 'the directory of that name is not one that Raindrop has made, or its content was removed in part';
+  return 'Raindrop did not make the directory of that name, or part of its content was removed';
 }
 
 function successorOf(name: string): string {
@@ -225,11 +225,12 @@ export const fileCalls: FileCalls = {
 
 /** File systems on Linux by their magic numbers, and what to know of them. */
 const KNOWN: Readonly<Record<number, string>> = {
-  0x01021994: 'stateFile is volatile: it is on a tmpfs, which a restart of the machine empties; take a disk',
-  0x858458f6: 'stateFile is volatile: it is on a ramfs, which a restart of the machine empties; take a disk',
+  0x01021994: 'stateFile is volatile: it is on a tmpfs, which a restart of the machine empties; use a disk',
+  0x858458f6: 'stateFile is volatile: it is on a ramfs, which a restart of the machine empties; use a disk',
   0x794c7630:
-    "stateFile is volatile: it is in a container's own layer, which goes with the container; take a mounted volume",
-  0x6969: 'stateFile is remote: on NFS a rename may be reported as failed although it was made; take a local disk',
+    "stateFile is volatile: it is in a container's own layer, which is deleted with the container; use a mounted " +
+    'volume',
+  0x6969: 'stateFile is remote: on NFS a rename may be reported as failed although it succeeded; use a local disk',
 };
 
 /** Why the file system of this path can lose the state, or hide it, in words; empty when no reason is known. */
@@ -248,8 +249,8 @@ export class StateFileCorruptError extends PermanentError {
     readonly reason: string,
   ) {
     super(
-      `stateFile ${path} cannot be used: ${reason}. It holds how far IDs were issued. Restore it only from a copy that is ` +
-        `newer than every ID, or remove it when the clock is past all of them.`,
+      `stateFile ${path} cannot be used: ${reason}. It records how far IDs were issued. Restore it only from a copy ` +
+        `that is newer than every ID, or remove it once the clock is past all of them.`,
     );
   }
 }
@@ -276,16 +277,16 @@ export class StateFileUnusableError extends PermanentError {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'the directory it is to be in does not exist; create it, or name another one',
-  EACCES: 'this process may not write there; give it the right to, or name another place',
-  EPERM: 'the system does not permit it; name a place on a local disk',
-  EROFS: 'the file system is read-only; name a place that can be written',
+  ENOENT: 'its parent directory does not exist; create it, or choose another path',
+  EACCES: 'this process may not write there; grant it access, or choose another path',
+  EPERM: 'the system does not permit it; choose a path on a local disk',
+  EROFS: 'the file system is read-only; choose a writable path',
   ENOTDIR:
-    'something in its path is no directory (Raindrop keeps its state in a directory of that name); name another one',
-  EXDEV: 'it is part of an image, or a mount point; name a place inside a volume',
-  EBUSY: 'it is a mount point; name a place inside of it',
-  ELOOP: 'its path is a ring of links; name another one',
-  ENAMETOOLONG: 'its path is too long; name a shorter one',
+    'part of its path is not a directory (Raindrop keeps its state in a directory of that name); choose another path',
+  EXDEV: 'it is part of an image, or a mount point; choose a path inside a volume',
+  EBUSY: 'it is a mount point; choose a path inside it',
+  ELOOP: 'its path is a loop of links; choose another path',
+  ENAMETOOLONG: 'its path is too long; choose a shorter one',
 };
 
 /** Node's code of a failed call; '' when there is none. */

@@ -58,7 +58,7 @@ describe('Telling listeners', () => {
       throw Object.create(null);
     });
     emitSafely(events, EVENT);
-    expect(warned.mock.calls).toEqual([[expect.stringContaining('no Error (object)'), 'RaindropWarning']]);
+    expect(warned.mock.calls).toEqual([[expect.stringContaining('not an Error (object)'), 'RaindropWarning']]);
   });
 
   it.each<[string, unknown]>([

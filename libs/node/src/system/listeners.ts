@@ -29,7 +29,7 @@ export function guarded(who: string, call: () => unknown): void {
 /** The message of what was thrown. Reading it may throw as well: it can be a proxy, or have a getter that throws. */
 function wordsOf(error: unknown): string {
   try {
-    return error instanceof Error ? `${error.message}` : `something that is no Error (${typeof error})`;
+    return error instanceof Error ? `${error.message}` : `a value that is not an Error (${typeof error})`;
   } catch {
     return 'something without a message';
   }

@@ -15,7 +15,7 @@ describe('A package that is not installed', () => {
   });
 
   it('is recognised in the error of this Node', () => {
-    const name = '@nobody/has-this';
+    const name = '@no-such-scope/package';
     expect(
       isMissingPackage(
         thrownBy(() => createRequire(__filename)(name) as unknown),

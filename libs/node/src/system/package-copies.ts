@@ -44,7 +44,10 @@ export function otherCopies<C extends Copy>(name: string, own: C | undefined): C
 /** Says which copies there are, and how to keep only one. */
 export function describeCopies(name: string, copies: readonly Copy[]): string {
   const each = copies.map(({ version, path }) => `${version} in ${path}`).join(' and ');
-  return `${name} ${each}: npm ls ${name} shows which packages bring them, and npm dedupe, or one version in all workspaces, leaves one`;
+  return (
+    `${name} ${each}: npm ls ${name} shows which packages bring them; npm dedupe, or one version in all workspaces, ` +
+    `leaves one`
+  );
 }
 
 function copiesOf(name: string): Map<string, Copy> {

@@ -154,7 +154,7 @@ export async function hasVanished(run: RunSql, table: Table, { missing }: Missin
   return !missing.includes(stateTableOf(name).name) && (await isGone(run, table));
 }
 
-/** What a database lacks of a table and those beside it, and the statements that add it. */
+/** The missing parts of a table and its companion tables, and the statements that add them. */
 export interface MissingParts {
   /** `table`, or `table.column`. */
   readonly missing: readonly string[];
@@ -204,7 +204,7 @@ export class NotOurTableError extends PermanentError {
     readonly missingColumns: readonly string[],
     reason = `it lacks ${missingColumns.join(', ')}`,
   ) {
-    super(`The table ${name.name} exists but is no ${kind.title}: ${reason}. Choose another tableName.`);
+    super(`The table ${name.name} exists but is not a ${kind.title}: ${reason}. Choose another tableName.`);
     this.kind = kind.name;
     this.table = name.name;
   }

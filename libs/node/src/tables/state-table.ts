@@ -21,8 +21,8 @@ export class TableFormatError extends PermanentError {
     readonly known: number,
   ) {
     super(
-      `The table ${table} says that its format is ${format}, and this release of Raindrop knows none after ${known}: a ` +
-        `later release has changed it. Update Raindrop in this process.`,
+      `The table ${table} has format ${format}, but this Raindrop release supports only up to ${known}: a later ` +
+        `release changed it. Update Raindrop in this process.`,
     );
   }
 }

@@ -114,7 +114,7 @@ class RingsOfService {
 export function threadPorts(logger: Pick<Logger, 'warn'>): RingPorts {
   const { clock, timers } = systemPorts('turn');
   const warn = (message: string): void =>
-    guarded(`The logger, which was told '${message}',`, () => logger.warn(message, 'Raindrop:ring'));
+    guarded(`The logger, called with '${message}',`, () => logger.warn(message, 'Raindrop:ring'));
   return { clock, timers, monotonic: processClock, changes: atomicChanges, warn };
 }
 

@@ -189,19 +189,19 @@ type Case = readonly [name: string, made: Made, reason: string];
 
 const MYSQL: readonly Case[] = [
   ['is a constant', { id: 'bigint DEFAULT 5 PRIMARY KEY' }, 'not AUTO_INCREMENT'],
-  ['has a key that is not unique', { id: 'bigint AUTO_INCREMENT', keys: 'KEY (id)' }, 'no primary or unique key'],
+  ['has a key that is not unique', { id: 'bigint AUTO_INCREMENT', keys: 'KEY (id)' }, 'not a primary or unique key'],
   [
     'is counted for each host by MyISAM',
     { id: 'bigint AUTO_INCREMENT', keys: 'PRIMARY KEY (host_name, id)', end: ' ENGINE=MyISAM' },
-    'no primary or unique key',
+    'not a primary or unique key',
   ],
 ];
 
 const REFUSED: Readonly<Record<DatabaseKind, readonly Case[]>> = {
   postgres: [
-    ['is a constant', { id: 'bigint DEFAULT 5' }, 'no primary or unique key'],
+    ['is a constant', { id: 'bigint DEFAULT 5' }, 'not a primary or unique key'],
     ['is a constant with a key', { id: 'bigint DEFAULT 5 PRIMARY KEY' }, 'neither an identity nor a serial'],
-    ['begins again without a key', { id: `bigint DEFAULT nextval('cycling')` }, 'no primary or unique key'],
+    ['begins again without a key', { id: `bigint DEFAULT nextval('cycling')` }, 'not a primary or unique key'],
     ['begins again', { id: `bigint DEFAULT nextval('cycling') PRIMARY KEY` }, 'NO CYCLE'],
     [
       'begins again by itself',
@@ -214,15 +214,15 @@ const REFUSED: Readonly<Record<DatabaseKind, readonly Case[]>> = {
       'neither an identity nor a serial',
     ],
     ['is reckoned', { id: `bigint DEFAULT nextval('steady') % 3 PRIMARY KEY` }, 'neither an identity nor a serial'],
-    ['is part of a key', { id: 'bigserial', keys: 'PRIMARY KEY (id, port)' }, 'no primary or unique key'],
+    ['is part of a key', { id: 'bigserial', keys: 'PRIMARY KEY (id, port)' }, 'not a primary or unique key'],
     ['is forgotten by a crash', { id: 'bigserial PRIMARY KEY', kind: 'UNLOGGED' }, 'UNLOGGED'],
   ],
   sqlite: [
-    ['is a constant', { id: 'int DEFAULT 5' }, 'no primary or unique key'],
+    ['is a constant', { id: 'int DEFAULT 5' }, 'not a primary or unique key'],
     [
       'is not what counts',
       { id: 'int DEFAULT 5', keys: 'n integer PRIMARY KEY AUTOINCREMENT' },
-      'no primary or unique key',
+      'not a primary or unique key',
     ],
     ['only speaks of it', { id: 'integer PRIMARY KEY /* no autoincrement */' }, 'not AUTOINCREMENT'],
     ['only quotes it', { id: 'integer PRIMARY KEY', keys: `n text DEFAULT 'autoincrement'` }, 'not AUTOINCREMENT'],
@@ -315,7 +315,7 @@ describe('What is refused on PostgreSQL', () => {
     await admin.query(
       `INSERT INTO heir (id, host_name, port, type) SELECT n, 'a', 'b', 1 FROM generate_series(2, 9) n`,
     );
-    await expect(start()).rejects.toThrow('told no id that the row inserted into raindrop_worker_node has alone');
+    await expect(start()).rejects.toThrow('returned no unique id for the row inserted into raindrop_worker_node');
     await admin.destroy();
     await database.drop();
   });

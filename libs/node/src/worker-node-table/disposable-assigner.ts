@@ -27,7 +27,7 @@ import {
   type WorkerNode,
 } from './worker-node-table.js';
 
-/** What a {@link DisposableAssigner} is made with. */
+/** The inputs of a {@link DisposableAssigner}. */
 export interface DisposableAssignerOptions {
   /** `table` or `schema.table`. */
   readonly tableName: string;
@@ -46,7 +46,7 @@ const DAY_MS = 86_400_000;
 
 type Run = (statement: Statement) => Promise<StatementResult>;
 
-/** So many ids were used in the last `ms` milliseconds. */
+/** How many ids were used in the last `ms` milliseconds. */
 interface Consumption {
   readonly ids: number;
   readonly ms: number;
@@ -145,14 +145,14 @@ async function confirm(run: Run, table: Table, id: number | undefined, { port }:
     const counted = (await run(countNodes(table, id, port))).records[0];
     if (Number(counted?.['nodes']) === 1 && Number(counted!['own']) === 1) return;
   }
-  const reason = `the database told no id that the row inserted into ${table.name.name} has alone; has it a trigger?`;
+  const reason = `the database returned no unique id for the row inserted into ${table.name.name}; does the table have a trigger?`;
   throw new DatabaseCallError(reason, '');
 }
 
 function belowRange(table: string, id: number, min: number): ConfigurationError {
   const message =
-    `must be 1 with 'disposable', whose ids count up from 1: ${table} is at ${id}. Or let the table's own counter begin ` +
-    `with ${min}`;
+    `must be 1 with 'disposable', whose ids count up from 1: ${table} is at ${id}. Or start the table's own counter ` +
+    `at ${min}`;
   return new ConfigurationError([{ option: 'serviceMinWorkId', given: String(min), message }]);
 }
 
@@ -169,8 +169,8 @@ export function supplyWarning(workerId: number, workers: WorkerRange, { ids, ms 
   const urgency = percent < 5 ? 'almost used up' : 'running out';
   const days = ids > 0 && ms > 0 ? ` (about ${Math.floor((left * ms) / ids / DAY_MS)} days at the present rate)` : '';
   return (
-    `worker ids are ${urgency}: ${left} starts are left${days}, ${percent.toFixed(1)} % of all; then no process starts any ` +
-    `more. Plan a layout with another endBitsValue or datacenterId and a new table, or the database lease`
+    `worker ids are ${urgency}: ${left} starts are left${days}, ${percent.toFixed(1)} % of all; then no process can ` +
+    `start. Plan a layout with another endBitsValue or datacenterId and a new table, or use the database lease`
   );
 }
 
@@ -202,9 +202,10 @@ export class WorkerIdsUsedUpError extends PermanentError {
     readonly reached: number,
   ) {
     super(
-      `All worker ids up to ${maxWorkerId} are used up: ${table} is at ${reached}, and 'disposable' uses none twice. Widen ` +
-        `serviceMaxWorkId if the layout has more; otherwise take a layout whose IDs differ from all the old ones (another ` +
-        `endBitsValue or datacenterId) with a new table, or the database lease, which gives ids back.`,
+      `All worker ids up to ${maxWorkerId} are used up: ${table} is at ${reached}, and 'disposable' never reuses ` +
+        `one. Raise serviceMaxWorkId if the layout has more; otherwise use a layout whose IDs differ from all old ` +
+        `ones (another endBitsValue or datacenterId) with a new table, or the database lease, which reuses worker ` +
+        `ids.`,
     );
   }
 }

@@ -8,7 +8,7 @@ export const DISPOSABLE_MIN_WORKER_BITS = 17;
 /** Characters kept of a host's name, as many as uid-generator keeps. */
 export const HOST_NAME_LENGTH = 64;
 
-const NO_KEY = 'its id alone is no primary or unique key';
+const NO_KEY = 'its id alone is not a primary or unique key';
 
 /** The comments and the quoted texts of a statement. */
 const NO_WORDS = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]/g;
@@ -103,7 +103,7 @@ async function sqliteFlaw(run: RunSql, { name }: Table): Promise<string | undefi
   const { records } = await run(`SELECT sql FROM "${schema}".sqlite_master WHERE lower(name) = lower(?)`, [name.name]);
   const words = String(records[0]?.['sql']).replace(NO_WORDS, ' ');
   if (/\bautoincrement\b/i.test(words)) return undefined;
-  return "its id is not AUTOINCREMENT, so that a deleted row's id would be given again";
+  return "its id is not AUTOINCREMENT, so a deleted row's id would be reused";
 }
 
 /** The row of one start. */

@@ -7,7 +7,7 @@ import { hasVanished, type MissingParts, prepareTable } from '../tables/prepare-
 import type { Table } from '../tables/table-kind.js';
 import { insertRowsSql, layoutTableOf } from './worker-table.js';
 
-/** What may be done to the table. */
+/** The permitted changes to the table. */
 export interface PrepareOptions {
   readonly autoCreateTable: boolean;
   /** Whether rows of other programs are expected there. */
@@ -19,7 +19,7 @@ export interface PrepareOptions {
 /** A row as a process has written it: versions never go down. */
 export type WrittenRow = Pick<WorkerRow, 'id' | 'version'>;
 
-/** What a process knows of the table that it makes ready. */
+/** The knowledge of a process about the table that it prepares. */
 export interface PrepareBasis {
   /** Whether IDs were issued on it, as this process has seen. */
   readonly hasServed: boolean;

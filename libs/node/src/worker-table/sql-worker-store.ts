@@ -233,8 +233,8 @@ export class SqlWorkerStore implements WorkerStore {
 
   private ignored(id: number): DatabaseRefusedError {
     const reason =
-      `an UPDATE changes nothing of the row of worker ${id}, which a SELECT shows as expected: row level security ` +
-      `without a policy for UPDATE, or a trigger or a rule that suppresses it`;
+      `an UPDATE does not change the row of worker ${id}, although a SELECT shows it as expected: row level security ` +
+      `has no policy for UPDATE, or a trigger or rule suppresses it`;
     return new DatabaseRefusedError('rights', reason, '', this.configuredBy);
   }
 
@@ -256,7 +256,7 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   async durabilityWarnings(): Promise<readonly string[]> {
-    const orElse = 'commitLossWindowMs to longer than what can be lost';
+    const orElse = 'commitLossWindowMs to more than can be lost';
     const { maxSessionAgeMs = 0 } = this.options;
     const table = { kind: WORKER_TABLE, dialect: this.dialect, name: this.table };
     return [

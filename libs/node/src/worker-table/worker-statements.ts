@@ -28,8 +28,8 @@ export class CorruptWorkerRowError extends PermanentError {
     readonly legal: string,
   ) {
     super(
-      `The worker table's row ${workerId ?? 'with an unreadable id'} holds a value in column ${column} that is not ` +
-        `${legal}. Correct it, or set the row's del_flag to 1, after which no process uses this worker id.`,
+      `In the worker table's row ${workerId ?? 'with an unreadable id'}, column ${column} is not ${legal}. Correct ` +
+        `it, or set the row's del_flag to 1, so that no process uses this worker id.`,
     );
   }
 }
@@ -45,10 +45,10 @@ const COLUMN_OF: Readonly<Record<RowField, string>> = {
 const TEXTS = ['code', 'token', 'holder', 'layout'];
 const NUMBERS = Object.values(COLUMN_OF).filter((column) => !TEXTS.includes(column) && column !== 'heartbeat_ms');
 
-/** What {@link workerRowColumns} selects, by name. */
+/** The columns that {@link workerRowColumns} selects, by name. */
 const WORKER_ROW_FIELDS: readonly string[] = [...NUMBERS, ...TEXTS, 'del_flag', 'heartbeat_ms'];
 
-/** What to select, from a table with this alias, for {@link readWorkerRow}. */
+/** The columns to select, from a table with this alias, for {@link readWorkerRow}. */
 function workerRowColumns(dialect: Dialect, alias: string): string {
   const plain = [...NUMBERS, ...TEXTS].map((column) => `${alias}.${dialect.quote(column)}`);
   const heartbeat = dialect.timeAsMs(`${alias}.${dialect.quote('heartbeat_time')}`);
@@ -324,7 +324,7 @@ function selectRows(
   );
 }
 
-/** What a record of a look is about, in its column `kind`. */
+/** The kinds of a record, in its column `kind`. */
 const KIND = { row: 0, unreadable: 1, noted: 2, ofRow: 3 } as const;
 
 /** The columns beside those of a row; a record has NULL where one does not concern it. */

@@ -75,7 +75,7 @@ export class WorkerTableServer {
       read: async () => (await askWithTerm(this.database, select)).records,
       judge: (found, isFirst) => this.judge(found, isFirst),
       completeAndRecord: (look, mayLackRows) => this.completeAndRecord(look, mayLackRows),
-      anotherEachTime: () => new DatabaseCallError('it is another server at every look', ''),
+      anotherEachTime: () => new DatabaseCallError('every read reaches another server', ''),
     });
     return read(answer, verdict.lostUntilMs);
   }
@@ -214,6 +214,6 @@ export class WorkerTableServer {
         return;
       }
     }
-    throw new DatabaseCallError('its state is another one at every look', '');
+    throw new DatabaseCallError('its state differs at every read', '');
   }
 }

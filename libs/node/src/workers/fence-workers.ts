@@ -7,7 +7,7 @@ import { systemPorts } from '../system/system-ports.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';
 import { isOfAnotherProgram } from './read-workers.js';
 
-/** What a fence has done. */
+/** The result of a fence. */
 export interface WorkerFence {
   /** How many rows were freed. */
   readonly rows: number;
@@ -40,7 +40,7 @@ export async function fenceWorkers(options: SnowflakeModuleOptions, database?: S
   const resolved = resolveSnowflakeOptions(options, wallClock.now());
   const ports = systemPorts('exact');
   const barredMs = resolved.lease.maxClockSkewMs + resolved.lease.horizonMs;
-  const store = openReservingStore(reservingOf(resolved, 'keeps no odometers that could be fenced'), {
+  const store = openReservingStore(reservingOf(resolved, 'keeps no odometers to fence'), {
     options: resolved,
     ports,
     database,

@@ -50,7 +50,7 @@ describe('The assigner of a StatefulSet', () => {
 
   it('refuses an ordinal that has no room', async () => {
     const failing = new StatefulSetAssigner(() => 'orders-3').acquire(request({ min: 5, max: 7 }));
-    await expect(failing).rejects.toThrow("pod 'orders-3' has ordinal 3, and 5..7 is room for 3 pods");
+    await expect(failing).rejects.toThrow("pod 'orders-3' has ordinal 3, but 5..7 allows only 3 pods");
   });
 });
 
@@ -82,7 +82,7 @@ describe('The assigner by address', () => {
     const assigner = new IpAssigner(() => ({ eth0: [at('10.0.0.2')] }));
     const [warning] = (await assigner.acquire(request({ min: 0, max: 1_023 })))!.warnings!;
     expect(warning).toMatch(
-      /^UNSAFE worker id 2, made of address 10\.0\.0\.2: .*0\.098 % among 2, 4\.3 % among 10, 70 % among 50/,
+      /^UNSAFE worker id 2, from address 10\.0\.0\.2: .*0\.098 % among 2, 4\.3 % among 10, 70 % among 50/,
     );
   });
 

@@ -57,7 +57,7 @@ async function makeOwn(assigner: AssignerClass, make: MakeCustom): Promise<Worke
   try {
     return await make(assigner);
   } catch (error) {
-    const message = `could not be made: ${error instanceof Error ? error.message : 'something that is no Error was thrown'}`;
+    const message = `could not be created: ${error instanceof Error ? error.message : 'a value that is not an Error was thrown'}`;
     throw new ConfigurationError([{ option: 'workerIdAssigner', given: assigner.name, message }]);
   }
 }
@@ -154,7 +154,7 @@ export class StatefulSetAssigner implements WorkerIdAssigner {
     const workerId = workers.min + Number(ordinal);
     if (workerId <= workers.max) return Promise.resolve({ workerId });
     const room = workers.max - workers.min + 1;
-    const reason = `pod '${pod}' has ordinal ${ordinal}, and ${workers.min}..${workers.max} is room for ${room} pods`;
+    const reason = `pod '${pod}' has ordinal ${ordinal}, but ${workers.min}..${workers.max} allows only ${room} pods`;
     return Promise.reject(new WorkerIdAssignerError(this.name, reason, false));
   }
 }
@@ -215,7 +215,7 @@ function foldIntoRange(number: number, { min, max }: WorkerRange): number {
   return number >= min && number <= max ? number : min + (number % (max - min + 1));
 }
 
-/** So many processes are the examples of the warning. */
+/** The numbers of processes in the warning's examples. */
 const EXAMPLES = [2, 10, 50];
 
 /** The warning for a worker id that another process may have as well: how probable that is. */
@@ -223,9 +223,9 @@ function collisionWarning(workerId: number, source: string, { min, max }: Worker
   const ids = max - min + 1;
   const odds = EXAMPLES.map((processes) => `${percent(collisionOdds(ids, processes))} among ${processes}`);
   return (
-    `UNSAFE worker id ${workerId}, made of ${source}: nothing keeps another process from having it, and then IDs repeat. ` +
-    `If chance decided, two of the processes would share one of ${ids} ids with a probability of ${odds.join(', ')}. ` +
-    `Lease worker ids (workerIdAssigner: 'database') where IDs matter`
+    `UNSAFE worker id ${workerId}, from ${source}: another process may have the same one, and then IDs repeat. By ` +
+    `chance, two processes would share one of ${ids} ids with a probability of ${odds.join(', ')}. Lease worker ids ` +
+    `(workerIdAssigner: 'database') if IDs matter`
   );
 }
 

@@ -38,7 +38,7 @@ export function openWorkerStore(
   });
 }
 
-/** What a store of worker rows is opened with. */
+/** The inputs of a store of worker rows. */
 interface StoreSurroundings {
   readonly options: ResolvedSnowflakeOptions;
   readonly ports: Pick<LeasePorts, 'clock' | 'timers'>;
@@ -74,7 +74,7 @@ function complete(name: string, store: unknown): WorkerStore {
   const given = Object(store) as Record<string, unknown>;
   const missing = METHODS.filter((method) => typeof given[method] !== 'function');
   if (missing.length === 0) return store as WorkerStore;
-  const message = `has an openStore() that must return a WorkerStore, not a promise of one; it lacks ${missing.join(', ')}`;
+  const message = `must have an openStore() that returns a WorkerStore, not a promise of one; missing: ${missing.join(', ')}`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given: name, message }]);
 }
 
@@ -87,6 +87,6 @@ export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: str
   const { use } = assigner.parts.at(-1)!;
   if (isReserving(use)) return use;
   const given = typeof use === 'string' ? use : use.name;
-  const message = `${without}: only 'database', redisWorkers(), etcdWorkers(), natsWorkers() and stores of your own do`;
+  const message = `${without}: only 'database', redisWorkers(), etcdWorkers(), natsWorkers() and your own stores do`;
   throw new ConfigurationError([{ option: 'workerIdAssigner', given, message }]);
 }

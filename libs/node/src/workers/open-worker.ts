@@ -40,12 +40,12 @@ import { makeAssigner, type MakeCustom } from './make-assigner.js';
 import { openReservingStore } from './open-worker-store.js';
 
 /** The error for a start without any worker id ends with this where `static` was asked. */
-const STATIC_PLACES = `'static' takes it from the argument --raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId`;
+const STATIC_PLACES = `'static' reads it from the argument --raindrop.workerId=7, the variable RAINDROP_WORKER_ID or the option workerId`;
 
 /** How far the clocks of two hosts between which a worker id moves may be apart, ms: with NTP it is some ms. */
 const BETWEEN_HOSTS_MS = 1_000;
 
-/** What a worker is opened with. */
+/** The inputs of a worker. */
 export interface WorkerContext {
   readonly options: ResolvedSnowflakeOptions;
   readonly ports: LeasePorts;
@@ -169,7 +169,7 @@ async function openWithStateFile(
   const assigned = await new AssignerCalls(assigner, request, ports, opTimeoutMs).acquire();
   if (assigned === undefined) return undefined;
   if (assigned.leaseMs !== undefined) {
-    const message = `is for worker ids that stay on a host, and '${assigner.name}' lends them for ${assigned.leaseMs} ms`;
+    const message = `is for worker ids that stay on a host, but '${assigner.name}' leases them for ${assigned.leaseMs} ms`;
     throw new ConfigurationError([{ option: 'stateFile', given: JSON.stringify(stateFile), message }]);
   }
   if (!(await exists(stateFile))) await waitForRunsWithoutFile(context, assigner, request);
@@ -195,7 +195,7 @@ async function waitForRunsWithoutFile(
 ): Promise<void> {
   const waitMs = layout.unitMs >= LONG_UNIT_MS ? false : restartWaitOf(guarantee, options.assigner);
   const wait = new RestartWait(layout, waitMs, ports.clock.refresh());
-  if (!(await wait.pass(ports, () => false))) throw new NotReadyError('the clock does not move on');
+  if (!(await wait.pass(ports, () => false))) throw new NotReadyError('the clock does not advance');
 }
 
 /** How far ahead of the clock the last holder of a worker id may have issued, ms; false when there was none. */

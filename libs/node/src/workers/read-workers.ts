@@ -61,7 +61,7 @@ export interface WorkersView {
  */
 export async function readWorkers(options: SnowflakeModuleOptions, database?: SqlDatabase): Promise<WorkersView> {
   const resolved = resolveSnowflakeOptions(options, wallClock.now());
-  const use = reservingOf(resolved, 'keeps no rows that could be read');
+  const use = reservingOf(resolved, 'keeps no rows to read');
   const ports = systemPorts('exact');
   const statementTimeoutMs = resolved.lease.opTimeoutMs;
   const store = openReservingStore(use, { options: resolved, ports, database, warn: () => {}, statementTimeoutMs });

@@ -12,9 +12,9 @@ export class InvalidNumberTemplateError extends RaindropError {
     readonly reason: string,
   ) {
     super(
-      `The template ${shown(template)} cannot number anything: at position ${position}, ${reason}. A template is ` +
-        `1 to 128 characters of text with exactly one {seq} or {seq:1} to {seq:18} (digits, padded with zeros), and as ` +
-        `many {yyyy}, {yy}, {MM} and {dd} as you like.`,
+      `The template ${shown(template)} is invalid: at position ${position}, ${reason}. A template is 1 to 128 ` +
+        `characters of text with exactly one {seq} or {seq:1} to {seq:18} (digits, padded with zeros), and as many ` +
+        `{yyyy}, {yy}, {MM} and {dd} as you like.`,
       { retryable: false },
     );
   }
@@ -28,18 +28,18 @@ export class TransactionRequiredError extends RaindropError {
     /** `none`: the EntityManager is in no transaction. `ended`: TypeORM believes in one that the database has ended. */
     readonly why: 'none' | 'ended',
   ) {
-    super(`A business number is part of a transaction, ${WHY[why]}`, { retryable: false });
+    super(`A business number requires a transaction, ${WHY[why]}`, { retryable: false });
   }
 }
 
 const WHY = {
   none:
-    `and this EntityManager is in none. Use dataSource.transaction((manager) => ...) and pass its manager on: only then ` +
+    `but this EntityManager is in none. Use dataSource.transaction((manager) => ...) and pass its manager: only then ` +
     `does a rollback leave no gap.`,
   ended:
-    `and the database has ended this one: after a deadlock that was caught, or by a statement that commits (CREATE, ` +
-    `ALTER, COMMIT). No number was allocated; what was written since then is committed. Let errors of the database ` +
-    `leave the transaction, and run all of it again.`,
+    `but the database ended this one: after a deadlock that was caught, or by a statement that commits (CREATE, ` +
+    `ALTER, COMMIT). No number was allocated; later writes are committed. Let database errors leave the transaction, ` +
+    `and run all of it again.`,
 } as const;
 
 /** The next number has more digits than the template gives it. Nothing was consumed, and the transaction can go on. */
@@ -55,8 +55,8 @@ export class BusinessNumbersExhaustedError extends RaindropError {
     readonly last: bigint,
   ) {
     super(
-      `The numbers of ${nameOf(series, per)}${period === '' ? '' : ` in ${period}`} are used up: ${last} is the last that ` +
-        `fits. Widen {seq:N}, and set name to '${series}': then the series goes on.`,
+      `The numbers of ${nameOf(series, per)}${period === '' ? '' : ` in ${period}`} are used up: ${last} is the last ` +
+        `that fits. Widen {seq:N}, and set name to '${series}' to continue the series.`,
       { retryable: false },
     );
   }
@@ -75,9 +75,9 @@ export class NumberResetChangedError extends RaindropError {
   ) {
     super(
       `The ${nameOf(series, per)} has numbers of ` +
-        `${formerPeriod === '' ? "resetBy 'never'" : `the period '${formerPeriod}'`}: with the period '${period}' it would ` +
-        `start anew and could repeat them. Go back to the former resetBy, or begin another series: another name, and a ` +
-        `template that cannot give the old numbers.`,
+        `${formerPeriod === '' ? "resetBy 'never'" : `the period '${formerPeriod}'`}: with the period '${period}' it ` +
+        `would start again and could repeat them. Restore the former resetBy, or begin another series, with another ` +
+        `name and a template that cannot repeat the old numbers.`,
       { retryable: false },
     );
   }
@@ -100,8 +100,8 @@ export class BusinessNumberConflictError extends RaindropError {
     cause: unknown,
   ) {
     super(
-      `The transaction met another one (${driverCode}): let this error leave it, so that it is rolled back, and run all ` +
-        `of it again. transactionWithRetries() does.`,
+      `The transaction conflicts with another (${driverCode}): let this error leave it, so that it is rolled back, ` +
+        `and run all of it again. transactionWithRetries() does this.`,
       { retryable: true, cause },
     );
   }

@@ -74,7 +74,7 @@ export interface NumberRequest {
   textOf(value: bigint): string;
 }
 
-/** What a template has to show for each period, so that no two periods have the same numbers. */
+/** The tokens that a template needs for each period, so that no two periods have the same numbers. */
 const SHOWN: Readonly<Record<ResetBy, readonly DateToken[]>> = {
   never: [],
   year: [],
@@ -109,14 +109,18 @@ function checkReset(reader: OptionReader, { shows }: NumberTemplate, resetBy: Re
   const missing = SHOWN[resetBy].filter((token) => !shows.has(token)).map((token) => `{${token}}`);
   if (!shows.has('yyyy') && !shows.has('yy')) missing.unshift('{yyyy} or {yy}');
   if (missing.length > 0) {
-    reader.problem('resetBy', resetBy, `needs ${missing.join(' and ')} in the template: without, numbers would repeat`);
+    reader.problem(
+      'resetBy',
+      resetBy,
+      `needs ${missing.join(' and ')} in the template: otherwise numbers would repeat`,
+    );
   }
 }
 
 /** Two digits tell the years of one century apart. */
 function refuseOtherCentury(at: Date, year: string): void {
   if (year.startsWith('20')) return;
-  const message = 'with resetBy and {yy} the year must be from 2000 to 2099, or numbers would repeat; take {yyyy}';
+  const message = 'with resetBy and {yy} the year must be from 2000 to 2099, or numbers would repeat; use {yyyy}';
   throw new ConfigurationError([{ option: 'at', given: at.toISOString(), message }]);
 }
 
@@ -125,11 +129,7 @@ function startOf(reader: OptionReader, name: string, { last }: LastNumber): bigi
   const isWhole = typeof given === 'bigint' || Number.isSafeInteger(given);
   const start = isWhole ? BigInt(given as bigint | number) : 0n;
   if (start >= 1n && start <= last) return start;
-  reader.problem(
-    name,
-    given,
-    `must be an integer or a bigint from 1 to ${last}, which is what the template has digits for`,
-  );
+  reader.problem(name, given, `must be an integer or a bigint from 1 to ${last}, the template's largest number`);
   return 1n;
 }
 
@@ -148,7 +148,7 @@ function zoneOf(reader: OptionReader, name: string): string {
   return 'UTC';
 }
 
-/** What is counted by itself. */
+/** The identity of one sequence. */
 export interface NumberKey {
   readonly series: string;
   /** '' for none. */
@@ -162,7 +162,7 @@ type DateToken = 'yyyy' | 'yy' | 'MM' | 'dd';
 
 /** How a business number looks. */
 interface NumberTemplate {
-  /** What it shows of the date. */
+  /** The parts of the date that it shows. */
   readonly shows: ReadonlySet<DateToken>;
   /** The last number that fits. */
   readonly last: bigint;
@@ -171,7 +171,7 @@ interface NumberTemplate {
 
 type Part = (date: CalendarDate, value: bigint) => string;
 
-/** What the table's `bigint` can hold. */
+/** The largest value of the table's `bigint`. */
 const MAX_VALUE = 2n ** 63n - 1n;
 
 const DATE_PARTS: Readonly<Record<DateToken, Part>> = {
@@ -193,7 +193,7 @@ export function parseTemplate(template: string): NumberTemplate {
   const refuse = (position: number, reason: string): never => {
     throw new InvalidNumberTemplateError(template, position, reason);
   };
-  if (typeof template !== 'string') return refuse(0, 'it is no string');
+  if (typeof template !== 'string') return refuse(0, 'it is not a string');
   if (!isKeyText(template, TEMPLATE_LENGTH)) {
     refuse(Math.max(0, template.search(NOT_KEPT)), `it must be ${KEY_TEXT_RULE(TEMPLATE_LENGTH)}`);
   }
@@ -213,7 +213,7 @@ export function parseTemplate(template: string): NumberTemplate {
       parts.push(DATE_PARTS[token]);
     } else {
       if (/[{}]/.test(piece))
-        refuse(index, piece.length > 1 ? `${piece.slice(0, 20)} is no token` : 'a brace stands alone');
+        refuse(index, piece.length > 1 ? `${piece.slice(0, 20)} is not a token` : 'a brace is unmatched');
       parts.push(() => piece);
     }
   }
@@ -282,7 +282,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What {@link isKeyText} accepts, in words. */
+/** The texts that {@link isKeyText} accepts, in words. */
 const KEY_TEXT_RULE = (length: number): string =>
   `1 to ${length} characters, without control characters, without half surrogate pairs and without spaces at either end`;
 

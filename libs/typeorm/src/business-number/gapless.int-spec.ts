@@ -37,7 +37,7 @@ describe.each(databaseKinds)('20 writers with rollbacks and deadlocks on %s', (k
   it.each(isolationLevels(kind))(
     'number without gap and repetition (%s)',
     async (isolationLevel) => {
-      // Everybody who has to wait there starts again.
+      // Every transaction that has to wait there starts again.
       const isSlow = kind === 'postgres' && isolationLevel !== 'READ COMMITTED';
       const transactions = isSlow ? 8 : TRANSACTIONS;
       const { committed, changesOfMind, runs } = await numberOrders(

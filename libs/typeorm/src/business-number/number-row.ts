@@ -146,8 +146,8 @@ export class NumberRow extends KeyedRow {
       return `MODIFY ${this.quote(name)} ${type}`;
     });
     const message =
-      `takes another name for '${per === '' ? series : per}': its collation must compare byte by byte. ` +
-      `Run ALTER TABLE ${this.table} ${changes.join(', ')}`;
+      `treats another name as '${per === '' ? series : per}': its collation must compare byte by byte. Run ALTER ` +
+      `TABLE ${this.table} ${changes.join(', ')}`;
     throw new ConfigurationError([{ option: 'tableName', given: `'${this.place.name.name}'`, message }]);
   }
 
@@ -243,7 +243,7 @@ interface Lock {
   readonly isNew: boolean;
 }
 
-/** What is used of `pg`'s client; a native one has no such connection. */
+/** The used part of `pg`'s client; a native one has no such connection. */
 interface PostgresClient {
   readonly connection?: {
     on?(event: 'readyForQuery', listener: (message: { readonly status?: string }) => void): void;

@@ -93,13 +93,15 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
     });
   }
 
-  it("is not taken for somebody else's", async () => {
+  it('is not taken for the table of another program', async () => {
     const dataSource = await open();
     await dataSource.query('CREATE TABLE raindrop_business_number (id integer)');
     const error = await prepareBusinessNumbers(dataSource).catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       ...{ errorCode: 'NOT_OUR_TABLE', kind: 'businessNumber', table: 'raindrop_business_number', retryable: false },
-      message: expect.stringMatching(/is no table of business numbers: it lacks series, .*another tableName/) as string,
+      message: expect.stringMatching(
+        /is not a table of business numbers: it lacks series, .*another tableName/,
+      ) as string,
     });
   });
 });
@@ -115,7 +117,7 @@ it('asks for an initialised DataSource, a supported database and a SQLite withou
   await dataSource.destroy();
   await database.drop();
   expect(() => businessNumberTableSql('oracle' as SupportedDatabase)).toThrow("Supported are 'mysql', 'mariadb'");
-  expect(() => businessNumberTableSql('postgres', 'a b')).toThrow('is no table name');
+  expect(() => businessNumberTableSql('postgres', 'a b')).toThrow('is not a table name');
   expect(() => businessNumberTableMigration({ timestamp: 5 })).toThrow('13 digits');
 });
 

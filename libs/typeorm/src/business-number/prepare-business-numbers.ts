@@ -30,7 +30,7 @@ export async function prepareBusinessNumbers(
   endSqliteTransactions(dataSource);
   const runner = dataSource.createQueryRunner('master');
   // A SQLite DataSource has one connection: the rollback of a transaction that is open on it would undo the CREATE TABLE.
-  if (runner.isTransactionActive) refuse('in a transaction', 'must be in none: call this before the first one');
+  if (runner.isTransactionActive) refuse('in a transaction', 'must not be in one: call this before the first one');
   try {
     await prepareTable(runSqlOf(runner), place, { autoCreateTable: true });
   } finally {

@@ -403,7 +403,7 @@ describe('a transaction that a node refuses to commit and to roll back', () => {
 
   it.each([
     ['ER_TRANSACTION_ROLLBACK_DURING_COMMIT', true],
-    // A storage engine that could not commit, or a node whose cluster may have: nobody knows.
+    // A storage engine that could not commit, or a node whose cluster may have: the outcome is unknown.
     ['ER_ERROR_DURING_COMMIT', false],
     // Known to be rolled back only when its session is ended.
     ['ER_UNKNOWN_COM_ERROR', false],

@@ -11,12 +11,12 @@ describe('the database of a DataSource', () => {
   it.each(['aurora-mysql', 'cockroachdb', 'mongodb', 'mssql'])('is refused when it is %s', (type) => {
     expect(() => open({ type })).toThrow(UnsupportedDatabaseError);
     expect(() => open({ type })).toThrow(
-      `'${type}' cannot keep worker ids and numbers. Supported are 'mysql', 'mariadb',`,
+      `'${type}' cannot store worker ids and numbers. Supported are 'mysql', 'mariadb',`,
     );
   });
 
   it('is refused when it is in memory', () => {
-    expect(() => open({ type: 'better-sqlite3', database: ':memory:' })).toThrow(/no second connection/);
+    expect(() => open({ type: 'better-sqlite3', database: ':memory:' })).toThrow(/second connection/);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe("the lease's DataSource", () => {
     expect(derived(options)).toMatchObject({ database: 'a.sqlite', timeout: 0, enableWAL: false, prepareDatabase });
   });
 
-  it.each(['mysql', 'postgres'])('goes to the master and to nobody else (%s)', (type) => {
+  it.each(['mysql', 'postgres'])('goes to the master and to no other server (%s)', (type) => {
     const master = { host: 'master', username: 'm' };
     const slaves = [{ host: 'slave', username: 's' }];
     const result = derived({ type, host: 'top', password: 'top', ssl: true, replication: { master, slaves } });

@@ -60,8 +60,8 @@ export function dataSourceDatabase(
 function dropWarning({ dropSchema }: DataSourceOptions): string[] {
   if (dropSchema !== true) return [];
   const warning =
-    `dropSchema: true drops our table at every start, and with it the memory of what was issued: IDs repeat while ` +
-    `another process runs, or after a quick restart. Give dbConfig another database`;
+    `dropSchema: true drops Raindrop's table at every start, and with it the record of issued IDs: IDs repeat while ` +
+    `another process runs, or after a quick restart. Set dbConfig to another database`;
   return [warning];
 }
 

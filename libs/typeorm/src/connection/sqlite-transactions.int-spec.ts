@@ -27,7 +27,7 @@ describe('endSqliteTransactions()', () => {
   function stored(): unknown[] {
     const other = new Sqlite(String(database.options.database), { timeout: 0 });
     try {
-      // Fails where somebody has left a transaction open.
+      // Fails if another caller has left a transaction open.
       other.exec('BEGIN IMMEDIATE; COMMIT');
       return other.prepare('SELECT id FROM note ORDER BY id').pluck().all();
     } finally {

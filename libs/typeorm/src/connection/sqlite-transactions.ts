@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RaindropError } from '@raindrop/core';
 
-/** What is used of TypeORM's driver for better-sqlite3. */
+/** The used part of TypeORM's driver for better-sqlite3. */
 interface SqliteDriver {
   readonly databaseConnection?: SqliteConnection;
   /** The only runner: TypeORM gives it to every caller that asks for one. */
@@ -51,7 +51,7 @@ export function endSqliteTransactions(dataSource: DataSource): void {
   if (driver.queryRunner !== undefined) guardOf(driver.queryRunner);
 }
 
-/** What is used of better-sqlite3. */
+/** The used part of better-sqlite3. */
 interface SqliteConnection {
   readonly inTransaction?: boolean;
   exec(sql: string): unknown;
@@ -198,9 +198,8 @@ export class TransactionLostError extends RaindropError {
 
   constructor() {
     super(
-      'SQLite has rolled this transaction back by itself, when a statement failed: the disk was full or could not be ' +
-        'used. Nothing more is written as a part of it. Let errors of the database leave the transaction, and run all of ' +
-        'it again.',
+      'SQLite rolled this transaction back when a statement failed: the disk was full or unusable. Nothing more is ' +
+        'written in it. Let database errors leave the transaction, and run all of it again.',
       { retryable: true },
     );
   }

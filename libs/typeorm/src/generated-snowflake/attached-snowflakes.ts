@@ -88,7 +88,9 @@ export type AttachedService = Pick<IdService, 'name' | 'status' | 'layout' | 'ne
 
 /** The options of {@link attachIdService}. */
 export interface AttachOptions {
-  /** What is done about entities that cannot work. Default: the first one is an error, and warnings are process warnings. */
+  /**
+   * The treatment of entities that cannot work. Default: the first one is an error, and warnings are process warnings.
+   */
   readonly lint?: EntityLint;
 }
 

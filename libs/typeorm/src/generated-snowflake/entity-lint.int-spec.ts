@@ -150,7 +150,7 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     GeneratedSnowflake({ prefix: 'typed' })(Typed.prototype, 'id');
     attachSnowflakes(await open([First, Second, Said, Typed, Item]), snowflakeSource(), lint('error'));
     expect(logged).toEqual([
-      expect.stringMatching(/^First\.id .*has not kept the property's type .*so do 1 more.*Say as: 'string'/),
+      expect.stringMatching(/^First\.id .*did not emit the property's type .*as do 1 more.*Set as: 'string'/),
     ]);
   });
 

@@ -38,18 +38,18 @@ export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): Pro
   };
 }
 
-/** Of two column decorators TypeORM silently takes the first one that runs, which is the lower one. */
+/** With two column decorators, TypeORM silently uses the first one that runs, which is the lower one. */
 function refuseSecondColumn(target: object, property: string | symbol, place: string): void {
   const { columns } = getMetadataArgsStorage();
   if (!columns.some((each) => each.target === target.constructor && each.propertyName === property)) return;
   throw new UnsupportedColumnError(
     place,
-    'another column decorator stands below it, and TypeORM would take that one. Take it away: @GeneratedSnowflake() makes the ' +
-      'column, and the primary key, by itself',
+    'another column decorator is below it, and TypeORM would use that one. Remove it: @GeneratedSnowflake() declares ' +
+      'the column and the primary key itself',
   );
 }
 
-/** What the compiler noted about the property's type; undefined for unions, aliases of brands and `any`. */
+/** The type that the compiler emitted for the property; undefined for unions, aliases of brands and `any`. */
 function declaredProperty(target: object, property: string | symbol, place: string): IdProperty | undefined {
   const type: unknown = Reflect.getMetadata('design:type', target, property);
   if (type === String) return 'string';
@@ -80,7 +80,7 @@ export const generatedSnowflakeOptions = {
   /** Whether the column is (part of) the primary key. @range true, false @defaultValue true */
   primary: boolean({ default: true }),
   /**
-   * What the property holds.
+   * The type of the property's values.
    * @range `string`, `number`, `bigint` @defaultValue for the decorator the property's type, else `string`
    */
   as: option<IdProperty, IdProperty, Declared>(readProperty),
@@ -100,7 +100,7 @@ export const generatedSnowflakeOptions = {
 export interface GeneratedSnowflakeOptions extends FreeOptions, OptionsOf<typeof generatedSnowflakeOptions> {}
 
 interface Declared {
-  /** What the property's declared type says, if anything. */
+  /** The property's declared type, if known. */
   readonly declared: IdProperty | undefined;
 }
 

@@ -7,7 +7,7 @@ import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-sub
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
 
-/** What is used of a query builder. */
+/** The used part of a query builder. */
 interface Builder {
   readonly dataSource: DataSource;
   expressionMap: ExpressionMap;
@@ -27,11 +27,11 @@ interface ExpressionMap {
   locallyGenerated: object;
 }
 
-/** What is kept of a query builder that was executed. */
+/** The record of an executed query builder. */
 interface Executed {
   /** Stands for the builder: its objects, which outlive it, shall not keep it. */
   readonly token: object;
-  /** What its latest execution has filled. */
+  /** The rows that its latest execution filled. */
   filled?: FilledRows;
 }
 

@@ -50,8 +50,8 @@ export function lintUnnamed(dataSource: DataSource, isMine: (service: string) =>
     const who = service === 'default' ? '' : ` with name: '${service}'`;
     return fault(
       `no service fills the DataSource '${name}'`,
-      `Name it where RaindropModule is imported${who}: forRoot({ dataSource: '${name}', ... }), a list for several; or call ` +
-        `ids.attach(dataSource) before the application is up`,
+      `Name it where RaindropModule is imported${who}: forRoot({ dataSource: '${name}', ... }), a list for several; ` +
+        `or call ids.attach(dataSource) before the application has started`,
     );
   });
 }
@@ -68,23 +68,26 @@ function faultsOfMarked(dataSource: DataSource, faultOf: (mark: SnowflakeMark) =
 function columnFaults({ column }: GeneratedColumn): Fault[] {
   const faults: Fault[] = [];
   if (column.type !== 'bigint') {
-    faults.push(fault(`its type is '${String(column.type)}', not 'bigint'`, `Leave type out, it is always bigint`));
+    faults.push(fault(`its type is '${String(column.type)}', not 'bigint'`, `Remove type, it is always bigint`));
   }
   if (column.isGenerated) {
-    faults.push(fault('the database generates this column as well', 'Take one of the two decorators away'));
+    faults.push(fault('the database generates this column as well', 'Remove one of the two decorators'));
   }
   const other = column.isPrimary ? column.entityMetadata.primaryColumns.find((each) => each.isGenerated) : undefined;
   if (other !== undefined && other !== column) {
     faults.push(
       fault(
         `'${other.propertyPath}', which the database generates, is a primary key as well`,
-        `Take @PrimaryGeneratedColumn() away from ${other.propertyPath}, or say primary: false here`,
+        `Remove @PrimaryGeneratedColumn() from ${other.propertyPath}, or set primary: false here`,
       ),
     );
   }
   if (column.referencedColumn !== undefined) {
     faults.push(
-      fault('it is a foreign key, whose value comes from the relation', 'Give the entity a key of its own, or no mark'),
+      fault(
+        'it is a foreign key, whose value comes from the relation',
+        'Give the entity its own key, or remove the decorator',
+      ),
     );
   }
   return faults;
@@ -96,9 +99,11 @@ function lostType(generated: readonly GeneratedColumn[]): Fault {
   return {
     severity: 'warning',
     problem:
-      `the compiler has not kept the property's type (esbuild and tsx keep none), so it holds strings` +
-      (others > 0 ? `, and so do ${others} more` : ''),
-    cure: `Say as: 'string', 'number' or 'bigint' in @GeneratedSnowflake(), or compile with emitDecoratorMetadata (tsc, SWC)`,
+      `the compiler did not emit the property's type (esbuild and tsx never do), so it holds strings` +
+      (others > 0 ? `, as do ${others} more` : ''),
+    cure:
+      `Set as: 'string', 'number' or 'bigint' in @GeneratedSnowflake(), or compile with emitDecoratorMetadata (tsc, ` +
+      `SWC)`,
   };
 }
 
@@ -148,7 +153,7 @@ const ROUNDING: readonly string[] = ['sqlite', 'sqljs', 'expo', 'react-native', 
 /** A value that a driver or a type parser must not round. */
 const LARGE = '9223372036854775807';
 
-/** What keeps a DataSource's driver from delivering exact IDs. */
+/** The reasons why a DataSource's driver does not return exact IDs. */
 function driverFaults(dataSource: DataSource, as: IdProperty): Fault[] {
   const { type } = dataSource.options as { type: string };
   if (type === 'mongodb') {
@@ -170,13 +175,13 @@ function settingFaults({ options, driver }: DataSource): Fault[] {
     parseInt8?: boolean;
   };
   if (/^(mysql|mariadb)$/.test(options.type) && settings.supportBigNumbers === false) {
-    return [error('supportBigNumbers: false makes mysql2 round IDs', 'Leave it out: true is the default')];
+    return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
   }
   if (options.type !== 'postgres') return [];
   const { types } = (driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
   const parsed = types?.getTypeParser?.(20)?.(LARGE);
   if (settings.parseInt8 !== true && typeof parsed !== 'number') return [];
-  return [error('pg was told to parse int8 as a number, which rounds IDs', 'Take parseInt8, or the type parser, away')];
+  return [error('pg is set to parse int8 as a number, which rounds IDs', 'Remove parseInt8 or the type parser')];
 }
 
 interface PostgresTypes {

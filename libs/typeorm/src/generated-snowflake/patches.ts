@@ -34,7 +34,7 @@ export function compareAsRead(column: ColumnMetadata): () => void {
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:key-lists');
 
-/** What is used of a query builder. */
+/** The used part of a query builder. */
 interface Builder {
   readonly expressionMap: { readonly mainAlias?: { readonly metadata: EntityMetadata } };
   getWhereInIdsCondition: (this: Builder, ids: unknown) => unknown;

@@ -109,7 +109,7 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
     const [order] = failure!.problems.filter(({ entity }) => entity === 'Order');
     expect(order!.problem).toMatch(/^its column orders\.order_id is (int|real)/i);
     expect(order!.cure).toMatch(
-      kind === 'sqlite' ? /make the table "orders" anew/ : /ALTER TABLE [`"]orders[`"] .*[`"]order_id[`"] .*bigint/,
+      kind === 'sqlite' ? /recreate the table "orders"/ : /ALTER TABLE [`"]orders[`"] .*[`"]order_id[`"] .*bigint/,
     );
     expect(failure!.message).toMatch(/raindrop adopt/);
   });
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
     const dataSource = await open();
     await tables(dataSource, 'decimal(20,0)', 'bigint', 'varchar(19)');
     expect(await look(dataSource)).toBeUndefined();
-    expect(logged).toEqual([expect.stringContaining('compared letter by letter')]);
+    expect(logged).toEqual([expect.stringContaining('compares IDs as text')]);
   });
 
   it('warns of a narrow column whose numbers are small', async () => {
@@ -157,7 +157,7 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
       failure = await look(await open({ extra: { typeCast } }));
     }
     expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT' });
-    expect(failure!.problems[0]!.problem).toMatch(/connection makes .* of the ID 9223372036854775807$/);
+    expect(failure!.problems[0]!.problem).toMatch(/connection returns .* for the ID 9223372036854775807$/);
     expect(failure!.problems[0]!.cure).toMatch(/typeCast|int8|prepareDatabase/);
   });
 });

@@ -59,7 +59,7 @@ export async function lookAtColumns(
   try {
     rows = (await query(look.sql, look.parameters)) as readonly RealRow[];
   } catch (error) {
-    lint.warn(`Could not look at the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
+    lint.warn(`Could not check the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
     return;
   }
   const problems = [
@@ -79,8 +79,8 @@ function sampleProblems(
   const id = rows[0]?.id;
   const isExact = ['string', 'number', 'bigint'].includes(typeof id) && String(id) === String(sample);
   if (column === undefined || isExact) return [];
-  const problem = `the DataSource's connection makes ${shown(id)} of the ID ${sample}`;
-  return [problemOf(column, dataSource, 'error', problem, `Let bigints pass as they are: ${suspect}`)];
+  const problem = `the DataSource's connection returns ${shown(id)} for the ID ${sample}`;
+  return [problemOf(column, dataSource, 'error', problem, `Let bigints pass unchanged: ${suspect}`)];
 }
 
 function typeProblems(
@@ -143,7 +143,7 @@ function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample
     migrationOf: ({ column }) =>
       `ALTER TABLE ${quoted(driver, column.entityMetadata.tablePath)} MODIFY ${driver.escape(column.databaseName)} bigint ` +
       (column.isNullable ? 'NULL' : 'NOT NULL'),
-    suspect: 'in extra.typeCast call next() for LONGLONG, or take it away; leave supportBigNumbers on',
+    suspect: 'in extra.typeCast call next() for LONGLONG, or remove it; leave supportBigNumbers on',
   };
 }
 
@@ -163,7 +163,7 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
     placeOf,
     migrationOf: (each) =>
       `ALTER TABLE ${placeOf(each)} ALTER COLUMN ${driver.escape(each.column.databaseName)} TYPE bigint`,
-    suspect: 'take the parser of int8 away (types.setTypeParser(20, ...), parseInt8)',
+    suspect: 'remove the int8 parser (types.setTypeParser(20, ...), parseInt8)',
   };
 }
 
@@ -176,8 +176,9 @@ function lookInSqlite({ driver }: DataSource, columns: readonly Columns[], sampl
     parameters: [JSON.stringify([...new Set(columns.map(placeOf))])],
     placeOf,
     migrationOf: ({ column }) =>
-      `SQLite changes no type, make the table ${driver.escape(column.entityMetadata.tableName)} anew (migration:generate does)`,
-    suspect: 'take away what prepareDatabase, or the driver, makes of integers',
+      `SQLite cannot change a type, so recreate the table ${driver.escape(column.entityMetadata.tableName)} ` +
+      `(migration:generate does)`,
+    suspect: 'remove the integer conversion of prepareDatabase or the driver',
   };
 }
 
@@ -205,7 +206,7 @@ function shown(value: unknown): string {
     : `${String(value).slice(0, 40)} (a ${typeof value})`;
 }
 
-/** What a column's real type does to IDs. */
+/** The effect of a column's real type on IDs. */
 interface RealTypeFault {
   readonly problem: string;
   /** False where IDs come back as they were, and something else is wrong. */
@@ -238,7 +239,9 @@ function integerFault(type: string, largest: bigint): RealTypeFault | undefined 
   if (size === undefined) return undefined;
   const most = 2n ** BigInt(INTEGER_BITS[size]! + (type.includes('unsigned') ? 1 : 0)) - 1n;
   if (largest <= most) return undefined;
-  const problem = `which holds no more than ${most}: the database refuses greater IDs, or stores ${most} in their place (MySQL in a lenient mode)`;
+  const problem =
+    `which holds at most ${most}: the database refuses larger IDs, or stores ${most} instead (MySQL in a lenient ` +
+    `mode)`;
   return { problem, isCertain: true, holdsSmall: true };
 }
 
@@ -246,7 +249,7 @@ function otherFault(type: string, largest: bigint): RealTypeFault | undefined {
   const digits = largest.toString().length;
   if (/^(float|double|real)/.test(type)) return rounds;
   if (/^(uuid|bytea|binary|varbinary|bit|date|time|boolean|json)/.test(type)) {
-    return { problem: 'which holds no IDs', isCertain: true, holdsSmall: false };
+    return { problem: 'which cannot hold IDs', isCertain: true, holdsSmall: false };
   }
   const [, precision, scale = '0'] = /^(?:decimal|numeric)\((\d+)(?:,(\d+))?\)/.exec(type) ?? [];
   if (precision !== undefined && Number(precision) - Number(scale) < digits) return short(digits);
@@ -258,7 +261,7 @@ function otherFault(type: string, largest: bigint): RealTypeFault | undefined {
 const rounds: RealTypeFault = { problem: 'which rounds IDs', isCertain: true, holdsSmall: true };
 
 const text: RealTypeFault = {
-  problem: 'where IDs are compared letter by letter: ranges and the order are wrong',
+  problem: 'which compares IDs as text: ranges and order are wrong',
   isCertain: false,
   holdsSmall: true,
 };

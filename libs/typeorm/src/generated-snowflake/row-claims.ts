@@ -37,7 +37,7 @@ export interface FilledRows {
 export interface FilledColumn {
   readonly property: string;
   readonly rows: readonly object[];
-  /** What each row's property held when the run ended; undefined until then. */
+  /** The value of each row's property when the run ended; undefined until then. */
   readonly held?: readonly unknown[];
 }
 
@@ -57,7 +57,7 @@ interface Claim {
   readonly part: Part;
   /** The properties that had no ID when the row was begun. */
   readonly missing: string[];
-  /** What they held at the end of the run. */
+  /** Their values at the end of the run. */
   filled?: unknown[];
   /** Whether the object, or one below it, lacks an ID. */
   isFilled: boolean;

@@ -1,4 +1,4 @@
-/** What is used of a `better-sqlite3` database. */
+/** The used part of a `better-sqlite3` database. */
 export interface SqliteDatabase {
   /** Compiles a statement. */
   prepare(sql: string): SqliteStatement;

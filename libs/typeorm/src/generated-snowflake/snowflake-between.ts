@@ -39,7 +39,7 @@ class SnowflakeRange extends FindOperator<unknown> {
     super('between', [fromMs, toMs], true, true);
   }
 
-  /** What TypeORM would compare the column with. */
+  /** The value that TypeORM would compare the column with. */
   override get value(): unknown {
     if (this.resolved === undefined) throw new UnresolvedRangeError();
     return this.resolved;

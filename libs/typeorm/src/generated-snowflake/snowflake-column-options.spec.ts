@@ -58,7 +58,7 @@ describe('@GeneratedSnowflake() options', () => {
     class Twice {}
     Other()(Twice.prototype, 'id');
     expect(() => GeneratedSnowflake()(Twice.prototype, 'id')).toThrow(
-      /on Twice\.id: another column decorator stands below it, .* Take it away/,
+      /on Twice\.id: another column decorator is below it, .* Remove it/,
     );
   });
 
@@ -76,12 +76,8 @@ describe('@GeneratedSnowflake() options', () => {
     ['a nullable key', { nullable: true }, /cannot be nullable/],
     ['a primary that is no boolean', { primary: 'no' }, /primary must be true or false/],
     ['an empty service', { service: '' }, /service must be/],
-    ['a prefix that cannot be', { prefix: 'Order' }, /prefix must be 1 to 31 of a-z/],
-    [
-      'a prefix for another type',
-      { prefix: 'order', as: 'bigint' },
-      /prefix is for strings, but the property is a bigint/,
-    ],
+    ['a prefix that cannot be', { prefix: 'Order' }, /prefix must be 1 to 31 characters a-z/],
+    ['a prefix for another type', { prefix: 'order', as: 'bigint' }, /prefix requires a string property, not a bigint/],
     ['several at once', { service: '', primary: 1, pefix: 'a' }, /primary must .*; service must .*; pefix is not/],
     ['a code that is too long', { code: 'x'.repeat(129) }, /1 to 128 characters/],
   ])('refuses %s', (_, options, message) => {

@@ -39,22 +39,24 @@ export class SnowflakeNotAssignedError extends RaindropError {
 const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: string) => string>> = {
   unattached: (service) =>
     `, because service '${service}' is not attached to its DataSource. Import ` +
-    `RaindropModule.forRoot(${service === 'default' ? '' : `{ name: '${service}' }`}) and save after it is up; for a DataSource ` +
-    `made outside Nest, or initialised anew, call ids.attach(dataSource). Migrations that TypeORM runs by itself ` +
-    `(migrationsRun) come before any service: with Nest run them when it is up (app.get(DataSource).runMigrations()), ` +
-    `or give their rows IDs of your own (docs/typeorm.md).`,
+    `RaindropModule.forRoot(${service === 'default' ? '' : `{ name: '${service}' }`}) and save after it has started; ` +
+    `for a DataSource made outside Nest or initialised again, call ids.attach(dataSource). Migrations that TypeORM ` +
+    `runs itself (migrationsRun) run before any service: in Nest, run them after the start ` +
+    `(app.get(DataSource).runMigrations()), or set the IDs of their rows yourself (docs/typeorm.md).`,
   silent: (service, column) =>
-    `: this way of inserting calls no subscribers (listeners: false, callListeners(false)). Leave that option out, call ` +
+    `: this way of inserting calls no subscribers (listeners: false, callListeners(false)). Remove that option, call ` +
     `ids.assign(entity) first, or set ${column} to a new ID of service '${service}'.`,
   'column-list': (service, column) =>
-    `: the statement lists its columns, and ${column} is not among them. Name it too (values() are filled then; with ` +
-    `valuesFromSelect and SQL of your own select new IDs of service '${service}'), or leave the list out.`,
+    `: the statement lists its columns, and ${column} is not among them. Add it (values() are then filled; with ` +
+    `valuesFromSelect and your own SQL, select new IDs of service '${service}'), or omit the list.`,
   twice: () =>
-    ` of its own: the same object is to become two rows, in one call or in two that run at once, and holds one ID. Make ` +
-    `an object for each row: Array.from({ length: 3 }, () => ({ ... })), or { ...object }. insert() takes one object twice.`,
+    ` of its own: the same object becomes two rows, in one call or in two concurrent ones, but holds one ID. Create ` +
+    `an object for each row: Array.from({ length: 3 }, () => ({ ... })), or { ...object }. insert() accepts one ` +
+    `object twice.`,
   frozen: (_, column) =>
-    `: the object cannot be given one (Object.freeze, Object.seal, Object.preventExtensions, a property without a setter). ` +
-    `Pass a copy, { ...object }, or set ${column} where the object is made. insert() takes frozen objects.`,
+    `: the object cannot be given one (Object.freeze, Object.seal, Object.preventExtensions, a property without a ` +
+    `setter). Pass a copy, { ...object }, or set ${column} where the object is created. insert() accepts frozen ` +
+    `objects.`,
 };
 
 /** `attachSnowflakes` was given a DataSource that has no metadata yet. */
@@ -76,8 +78,8 @@ export class AlreadyAttachedError extends RaindropError {
 
   constructor(readonly service: string) {
     super(
-      `Another service named '${service}' is attached to this DataSource already. Is RaindropModule imported twice? Give one of ` +
-        `the two another name and say { service: '<name>' } in the columns it is for.`,
+      `Another service named '${service}' is already attached to this DataSource. Is RaindropModule imported twice? ` +
+        `Give one of them another name, and set { service: '<name>' } in its columns.`,
       { retryable: false },
     );
   }
@@ -92,8 +94,8 @@ export class UnknownEntityError extends RaindropError {
     readonly entity: string,
   ) {
     super(
-      `${entity} has no @GeneratedSnowflake() column of service '${service}' in a DataSource that is attached to it. For ` +
-        `a plain object say which entity it is: ids.assign(object, Order).`,
+      `${entity} has no @GeneratedSnowflake() column of service '${service}' in a DataSource that is attached to it. ` +
+        `For a plain object, name the entity: ids.assign(object, Order).`,
       { retryable: false },
     );
   }
@@ -105,8 +107,9 @@ export class UnresolvedRangeError extends RaindropError {
 
   constructor() {
     super(
-      `SnowflakeBetween() works on @GeneratedSnowflake() columns, and foreign keys that hold their IDs, of a DataSource ` +
-        `that a service of snowflakes is attached to. Elsewhere compare with ids.layout.idFloor(from) and ids.layout.idCeil(to).`,
+      `SnowflakeBetween() works on @GeneratedSnowflake() columns, and foreign keys that hold their IDs, of a ` +
+        `DataSource with an attached snowflake service. Elsewhere, compare with ids.layout.idFloor(from) and ` +
+        `ids.layout.idCeil(to).`,
       { retryable: false },
     );
   }

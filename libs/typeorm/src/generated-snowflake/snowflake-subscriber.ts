@@ -36,7 +36,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   }
 
   /**
-   * So many IDs for a column, as its property holds them: a promise only when the service has none right now.
+   * Returns `count` IDs for a column, as its property holds them: a promise only when the service has none right now.
    * @throws RaindropError
    */
   take(column: GeneratedColumn, count: number): IdValue[] | Promise<IdValue[]> {

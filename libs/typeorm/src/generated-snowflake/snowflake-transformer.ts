@@ -34,14 +34,14 @@ function isOperator(value: unknown): value is FindOperator<unknown> {
   return typeof value === 'object' && value !== null && 'transformValue' in value;
 }
 
-/** What a column says about the IDs it wants. */
+/** A column's requirements for its IDs. */
 export interface SnowflakeMark {
   /** `Entity.property`, as far as it is known where the column is declared. */
   readonly place: string;
   readonly service: string;
   readonly code: string | undefined;
   readonly as: IdProperty;
-  /** Of a typed text, `order_...`. */
+  /** The prefix of a typed text, `order_...`. */
   readonly prefix: string | undefined;
   /** Whether the compiler has kept no type of the property. */
   readonly isTypeLost?: boolean;
@@ -78,7 +78,7 @@ export class SnowflakeTransformer extends IdTransformer {
   }
 }
 
-/** What a generated column's transformer says; undefined for every other column. */
+/** The mark in a generated column's transformer; undefined for every other column. */
 export function markOf(transformer: ValueTransformer | ValueTransformer[] | undefined): SnowflakeMark | undefined {
   return (transformer as { readonly [MARK]?: SnowflakeMark } | undefined)?.[MARK];
 }

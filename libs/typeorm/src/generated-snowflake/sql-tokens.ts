@@ -3,7 +3,7 @@ export interface SqlToken {
   /** A mark is a bracket, a comma or a comparison. */
   readonly kind: 'name' | 'text' | 'mark' | 'parameter';
   readonly text: string;
-  /** Of a parameter: its place in the list of parameters. */
+  /** A parameter's place in the list of parameters. */
   readonly index: number;
 }
 

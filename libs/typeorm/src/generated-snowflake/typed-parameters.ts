@@ -7,13 +7,13 @@ const NOTHING: ReadonlyMap<number, unknown> = new Map();
 
 const TEXT = /char|text|string|clob|json|enum|uuid/;
 
-/** What was replaced in an array of parameters, by index, and how many statements use that array right now. */
+/** The replaced values of an array of parameters, by index, and how many statements use that array right now. */
 interface Replaced {
   readonly given: Map<number, unknown>;
   users: number;
 }
 
-/** What a column of a table holds: typed IDs, or texts that may look like one. */
+/** The content of a table's column: typed IDs, or texts that may look like one. */
 type Holds = IdForm | 'text';
 
 /**
@@ -107,7 +107,7 @@ function isText({ type }: { readonly type: unknown }): boolean {
   return type === String || (typeof type === 'string' && TEXT.test(type));
 }
 
-/** What a parameter is compared with, in lower case and without quotes. */
+/** The column that a parameter is compared with, in lower case and without quotes. */
 interface ComparedColumn {
   /** The parameter's place in the list of parameters. */
   readonly index: number;
@@ -116,7 +116,7 @@ interface ComparedColumn {
   readonly tables: readonly string[];
 }
 
-/** What the parameters of a statement are compared with. A numbered one may be compared more than once. */
+/** The columns that a statement's parameters are compared with. A numbered one may be compared more than once. */
 function comparedColumns(sql: string): ComparedColumn[] {
   const compared: ComparedColumn[] = [];
   const tokens = [...sqlTokens(sql)];
@@ -150,7 +150,7 @@ function tablesOf(tokens: readonly SqlToken[]): ReadonlyMap<string, string> {
   return tables;
 }
 
-/** What stands after a parameter that comes first: `? = "a"."id"`. */
+/** The text after a parameter that comes first: `? = "a"."id"`. */
 function comparedAfter(tokens: readonly SqlToken[], at: number): SqlToken | undefined {
   const [sign, name] = tokens.slice(at + 1, at + 3);
   return sign?.kind === 'mark' && /[=<>]/.test(sign.text) && name?.kind === 'name' ? name : undefined;

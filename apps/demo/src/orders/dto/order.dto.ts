@@ -13,7 +13,7 @@ export class OrderDto {
   /** @example 'Ada' */
   customer!: string;
 
-  /** Of a single order; a page leaves them out. */
+  /** For a single order; pages omit them. */
   items?: OrderItemDto[];
 }
 

@@ -13,8 +13,8 @@ export class ShardedIdsNotReadyError extends RetryableError {
   /** @param cause why the table could not be read; undefined before the first try */
   constructor(cause?: RaindropError) {
     super(
-      `Sharded IDs are not ready: their apps have not been read${inBrackets(cause)}. ` +
-        `Ask after the application has started; they are read again every two minutes.`,
+      `Sharded IDs are not ready: the apps have not been read${inBrackets(cause)}. Call after the application has ` +
+        `started; apps are read again every two minutes.`,
       cause,
     );
   }
@@ -41,7 +41,7 @@ export class UnknownShardError extends PermanentError {
     readonly app: number,
     readonly shard: number,
   ) {
-    super(`App ${app} has no row for shard ${shard} in the table: register the app again, which adds what is missing.`);
+    super(`App ${app} has no row for shard ${shard} in the table: register the app again to add missing rows.`);
   }
 }
 
@@ -56,7 +56,7 @@ export class NoShardedIdLeftError extends RetryableError {
     readonly shard: number,
     override readonly cause: RaindropError,
   ) {
-    super(`Nothing is left in the queue of app ${app}, shard ${shard}: ${cause.message}`, cause);
+    super(`The queue of app ${app}, shard ${shard} is empty: ${cause.message}`, cause);
   }
 }
 
@@ -75,10 +75,10 @@ export class InvalidGatePassError extends PermanentError {
 
   constructor(given: unknown) {
     const shown =
-      typeof given === 'string' ? `one of ${given.length}` : given === null ? 'null' : `of type ${typeof given}`;
+      typeof given === 'string' ? `has ${given.length}` : given === null ? 'is null' : `is of type ${typeof given}`;
     super(
-      `gatePass must be a string of 1 to ${MAX_GATE_PASS_LENGTH} characters, not ${shown}. ` +
-        `It is a user name, a phone number, an e-mail address or the like, always written alike.`,
+      `gatePass must be a string of 1 to ${MAX_GATE_PASS_LENGTH} characters; this one ${shown}. Use a user name, ` +
+        `phone number, e-mail address or the like, always spelled the same.`,
     );
   }
 }

@@ -27,7 +27,7 @@ export interface ShardedIdsStatus {
   /** Whether the apps have been read. */
   readonly isReady: boolean;
   readonly apps: readonly App[];
-  /** Of how many shards, over all apps, an ID was asked for. */
+  /** How many shards, over all apps, were asked for an ID. */
   readonly shardsInUse: number;
   /** Why the apps could not be read the last time; undefined when they were. */
   readonly lastError: RaindropError | undefined;

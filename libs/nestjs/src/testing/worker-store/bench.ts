@@ -49,7 +49,7 @@ export const upTo = (last: number): number[] => Array.from({ length: last }, (_,
 /** Lets other work run: a store in memory may answer without waiting. */
 export const turn = (): Promise<void> => hostTimers.turn();
 
-/** What the cases do with one bench. */
+/** The operations of the cases on one bench. */
 export class Rows {
   constructor(private readonly bench: WorkerStoreBench) {}
 

@@ -105,7 +105,7 @@ export const clockCases: Cases = {
 };
 
 const AHEAD_MS = 95_000;
-/** So many rows that a fence which changes them one after the other is seen at it. */
+/** The number of rows: enough to observe a fence that changes them one after the other. */
 const MANY = 60;
 const ROUNDS = 3;
 

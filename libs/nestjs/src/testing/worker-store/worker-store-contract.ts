@@ -10,7 +10,7 @@ export interface WorkerStoreCase {
   readonly run: () => Promise<void>;
 }
 
-/** What a store can do beyond what every store must. */
+/** The optional abilities of a store. */
 export interface WorkerStoreFeatures {
   /** Rows can be marked deleted. Default false. */
   readonly deletedRows?: boolean;

@@ -103,7 +103,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await store.prepare({ min: 1, max: 1 });
     const { row, nowMs } = await store.readRow(1);
     expect(row!.odometers[0].ms - nowMs).toBeGreaterThan(185_000 - TICK_MS);
-    expect((await store.durabilityWarnings()).join()).toContain('for 185 s no worker id');
+    expect((await store.durabilityWarnings()).join()).toContain('for 185 s no process gets a new worker id');
     await store.close();
   });
 
@@ -187,7 +187,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await bench.admin(server).flushall();
     await store.readTable();
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(/^Redis has lost .* raindrop\.worker.* none is given before 20..-.*Z\. /);
+    expect(warnings[0]).toMatch(/^Redis lost .* raindrop\.worker.* none is given before 20..-.*Z\. /);
     await store.close();
   });
 });

@@ -178,8 +178,8 @@ function refuseWideRange({ min, max }: WorkerRange): void {
   const count = max - min + 1;
   if (count <= MOST_WORKERS) return;
   const message =
-    `must leave ${MOST_WORKERS} worker ids at most to redisWorkers(), which reads them all at a start: ${min} to ${max} are ` +
-    `${count}. Set it to ${min + MOST_WORKERS - 1} or less; twice the number of processes is enough`;
+    `must leave at most ${MOST_WORKERS} worker ids to redisWorkers(), which reads them all at startup: ${min} to ` +
+    `${max} are ${count}. Set it to ${min + MOST_WORKERS - 1} or less; twice the number of processes is enough`;
   throw new ConfigurationError([{ option: 'serviceMaxWorkId', given: String(max), message }]);
 }
 
@@ -300,9 +300,9 @@ class RedisWorkerCalls {
     if (lostUntilMs <= nowMs || generation === this.warnedOf) return;
     this.warnedOf = generation;
     this.options.warn?.(
-      `Redis has lost its memory of the worker ids in ${this.options.key}, or part of it, or never had one: none is ` +
-        `given before ${new Date(lostUntilMs).toISOString()}. Processes go on with theirs where Redis still shows them. Do ` +
-        `not change the layout meanwhile: which ones have issued here may be forgotten, too`,
+      `Redis lost all or part of the worker ids in ${this.options.key}, or never had them: none is given before ` +
+        `${new Date(lostUntilMs).toISOString()}. Processes keep those that Redis still shows. Do not change the ` +
+        `layout until then: Redis may have forgotten earlier layouts, too`,
     );
   }
 
@@ -322,12 +322,12 @@ const USUAL_LAG_S = 10;
 export function durabilityOf(said: readonly unknown[], reachMs: number): string[] {
   const info = said.map(String).join('\n');
   const valueOf = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
-  const cost = `for ${Math.ceil(reachMs / 1_000)} s no worker id is given to a process that has none`;
+  const cost = `for ${Math.ceil(reachMs / 1_000)} s no process gets a new worker id`;
   const warnings: string[] = [];
   if (valueOf('aof_enabled') === '0') {
     warnings.push(
-      `aof_enabled is 0: after a restart Redis shows an old snapshot or nothing, and ${cost}, also to those whose row ` +
-        `is gone. Set appendonly to yes`,
+      `aof_enabled is 0: after a restart Redis shows an old snapshot or nothing, and ${cost}, not even to replace a ` +
+        `lost one. Set appendonly to yes`,
     );
   }
   const policy = valueOf('maxmemory_policy') ?? '';
@@ -340,8 +340,8 @@ export function durabilityOf(said: readonly unknown[], reachMs: number): string[
   // The count of good replicas is told where min-replicas-to-write is set.
   if (valueOf('connected_slaves') !== '0' && valueOf('min_slaves_good_slaves') === undefined) {
     warnings.push(
-      `min-replicas-to-write is 0: a primary that is cut off goes on renewing leases while a promoted replica gives the ` +
-        `same worker ids away. Set it to 1 at least, and min-replicas-max-lag to ${USUAL_LAG_S} s or less`,
+      `min-replicas-to-write is 0: an isolated primary keeps renewing leases while a promoted replica gives out the ` +
+        `same worker ids. Set it to at least 1, and min-replicas-max-lag to ${USUAL_LAG_S} s or less`,
     );
   }
   return warnings;

@@ -71,8 +71,8 @@ export class RedisWorkersInUseError extends PermanentError {
     readonly fields: number,
   ) {
     super(
-      `The Redis key ${key} exists already, with ${fields} fields: nothing was changed. Only where no ID was ever issued ` +
-        `from it, delete it and call initRedisWorkers() again; anywhere else wait until worker ids are given again.`,
+      `The Redis key ${key} already exists, with ${fields} fields: nothing was changed. If no ID was ever issued ` +
+        `from it, delete it and call initRedisWorkers() again; otherwise wait until worker ids are given again.`,
     );
   }
 }

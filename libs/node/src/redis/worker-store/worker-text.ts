@@ -11,8 +11,8 @@ export class CorruptRedisWorkerError extends PermanentError {
     readonly workerId: string,
   ) {
     super(
-      `The field ${workerId} of the Redis key ${key} is no worker's row. Set the field deleted:${workerId} to 1: then no ` +
-        `process uses this worker id.`,
+      `The field ${workerId} of the Redis key ${key} is not a worker row. Set the field deleted:${workerId} to 1, so ` +
+        `that no process uses this worker id.`,
     );
   }
 }
