@@ -240,6 +240,7 @@ describe('raindrop decode', () => {
   it.each([
     { text: '175928847299117063', title: 'Discord', time: '2016-04-30T11:18:25.796Z' },
     { text: 'https://x.com/jack/status/1050118621198921728', title: 'Twitter', time: '2018-10-10T20:19:24.211Z' },
+    { text: '238206311858190', title: "Raindrop's layout 'number'", time: '2026-11-25T15:53:25.000Z' },
   ])('recognises the system of $text', async ({ text, title, time }) => {
     const { code, stdout } = await raindrop(['decode', text]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(time)]);

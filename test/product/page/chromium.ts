@@ -4,12 +4,13 @@ import { MissingForTests } from '../../support/jest/missing-for-tests.js';
 
 /**
  * A headless Chromium: `CHROMIUM`'s, or the first of the system's.
+ * @param more of its arguments
  * @throws MissingForTests that says what to install
  */
-export async function openChromium(): Promise<Browser> {
+export async function openChromium(...more: readonly string[]): Promise<Browser> {
   // Chromium's sandbox refuses to run as root, which is what a CI container is.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath: chromiumPath(), args });
+  return chromium.launch({ executablePath: chromiumPath(), args: [...args, ...more] });
 }
 
 function chromiumPath(): string {

@@ -56,8 +56,8 @@ describe('The page is for everybody', () => {
     page.evaluate<string>(`(({ id, textContent }) => id || textContent.trim())(document.activeElement)`);
 
   const fill = async (page: Page): Promise<void> => {
-    await page.getByRole('button', { name: 'Take a new ID' }).click();
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await page.getByRole('button', { name: 'Get a new ID' }).click();
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await page.getByLabel('API key').fill(API_KEY);
     await page.getByRole('button', { name: 'Show workers' }).click();
     await page.getByRole('slider', { name: 'End bits' }).fill('0');
@@ -90,12 +90,22 @@ describe('The page is for everybody', () => {
 
   const NOTHING = VIEWS.map(([colorScheme, width]) => ({ colorScheme, width, cutOff: 0, violations: [] }));
 
-  it('axe finds nothing in either theme, narrow or wide: empty, full or full of mistakes', async () => {
+  it('axe finds nothing in either theme, narrow or wide: empty, full, with many IDs or full of mistakes', async () => {
     const page = await open();
     expect(await findings(page)).toEqual(NOTHING);
     await fill(page);
     expect(await findings(page)).toEqual(NOTHING);
-    await page.getByLabel('ID', { exact: true }).fill('x');
+    await page.getByRole('button', { name: 'Log', exact: true }).click();
+    await page.getByLabel('Years').fill('900');
+    await page.getByLabel('Exact JavaScript numbers').check();
+    await page.getByRole('button', { name: 'Recommend' }).click();
+    await shows(page, '#advice', 'Does not meet your needs');
+    await shows(page, '#read-many-said', '6 IDs');
+    expect(await findings(page)).toEqual(NOTHING);
+    await page.getByRole('button', { name: 'UUID', exact: true }).click();
+    await shows(page, '#read-aside', 'UUID of version 7');
+    expect(await findings(page)).toEqual(NOTHING);
+    await page.getByLabel('ID or text').fill('x');
     await page.getByLabel('How many').fill('0');
     await page.getByRole('slider', { name: 'Timestamp' }).fill('55');
     await page.getByLabel('API key').fill('');
@@ -121,13 +131,13 @@ describe('The page is for everybody', () => {
     await asked;
     await page.getByLabel('API key').fill('');
     await page.getByRole('button', { name: 'Show workers' }).click();
-    await shows(page, '#workers-problem', 'Type the API key first.');
+    await shows(page, '#workers-problem', 'Enter the API key first.');
     const answered = page.waitForResponse('**/v1/workers');
     answer();
     await (await answered).finished();
     // What the page makes of an answer it makes before it answers this.
     await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
-    await shows(page, '#workers-problem', 'Type the API key first.');
+    await shows(page, '#workers-problem', 'Enter the API key first.');
     expect(await page.locator('#workers-scroll').isVisible()).toBe(false);
   });
 
@@ -147,12 +157,12 @@ describe('The page is for everybody', () => {
     await page.getByLabel('API key').fill(API_KEY);
     await page.getByRole('button', { name: 'Show workers' }).click();
     await shows(page, '#workers-rows', 'a-very-long');
-    await page.getByLabel('ID', { exact: true }).fill('9223372036854775807');
+    await page.getByLabel('ID or text').fill('9223372036854775807');
     await page.getByLabel('Issued by').selectOption('own');
     await shows(page, '#read-moment', '2298');
-    await page.getByLabel('One tick is a').selectOption('day');
+    await page.getByLabel('Time unit').selectOption('day');
     await page.getByRole('slider', { name: 'Timestamp' }).fill('40');
-    await page.getByLabel('IDs per second each').fill('9007199254740991');
+    await page.getByLabel('Expected IDs per second per process').fill('9007199254740991');
     await shows(page, '#plan-warnings', '9007199254740991');
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
     const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('main *')]
@@ -206,8 +216,8 @@ describe('The page is for everybody', () => {
       for (const key of keys) await page.keyboard.press(key);
     };
     await press('Tab');
-    expect(await focused(page)).toBe('Skip to the ID reader');
-    await press('Enter', 'Tab');
+    expect(await focused(page)).toBe('Skip to the decoder');
+    await press('Enter');
     expect(await focused(page)).toBe('read-id');
     await press('Tab', 'Tab');
     expect(await focused(page)).toBe('read-new');
@@ -220,7 +230,8 @@ describe('The page is for everybody', () => {
       } while (order.at(-1) !== last && order.length < 150);
     };
     await tabTo('take-count');
-    expect(order.filter((each) => each === 'Copy')).toHaveLength(7);
+    expect(order).toEqual(expect.arrayContaining(['Discord message', 'read-moment', 'ISO 8601', 'read-share']));
+    expect(order.filter((each) => each.endsWith('Copy'))).toHaveLength(4);
     await press('Enter');
     await shows(page, '#take-list', 'and 996 more');
     await press('Tab', 'Tab', 'Tab', 'Enter');
@@ -258,8 +269,8 @@ describe('The page is for everybody', () => {
   it('says nothing aloud while nothing happens, with IDs being taken and leases shrinking', async () => {
     const page = await open({ reducedMotion: 'reduce' });
     await fill(page);
-    await page.getByRole('button', { name: 'Keep taking' }).click();
-    await shows(page, '#take-said', 'Taking until you stop.');
+    await page.getByRole('button', { name: 'Repeat' }).click();
+    await shows(page, '#take-said', 'Repeats until you stop it.');
     // What was typed before is told a moment later.
     await shows(page, '#plan-check', '✓');
     await page.evaluate(`

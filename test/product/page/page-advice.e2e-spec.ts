@@ -25,27 +25,34 @@ describe('The page helps', () => {
   });
 
   it('with advice on a layout, which the sliders take over', async () => {
-    await page.getByLabel('exact as JavaScript numbers').check();
-    await page.getByRole('button', { name: 'Advise me' }).click();
+    await page.getByLabel('Exact JavaScript numbers').check();
+    await page.getByRole('button', { name: 'Recommend' }).click();
     const cards = page.locator('#advice .advice');
-    await shows(page, '#advise-said', '3 layouts; the best one first: The usual one for numbers.');
+    await shows(page, '#advise-said', "3 layouts, 3 of which meet your needs. The best one first: Layout 'number'.");
     expect(await cards.first().textContent()).toContain('40 bits of seconds, 8 for workers.');
-    await page.getByRole('button', { name: 'Use: In milliseconds' }).click();
+    await page.getByRole('button', { name: 'Use this (In milliseconds)' }).click();
     await shows(page, '#plan-time-out', '50 bits');
     await shows(page, '#plan-code', "timeUnit: 'millisecond'");
-    expect(await page.getByLabel('Processes expected').inputValue()).toBe('50');
+    expect(await page.getByLabel('Expected processes').inputValue()).toBe('50');
     expect(new URL(page.url()).hash).toBe('#plan=millisecond,2026-01-01,50,7,1,,,,50,2000');
   });
 
   it('and says which needs are none, and what nothing meets', async () => {
     await page.getByLabel('Processes', { exact: true }).fill('0');
-    await page.getByRole('button', { name: 'Advise me' }).click();
+    await page.getByRole('button', { name: 'Recommend' }).click();
     await shows(page, '#advise-problem', 'Processes: is out of range: must be an integer from 1 to 1023');
     await page.getByLabel('Processes', { exact: true }).fill('1000');
     await page.getByLabel('Years').fill('900');
-    await page.getByLabel('exact as JavaScript numbers').check();
-    await page.getByRole('button', { name: 'Advise me' }).click();
+    await page.getByLabel('Exact JavaScript numbers').check();
+    await page.getByRole('button', { name: 'Recommend' }).click();
     await shows(page, '#advice', 'keep them as strings');
+    // Nothing meets these needs: no advice has the button of one that does.
+    await shows(page, '#advise-said', '2 layouts, none of which meet your needs.');
+    expect(await page.locator('#advice .mark').allTextContents()).toEqual(
+      Array.from({ length: 2 }, () => 'Does not meet your needs'),
+    );
+    expect(await page.locator('#advice .primary').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Use it anyway' }).count()).toBe(2);
     expect(await page.locator('#advise-problem').textContent()).toBe('');
   });
 
@@ -62,32 +69,32 @@ describe('The page helps', () => {
     await page.getByRole('button', { name: 'Fix: reserve 1 end bit' }).click();
     await shows(page, '#plan-end-out', '1 bit');
     await page.getByRole('slider', { name: 'Worker' }).fill('3');
-    await page.getByLabel('Processes expected').fill('100');
-    await page.getByRole('button', { name: 'Fix: take 8 bits for workers' }).click();
+    await page.getByLabel('Expected processes').fill('100');
+    await page.getByRole('button', { name: 'Fix: use 8 bits for workers' }).click();
     await shows(page, '#plan-figures', /Workers255/);
     await page.getByRole('slider', { name: 'Timestamp' }).fill('55');
     await shows(page, '#plan-problem', 'leaves no sequence bit');
     expect(await page.locator('#plan-bits').getAttribute('class')).toContain('impossible');
-    await page.getByRole('button', { name: 'Fix: take 41 bits for the timestamp' }).click();
+    await page.getByRole('button', { name: 'Fix: use 41 bits for the timestamp' }).click();
     await shows(page, '#plan-problem', /^$/);
     expect(await page.locator('#plan-bits').getAttribute('class')).not.toContain('impossible');
   });
 
   it('with IDs in any form and under a code, and with numbers of other kinds', async () => {
-    await page.getByLabel('Written in').selectOption('base62');
-    await page.getByLabel('Under the code').fill('invoice');
+    await page.getByLabel('Format').selectOption('base62');
+    await page.getByLabel('Sequence (optional)').fill('invoice');
     await page.getByLabel('How many').fill('3');
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-said', /^3 IDs in/);
     const first = page.locator('#take-list button').first();
     expect(await first.textContent()).toMatch(/^[0-9A-Za-z]{9,11}$/);
     await first.click();
-    await shows(page, '#read-aside', 'read as this service: likely');
-    await page.getByLabel('What', { exact: true }).selectOption('Dense numbers: order');
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await shows(page, '#read-aside', 'likely issued by this service');
+    await page.getByLabel('Kind').selectOption('Dense numbers: order');
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-list', '123');
-    await page.getByLabel('What', { exact: true }).selectOption('Business number: invoice');
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await page.getByLabel('Kind').selectOption('Business number: invoice');
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-list', /^INV-\d{4}-000001$/);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -97,15 +104,15 @@ describe('The page helps', () => {
   });
 
   it('and says how the lease is', async () => {
-    await shows(page, '#lease-facts', /Without the databaseIDs go on for \d+ s/);
-    await shows(page, '#lease-facts', /Clock against the database(the same|\d+ ms (ahead|behind))/);
+    await shows(page, '#lease-facts', /IDs without the databasefor \d+ s/);
+    await shows(page, '#lease-facts', /Clock offset to the database(none|\d+ ms (ahead|behind))/);
   });
 
   it("shows the service's own error, however late it comes", async () => {
     await page.route('**/v1/ids?*', (route) =>
       route.fulfill({ status: 503, json: { detail: 'No ID can be issued right now.', retryable: true } }),
     );
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-problem', 'No ID can be issued right now.');
   });
 

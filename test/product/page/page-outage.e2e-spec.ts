@@ -6,6 +6,7 @@ import { startService, type PageService } from './page-service.js';
 import { shows } from './shows.js';
 
 const API_KEY = 'key-of-the-page-tests';
+const UNCONFIRMED = 'Decoded in your browser; the service cannot confirm it now.';
 
 describe('When the service goes away, the page', () => {
   let browser: Browser;
@@ -24,8 +25,8 @@ describe('When the service goes away, the page', () => {
     const port = await freePort();
     service = await startService({ port, apiKey: API_KEY });
     const { page, complaints, origins, close } = await openPage(browser, service.url);
-    await page.getByRole('button', { name: 'Take a new ID' }).click();
-    await shows(page, '#read-check', '✓');
+    await page.getByRole('button', { name: 'Get a new ID' }).click();
+    await shows(page, '#read-check', '✓ The service confirms this.');
     await page.getByLabel('API key').fill(API_KEY);
     await page.getByRole('button', { name: 'Show workers' }).click();
     await shows(page, '#workers-said', 'held');
@@ -34,14 +35,20 @@ describe('When the service goes away, the page', () => {
     await service.stop();
     await shows(page, '#connection', /^The service has not answered since \d\d:\d\d:\d\d UTC\./);
     await shows(page, '#state-text', 'No answer');
-    await shows(page, '#workers-problem', 'What you see is the last that was known.');
-    await page.getByLabel('ID', { exact: true }).fill('15101086654988290');
+    // What the service said of workers is not known any more.
+    await shows(page, '#read-check', UNCONFIRMED);
+    await shows(page, '#workers-problem', 'The service does not answer.');
+    await shows(page, '#workers-said', /^$/);
+    for (const gone of ['#workers-map', '#workers-scroll']) expect(await page.locator(gone).isHidden()).toBe(true);
+    await shows(page, '#lease-facts', /^$/);
+    await shows(page, '#events', /^$/);
+    await page.getByLabel('ID or text').fill('15101085690626050');
     await shows(page, '#read-moment', /\d{4}, \d\d:\d\d:\d\d UTC/);
-    await shows(page, '#read-check', 'Read here; the service cannot confirm it now.');
+    await shows(page, '#read-check', UNCONFIRMED);
     await page.getByRole('slider', { name: 'Timestamp' }).fill('34');
-    await shows(page, '#plan-check', 'The service does not answer. What you see is what was planned last.');
+    await shows(page, '#plan-check', 'The service does not answer. This is the last plan.');
     await shows(page, '#plan-figures', '272 years');
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-problem', 'The service does not answer.');
     // The browser itself notes each request that failed; the page's scripts fail at none.
     expect(complaints.filter((each) => !each.includes('Failed to load resource'))).toEqual([]);
@@ -55,9 +62,12 @@ describe('When the service goes away, the page', () => {
     service = await startService({ port, apiKey: API_KEY });
     await shows(page, '#state-text', 'Ready');
     expect(await page.evaluate('told')).toContain('The service answers again.');
+    await shows(page, '#read-check', '✓ The service confirms this.');
     await shows(page, '#plan-figures', '544 years');
     await shows(page, '#workers-problem', /^$/);
-    await page.getByRole('button', { name: 'Take', exact: true }).click();
+    await shows(page, '#workers-said', 'held');
+    await shows(page, '#lease-facts', 'Renewal time');
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-said', 'IDs in');
     await shows(page, '#connection', /^$/);
     expect([...origins]).toEqual([service.url]);

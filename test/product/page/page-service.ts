@@ -21,15 +21,19 @@ export interface PageServiceOptions {
   readonly leaseMs?: number;
   /** Another service's, to share its database. */
   readonly folder?: string;
+  /** Another name of this host. */
+  readonly allowedHosts?: string;
 }
 
-export async function startService({ port, apiKey, leaseMs, folder }: PageServiceOptions): Promise<PageService> {
+export async function startService(options: PageServiceOptions): Promise<PageService> {
+  const { port, apiKey, leaseMs, folder, allowedHosts } = options;
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'raindrop-page-')));
   const service = await startServiceProcess({
     cwd,
     environment: {
       PORT: String(port ?? 0),
       API_KEYS: apiKey ?? '',
+      ALLOWED_HOSTS: allowedHosts ?? '',
       RAINDROP_LEASE_MS: leaseMs === undefined ? '' : String(leaseMs),
     },
   });

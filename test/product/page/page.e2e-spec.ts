@@ -54,11 +54,11 @@ describe('The page', () => {
     const id = layout.pack({ ...parts, sequence: 1_234 });
 
     it('that a person pastes: its time, worker and sequence, and the service reads the same', async () => {
-      await page.getByLabel('ID', { exact: true }).fill(`  "${id}",`);
+      await page.getByLabel('ID or text').fill(`  "${id}",`);
       await shows(page, '#read-moment', '14 March 2026, 15:09:26 UTC');
-      await shows(page, '#read-aside', /ago · worker 3 · sequence 1,234 · read as this service: likely$/);
+      await shows(page, '#read-aside', /ago · worker 3 · sequence 1,234 · likely issued by this service$/);
       await shows(page, '#read-fields', /Clock-back1 bit1/);
-      await shows(page, '#read-check', '✓ The service reads the same.');
+      await shows(page, '#read-check', '✓ The service confirms this.');
       expect(await page.locator('#read-bits').textContent()).toBe(id.toString(2).padStart(64, '0'));
       expect(await page.locator('#read-bits').getAttribute('aria-label')).toBe(
         '64 bits: Sign 1 bit holding 0, Timestamp 33 bits holding ' +
@@ -68,7 +68,7 @@ describe('The page', () => {
 
     it('that was just taken', async () => {
       const beforeMs = Date.now();
-      const taken = await readNewId(page, () => page.getByRole('button', { name: 'Take a new ID' }).click());
+      const taken = await readNewId(page, () => page.getByRole('button', { name: 'Get a new ID' }).click());
       await shows(page, '#read-aside', /^(just now|\d+ seconds? ago) · worker \d+ · sequence /);
       await shows(page, '#read-check', '✓');
       const takenMs = parseId(layout, taken).time.getTime();
@@ -77,28 +77,10 @@ describe('The page', () => {
       expect(takenMs).toBeLessThanOrEqual(Date.now());
     });
 
-    it('and keeps what a person types while the first new one is on its way', async () => {
-      const context = await browser.newContext();
-      const other = await context.newPage();
-      const asked = new Promise<() => Promise<void>>((resolve) => {
-        void other.route('**/v1/ids*', (route) => resolve(() => route.continue()));
-      });
-      await other.goto(services[1].url);
-      const goOn = await asked;
-      const answered = other.waitForResponse('**/v1/ids*');
-      await other.getByLabel('ID', { exact: true }).fill(String(id));
-      await goOn();
-      await (await answered).finished();
-      // The page asks on every second: what it does with the answer comes before it asks again.
-      await other.waitForRequest('**/v1/status');
-      expect(await other.getByLabel('ID', { exact: true }).inputValue()).toBe(String(id));
-      await context.close();
-    });
-
     it('and doubts one that cannot be of this service', async () => {
-      await page.getByLabel('ID', { exact: true }).fill('1541815603606036481');
+      await page.getByLabel('ID or text').fill('1541815603606036481');
       await page.getByLabel('Issued by').selectOption('own');
-      await shows(page, '#read-notes', 'Unlikely: this time has not come yet.');
+      await shows(page, '#read-notes', 'Unlikely: this time is in the future.');
       await shows(page, '#read-notes', 'Its end bits are 1');
       expect(await page.locator('#read-check').textContent()).toBe('');
     });
@@ -134,7 +116,7 @@ describe('The page', () => {
       await page.getByLabel('First worker id').fill('100');
       await page.getByLabel('Last worker id').fill('199');
       await page.getByRole('slider', { name: 'End bits' }).fill('3');
-      await page.getByLabel('End bits hold').fill('5');
+      await page.getByLabel('Value of the end bits').fill('5');
       await shows(page, '#plan-figures', /Workers100processes at once, ids 100 to 199/);
       await shows(
         page,
@@ -150,7 +132,7 @@ describe('The page', () => {
       ['First worker id', '1024', 'First worker id: is out of range: must be an integer from 0 to 1023;'],
       ['Last worker id', '1.5', 'Last worker id: must be an integer from 0 to 1023;'],
       ['Last worker id', '0', 'First worker id: must not be greater than serviceMaxWorkId, 0.'],
-      ['End bits hold', '2', 'End bits hold: is out of range: must be an integer from 0 to 1;'],
+      ['Value of the end bits', '2', 'Value of the end bits: is out of range: must be an integer from 0 to 1;'],
     ])('and says what is wrong with %s %s', async (label, value, problem) => {
       await page.getByLabel(label).fill(value);
       await shows(page, '#plan-problem', problem);
@@ -163,15 +145,15 @@ describe('The page', () => {
     });
 
     it('and holds nothing in end bits that are not there', async () => {
-      await page.getByLabel('End bits hold').fill('1');
+      await page.getByLabel('Value of the end bits').fill('1');
       await page.getByRole('slider', { name: 'End bits' }).fill('0');
-      expect(await page.getByLabel('End bits hold').isDisabled()).toBe(true);
+      expect(await page.getByLabel('Value of the end bits').isDisabled()).toBe(true);
       await shows(page, '#plan-check', '✓ Planned by the service.');
       expect(await page.locator('#plan-code').textContent()).not.toContain('endBitsValue');
     });
 
     it('and shows the warnings of the service', async () => {
-      await page.getByLabel('Processes expected').fill('600');
+      await page.getByLabel('Expected processes').fill('600');
       await page.getByRole('slider', { name: 'End bits' }).fill('0');
       await shows(page, '#plan-warnings', 'use at least two per node');
       await shows(page, '#plan-warnings', 'use endBitsLength 1');
@@ -195,27 +177,31 @@ describe('The page', () => {
     });
 
     it('and says what is wrong with a day or a number', async () => {
-      await page.getByLabel('Counted from').fill('2999-01-01');
-      await shows(page, '#plan-problem', 'Counted from: is in the future');
-      await page.getByLabel('Counted from').fill('');
-      await shows(page, '#plan-problem', 'Counted from: is not a date');
-      await page.getByLabel('Counted from').fill('2026-01-01');
-      await page.getByLabel('IDs per second each').fill('0');
-      await shows(page, '#plan-problem', 'IDs per second each: is out of range: must be an integer from 1 to');
+      await page.getByLabel('Epoch').fill('2999-01-01');
+      await shows(page, '#plan-problem', 'Epoch: is in the future');
+      await page.getByLabel('Epoch').fill('');
+      await shows(page, '#plan-problem', 'Epoch: is not a date');
+      await page.getByLabel('Epoch').fill('2026-01-01');
+      await page.getByLabel('Expected IDs per second per process').fill('0');
+      await shows(
+        page,
+        '#plan-problem',
+        'Expected IDs per second per process: is out of range: must be an integer from 1 to',
+      );
     });
 
     it('and passes on why the service refuses one', async () => {
-      await page.getByLabel('Counted from').fill('1950-01-01');
+      await page.getByLabel('Epoch').fill('1950-01-01');
       await page.getByRole('slider', { name: 'Timestamp' }).fill('31');
       await shows(page, '#plan-problem', 'Timestamp: the layout expires at 2018-01-19T03:14:08.000Z');
     });
 
     it('within what a unit allows', async () => {
-      await page.getByLabel('One tick is a').selectOption('millisecond');
+      await page.getByLabel('Time unit').selectOption('millisecond');
       await shows(page, '#plan-time-out', '43 bits');
       await shows(page, '#plan-check', '✓ Planned by the service.');
       await shows(page, '#plan-warnings', 'Milliseconds are sensitive to clock corrections');
-      await page.getByLabel('One tick is a').selectOption('day');
+      await page.getByLabel('Time unit').selectOption('day');
       await shows(page, '#plan-time-out', '17 bits');
       await shows(page, '#plan-check', '✓ Planned by the service.');
     });
@@ -242,7 +228,7 @@ describe('The page', () => {
       await nextSecond();
       await shows(page, '#chart-now', /^0$/);
       await page.getByLabel('How many').fill('5000');
-      await page.getByRole('button', { name: 'Take', exact: true }).click();
+      await page.getByRole('button', { name: 'Get', exact: true }).click();
       await shows(page, '#take-said', /^5,000 IDs in \d+ ms/);
       await shows(page, '#take-list', 'and 4,996 more');
       await nextSecond();
@@ -257,13 +243,13 @@ describe('The page', () => {
 
     it('on and on until told to stop', async () => {
       await page.getByLabel('How many').fill('100');
-      await page.getByRole('button', { name: 'Keep taking' }).click();
+      await page.getByRole('button', { name: 'Repeat' }).click();
       const seen = new Set<string | null>();
       const first = page.locator('#take-list button').first();
       await until('IDs are taken again and again', async () => seen.add(await first.textContent()).size > 3);
       await until('the chart shows it', async () => (await numberIn(page, '#chart-now')) > 0);
       await page.getByRole('button', { name: 'Stop' }).click();
-      await shows(page, '#take-said', /^[\d,]+ IDs taken\.$/);
+      await shows(page, '#take-said', /^[\d,]+ IDs issued\.$/);
       const taken = await numberIn(page, '#take-said');
       expect(taken).toBeGreaterThanOrEqual(300);
       await shows(page, '#chart-now', /^0$/);
@@ -272,13 +258,13 @@ describe('The page', () => {
 
     it('of which each can be read', async () => {
       await page.getByLabel('How many').fill('50');
-      await page.getByRole('button', { name: 'Take', exact: true }).click();
+      await page.getByRole('button', { name: 'Get', exact: true }).click();
       // Until then the list is that of the IDs before.
       await shows(page, '#take-said', /^50 IDs in/);
       const first = page.locator('#take-list button').first();
       const id = (await first.textContent())!;
       await first.click();
-      expect(await page.getByLabel('ID', { exact: true }).inputValue()).toBe(id);
+      expect(await page.getByLabel('ID or text').inputValue()).toBe(id);
       await shows(page, '#read-aside', /worker \d+/);
       expect(await page.evaluate('document.activeElement.id')).toBe('read-id');
     });
@@ -289,8 +275,8 @@ describe('The page', () => {
       page.on('request', (request) => asked.push(request.url()));
       for (const count of ['0', '10001', '1.5', '']) {
         await page.getByLabel('How many').fill(count);
-        await shows(page, '#take-problem', 'Take from 1 to 10,000 at once, a whole number.');
-        await page.getByRole('button', { name: 'Take', exact: true }).click();
+        await shows(page, '#take-problem', 'Enter a whole number from 1 to 10,000.');
+        await page.getByRole('button', { name: 'Get', exact: true }).click();
         await page.getByLabel('How many').fill('7');
         await shows(page, '#take-problem', /^$/);
       }
@@ -311,14 +297,14 @@ describe('The page', () => {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));
       await page.getByRole('button', { name: 'Show workers' }).click();
-      await shows(page, '#workers-problem', 'Type the API key first.');
+      await shows(page, '#workers-problem', 'Enter the API key first.');
       expect(await page.evaluate('document.activeElement.id')).toBe('workers-key');
       expect(asked.filter((url) => url.includes('v1/workers'))).toEqual([]);
     });
 
     it.each([
-      ['wrong-key-of-the-tests', 'The service does not know this key.'],
-      ['clé', 'no characters beyond ASCII'],
+      ['wrong-key-of-the-tests', 'The service does not accept this key.'],
+      ['clé', 'ASCII characters without blanks'],
     ])('but not to who has the key "%s"', async (key, problem) => {
       await showWorkers(page, key);
       await shows(page, '#workers-problem', problem);
@@ -350,6 +336,30 @@ describe('The page', () => {
       expect(await page.getByLabel('API key').inputValue()).toBe('');
       expect(await page.locator('#workers-rows tr').count()).toBe(0);
     });
+  });
+
+  it('issues nothing when it is loaded', async () => {
+    const issued = async (): Promise<unknown> =>
+      ((await (await fetch(`${services[1].url}/v1/status`)).json()) as { issued: number }).issued;
+    const before = await issued();
+    await open(services[1]);
+    await shows(page, '#plan-check', '✓ Planned by the service.');
+    await page.waitForRequest('**/v1/status');
+    expect(await issued()).toBe(before);
+    expect(await page.getByLabel('ID or text').inputValue()).toBe('');
+    expect(await page.locator('#read-result').isHidden()).toBe(true);
+    expect(await page.locator('#read-fields').textContent()).toContain('Timestamp33 bits–');
+    await opened.close();
+  });
+
+  it('says what it is, and how it is installed', async () => {
+    await open(services[1]);
+    await shows(page, '.lead', 'unique 63-bit IDs that sort by time');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the command: npm install' }).click();
+    await shows(page, '#copied', 'the command copied.');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm install @raindrop/nestjs @raindrop/core');
+    await opened.close();
   });
 
   it('shows them at once where the service listens on this host alone and has no keys', async () => {

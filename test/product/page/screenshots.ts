@@ -5,7 +5,7 @@ import { openChromium } from './chromium.js';
 import { palettePng } from './palette-png.js';
 import { startService, type PageService } from './page-service.js';
 
-const FOLDER = resolve(__dirname, '../../../docs/images');
+const FOLDER = resolve(process.argv[2] ?? resolve(__dirname, '../../../docs/images'));
 const API_KEY = 'key-of-the-screenshots';
 /** As much of the chart as makes sense to wait for. */
 const TAKING_MS = 25_000;
@@ -14,12 +14,16 @@ const TAKING_MS = 25_000;
 const LEASE_MS = 20_000;
 
 const SHOTS = [
-  { name: 'page-light', colorScheme: 'light', width: 1_280 },
-  { name: 'page-dark', colorScheme: 'dark', width: 1_280 },
-  { name: 'page-narrow', colorScheme: 'light', width: 360 },
+  { name: 'page-light', colorScheme: 'light', width: 1_440 },
+  { name: 'page-dark', colorScheme: 'dark', width: 1_440 },
+  { name: 'page-narrow', colorScheme: 'light', width: 375 },
+  { name: 'page-narrow-dark', colorScheme: 'dark', width: 375 },
 ] as const;
 
-/** Makes the pictures in docs/images: `node --require ./test/typescript-hook.cjs test/product/page/screenshots.ts` after a build. */
+/**
+ * Makes the pictures in docs/images, or in a folder that is named:
+ * `node --require ./test/typescript-hook.cjs test/product/page/screenshots.ts [FOLDER]` after a build.
+ */
 async function main(): Promise<void> {
   const browser = await openChromium();
   const service = await startService({ apiKey: API_KEY, leaseMs: LEASE_MS });
@@ -53,7 +57,7 @@ async function take(
   await page.getByLabel('API key').fill(API_KEY);
   await page.getByRole('button', { name: 'Show workers' }).click();
   await page.getByLabel('How many').fill('2000');
-  await page.getByRole('button', { name: 'Keep taking' }).click();
+  await page.getByRole('button', { name: 'Repeat' }).click();
   await page.waitForTimeout(TAKING_MS / 2);
   await page.getByLabel('How many').fill('6000');
   await page.waitForTimeout(TAKING_MS / 2);

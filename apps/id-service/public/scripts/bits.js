@@ -6,6 +6,17 @@ export function fieldValue({ bits, shift }, id) {
   return Number((id >> BigInt(shift)) & ((1n << BigInt(bits)) - 1n));
 }
 
+/** The fields by what they say: several worker fields, such as Discord's worker and process, are one worker number. */
+export function groupsOf(fields) {
+  const groups = [];
+  for (const field of fields) {
+    const last = groups.at(-1);
+    if (field.role === 'worker' && last?.[0].role === 'worker') last.push(field);
+    else groups.push([field]);
+  }
+  return groups;
+}
+
 /** A value with a heading and what it means; `letter` and `role` tie it to the bits. */
 export function fieldCard({ role, letter, name, width, value, meaning }) {
   const head = element('span', { class: 'card-head' });
@@ -36,7 +47,7 @@ export function litFields(bits, cards) {
 const WIDTH = 64;
 
 /**
- * Shows 64 bits from the most significant down, coloured by field; each field begins with its letter.
+ * Shows 64 bits from the most significant down, coloured by field; each part of an ID begins with its letter.
  * @param {HTMLElement} box what holds them
  * @param {bigint} [id] without one the bits are blank: the layout alone
  */
@@ -44,22 +55,26 @@ export function showBits(box, plan, id) {
   const fields = [...plan.fields];
   if (plan.bits < WIDTH) fields.unshift({ name: 'sign', role: 'sign', bits: WIDTH - plan.bits, shift: plan.bits });
   const digits = id === undefined ? undefined : id.toString(2).padStart(WIDTH, '0');
-  const cells = fields.flatMap((field) =>
-    Array.from({ length: field.bits }, (_, index) => cell(field, index, digits, plan.fields.indexOf(field))),
-  );
+  const groups = groupsOf(plan.fields);
+  const cells = fields.flatMap((field) => {
+    const group = groups.findIndex((each) => each.includes(field));
+    const isFirst = group < 0 || groups[group][0] === field;
+    const letter = isFirst ? letterOf(field.role) : undefined;
+    return Array.from({ length: field.bits }, (_, index) => cell(field, index, { digits, group, letter }));
+  });
   box.classList.toggle('blank', id === undefined);
   box.replaceChildren(...cells);
   box.setAttribute('role', 'img');
   box.setAttribute('aria-label', `64 bits: ${fields.map((field) => spoken(field, id)).join(', ')}`);
 }
 
-function cell({ role, bits, shift, value }, index, digits, field) {
+function cell({ role, bits, shift, value }, index, { digits, group, letter }) {
   // What is fixed is known without an ID.
   const fixed = role === 'fixed' ? (value ?? 0).toString(2).padStart(bits, '0')[index] : undefined;
   const digit = digits === undefined ? fixed : digits[WIDTH - shift - bits + index];
   const made = element('span', { class: `bit ${role}${digit === '1' ? ' one' : ''}` }, digit ?? '');
-  if (index === 0) made.dataset.letter = letterOf(role);
-  if (field >= 0) made.dataset.field = String(field);
+  if (index === 0 && letter !== undefined) made.dataset.letter = letter;
+  if (group >= 0) made.dataset.field = String(group);
   return made;
 }
 

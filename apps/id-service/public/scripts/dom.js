@@ -39,17 +39,62 @@ export function copyButton(label, textOf, attributes = {}) {
 }
 
 /** Makes a button that is there copy; a browser that forbids it says so. */
-export function onCopy(button, textOf, otherwise = () => 'Not allowed') {
+export function onCopy(button, textOf, { told = 'Copied', otherwise = () => 'Not allowed' } = {}) {
   const label = button.textContent;
   button.addEventListener('click', async () => {
-    try {
-      await navigator.clipboard.writeText(textOf());
-      setText(button, 'Copied');
-    } catch {
-      setText(button, otherwise());
-    }
+    setText(button, (await copyText(textOf())) ? told : otherwise());
     setTimeout(() => setText(button, label), TOLD_MS);
   });
+}
+
+/**
+ * Makes a button that shows a value and copies it.
+ * @returns a function that shows another value: its name, what is copied, and what is shown where that differs
+ */
+export function valueButton(button) {
+  const shown = element('span', { class: 'value-text' });
+  const hint = element('span', { class: 'value-hint', 'aria-hidden': 'true' }, 'Copy');
+  let name = '';
+  let text = '';
+  const purpose = element('span', { class: 'unseen' });
+  button.replaceChildren(purpose, shown, hint);
+  button.addEventListener('click', async () => {
+    const isCopied = await copyText(text);
+    button.classList.add('told');
+    setText(hint, isCopied ? 'Copied' : 'Not allowed');
+    setText(byId('copied'), isCopied ? `${name} copied.` : 'The browser does not allow copying.');
+    setTimeout(() => {
+      button.classList.remove('told');
+      setText(hint, 'Copy');
+      setText(byId('copied'), '');
+    }, TOLD_MS);
+  });
+  return (newName, newText, ...parts) => {
+    [name, text] = [newName, newText];
+    setText(purpose, `Copy ${name}: `);
+    shown.replaceChildren(...(parts.length > 0 ? parts : [text]));
+  };
+}
+
+/** Tells whether the browser has copied. Over plain HTTP it offers the old command only, which copies a selection. */
+async function copyText(text) {
+  try {
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(text);
+      return true;
+    }
+    const focused = document.activeElement;
+    const area = element('textarea', { class: 'unseen', 'aria-hidden': 'true' });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand('copy');
+    area.remove();
+    focused?.focus();
+    return isCopied;
+  } catch {
+    return false;
+  }
 }
 
 /** Has the browser store a text as a file. */

@@ -7,7 +7,7 @@ const SHOWN = 4;
 const PAUSE_MS = 100;
 
 /**
- * The form that takes IDs and numbers, once or again and again.
+ * The form that gets IDs and numbers, once or again and again.
  * @param {() => string} apiKey
  * @param {(id: string) => void} onRead a person wants to see one of them
  */
@@ -24,7 +24,7 @@ export function idTaker(apiKey, onRead) {
     const number = Number(amount.value);
     const isRight = amount.value !== '' && Number.isInteger(number) && number >= 1 && number <= MOST;
     amount.setAttribute('aria-invalid', String(!isRight));
-    setText(byId('take-problem'), isRight ? '' : `Take from 1 to ${count(MOST)} at once, a whole number.`);
+    setText(byId('take-problem'), isRight ? '' : `Enter a whole number from 1 to ${count(MOST)}.`);
     return isRight ? number : undefined;
   };
 
@@ -53,12 +53,12 @@ export function idTaker(apiKey, onRead) {
 
   const show = (ids) => {
     for (const id of ['take-copy', 'take-save']) byId(id).hidden = false;
-    // Who has tabbed to one of them shall not lose it.
+    // An ID that has the focus stays.
     if (list.contains(document.activeElement)) return;
     const isRead = kind.value === 'ids';
     const items = ids.slice(0, SHOWN).map((id) => {
       if (!isRead) return element('li', { class: 'id' }, id);
-      const button = element('button', { type: 'button', class: 'id-link', 'aria-label': `Read ${id}` }, id);
+      const button = element('button', { type: 'button', class: 'id-link', 'aria-label': `Decode ${id}` }, id);
       button.addEventListener('click', () => onRead(id));
       return element('li', {}, button);
     });
@@ -73,8 +73,8 @@ export function idTaker(apiKey, onRead) {
   const stop = () => {
     loop.stop();
     isOn = false;
-    setText(on, 'Keep taking');
-    setText(byId('take-said'), `${count(total)} ${noun(total)} taken.`);
+    setText(on, 'Repeat');
+    setText(byId('take-said'), `${count(total)} ${noun(total)} issued.`);
   };
 
   const noun = (number) => {
@@ -87,7 +87,7 @@ export function idTaker(apiKey, onRead) {
     const taken = await take();
     if (!taken) return;
     const ms = taken.ms.toFixed(0);
-    setText(byId('take-said'), `${count(taken.number)} ${noun(taken.number)} in ${ms} ms, the way there included.`);
+    setText(byId('take-said'), `${count(taken.number)} ${noun(taken.number)} in ${ms} ms, round trip.`);
   });
   kind.addEventListener('change', () => {
     const isIds = kind.value === 'ids';
@@ -103,7 +103,7 @@ export function idTaker(apiKey, onRead) {
     total = 0;
     isOn = true;
     setText(on, 'Stop');
-    setText(byId('take-said'), 'Taking until you stop.');
+    setText(byId('take-said'), 'Repeats until you stop it.');
     loop.start();
   });
 }

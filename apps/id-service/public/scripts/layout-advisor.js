@@ -4,16 +4,16 @@ import { shortCount } from './words.js';
 
 const NAMES = {
   default: 'The default',
-  number: 'The usual one for numbers',
-  fitted: 'Cut to the needs',
+  number: "Layout 'number'",
+  fitted: 'Fitted to your needs',
   milliseconds: 'In milliseconds',
 };
 
 const INPUTS = { processes: 'advise-processes', idsPerSecond: 'advise-rate', years: 'advise-years' };
 
 /**
- * The form that asks the service which layouts bear so much.
- * @param {(options: object) => void} onUse a person takes one
+ * The form that asks the service which layouts meet the needs.
+ * @param {(options: object) => void} onUse a person chooses one
  */
 export function layoutAdvisor(onUse) {
   byId('advise-form').addEventListener('submit', async (event) => {
@@ -25,7 +25,9 @@ export function layoutAdvisor(onUse) {
       tell('', []);
       byId('advice').replaceChildren(...advice.map((each) => cardOf(each, needs, onUse)));
       const [best] = advice;
-      setText(byId('advise-said'), `${advice.length} layouts; the best one first: ${NAMES[best.name]}.`);
+      const meeting = advice.filter(({ misses }) => misses.length === 0).length;
+      const words = `${advice.length} layouts, ${meeting === 0 ? 'none' : meeting} of which ${meeting === 1 ? 'meets' : 'meet'} your needs.`;
+      setText(byId('advise-said'), `${words} The best one first: ${NAMES[best.name]}.`);
     } catch (problem) {
       const wrong = problem.problems ?? [];
       const told = wrong.map(
@@ -51,14 +53,21 @@ function cardOf({ name, options, plan, reasons, misses }, needs, onUse) {
     `${shortCount(plan.workers.count)} workers, ${shortCount(plan.idsPerSecond)} IDs per second each,`,
     plan.expiresAt === null ? 'past the year 275760.' : `until ${plan.expiresAt.split('T')[0].replace('+0', '')}.`,
   ];
-  const use = element('button', { type: 'button', 'aria-label': `Use: ${NAMES[name]}` }, 'Use this');
+  const isMissing = misses.length > 0;
+  const use = element(
+    'button',
+    { type: 'button', class: isMissing ? 'plain' : 'primary' },
+    isMissing ? 'Use it anyway' : 'Use this',
+    element('span', { class: 'unseen' }, `(${NAMES[name]})`),
+  );
   use.addEventListener('click', () => {
     const none = { serviceMinWorkId: '', serviceMaxWorkId: '', endBitsValue: '' };
     onUse({ ...none, ...options, expectedNodes: needs.processes, expectedIdsPerSecond: needs.idsPerSecond });
   });
   return element(
     'li',
-    { class: `advice ${misses.length > 0 ? 'missing' : ''}` },
+    { class: `advice ${isMissing ? 'missing' : ''}` },
+    ...(isMissing ? [element('span', { class: 'mark' }, 'Does not meet your needs')] : []),
     element('strong', {}, NAMES[name] ?? name),
     element('p', {}, figures.join(' ')),
     ...reasons.map((reason) => element('p', { class: 'reason' }, reason)),

@@ -1,7 +1,7 @@
 import { fieldCard, showBits } from './bits.js';
 import { byId, element, onCopy, setText } from './dom.js';
 import { layoutAdvisor } from './layout-advisor.js';
-import { writeAddress } from './permalink.js';
+import { shareButton, writeAddress } from './permalink.js';
 import { ask } from './service.js';
 import { bits, count, date, shortCount } from './words.js';
 
@@ -29,15 +29,15 @@ export function figuresOf(plan) {
 }
 
 function safetyOf({ safeUntil }) {
-  if (safeUntil === null) return { value: 'Always', meaning: 'IDs never pass 2⁵³ − 1' };
+  if (safeUntil === null) return { value: 'Always', meaning: 'No ID exceeds 2⁵³ − 1' };
   const isOver = Date.parse(safeUntil) <= Date.now();
   return {
     value: isOver ? 'No' : `Until ${date(new Date(safeUntil))}`,
-    meaning: isOver ? 'IDs pass 2⁵³ − 1: keep them as bigint or text' : 'then IDs pass 2⁵³ − 1',
+    meaning: isOver ? 'IDs exceed 2⁵³ − 1: keep them as bigint or text' : 'later IDs exceed 2⁵³ − 1',
   };
 }
 
-/** The least and the most timestamp bits of seconds, which nearly everybody wants. */
+/** The bits of the default layout. */
 const SECONDS = { timeUnit: 'second', timeStampLength: 33 };
 
 /**
@@ -59,7 +59,7 @@ export function fixOf(code, plan, options) {
       const needed = Math.ceil(Math.log2(2 * expectedNodes + 1));
       if (needed > 10) return undefined;
       const wider = { workIdLength: Math.max(3, needed), serviceMinWorkId: '', serviceMaxWorkId: '' };
-      return { label: `take ${bits(wider.workIdLength)} for workers`, options: wider };
+      return { label: `use ${bits(wider.workIdLength)} for workers`, options: wider };
     },
     CAPACITY: () => {
       const sequence = Math.ceil(Math.log2((expectedIdsPerSecond * plan.unitMs) / 1_000));
@@ -74,7 +74,7 @@ export function fixOf(code, plan, options) {
 /** Fewer bits for the time, if that leaves as many as any unit needs. */
 function shorter(timeStampLength) {
   if (timeStampLength < 31) return undefined;
-  return { label: `take ${bits(timeStampLength)} for the timestamp`, options: { timeStampLength } };
+  return { label: `use ${bits(timeStampLength)} for the timestamp`, options: { timeStampLength } };
 }
 
 /** From the last move of a slider to the question what the service makes of it. */
@@ -134,7 +134,7 @@ export function layoutPlanner() {
     } catch (problem) {
       if (mine !== turn) return;
       if (!problem.passing) return showProblems(problem, change);
-      setText(byId('plan-check'), `${problem.message} What you see is what was planned last.`);
+      setText(byId('plan-check'), `${problem.message} This is the last plan.`);
       timer = setTimeout(() => void plan(), AGAIN_MS);
     }
   };
@@ -154,14 +154,13 @@ export function layoutPlanner() {
     byId('plan-time').value = min + 2;
     refresh(true);
   });
-  onCopy(
-    byId('plan-copy'),
-    () => byId('plan-code').textContent,
-    () => {
+  onCopy(byId('plan-copy'), () => byId('plan-code').textContent, {
+    otherwise: () => {
       getSelection().selectAllChildren(byId('plan-code'));
       return 'Selected';
     },
-  );
+  });
+  shareButton(byId('plan-share'), () => ({ plan: planText() }));
   layoutAdvisor(change);
   refresh(false);
   return {
@@ -236,7 +235,7 @@ function showProblems(problem, change) {
   // They stay where they are, in red: the form below shall not jump while somebody types in it.
   byId('plan-bits').classList.toggle('impossible', problem !== undefined);
   if (problem === undefined) return;
-  byId('plan-bits').setAttribute('aria-label', 'These bits are no layout.');
+  byId('plan-bits').setAttribute('aria-label', 'These bits make no layout.');
   const fix = problems.some(({ message }) => message.includes('no sequence bit'))
     ? fixOf('NO_SEQUENCE', undefined, readOptions())
     : undefined;

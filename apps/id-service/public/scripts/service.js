@@ -39,7 +39,7 @@ export async function ask(path, { method = 'GET', body, key } = {}) {
   const parsed = parse(answer);
   if (!response.ok)
     throw new ServiceProblem(response.status, parsed ?? { title: `The service answered ${response.status}.` });
-  if (parsed === undefined) throw new ServiceProblem(0, { title: 'The answer is not the service’s.' });
+  if (parsed === undefined) throw new ServiceProblem(0, { title: 'The answer does not come from the service.' });
   return parsed;
 }
 
@@ -77,6 +77,6 @@ async function keyed(answer) {
     return await answer;
   } catch (problem) {
     if (problem.status !== 401) throw problem;
-    throw new ServiceProblem(401, { detail: 'This service wants an API key for that: type it under Workers.' });
+    throw new ServiceProblem(401, { detail: 'This service requires an API key for this. Enter it under Workers.' });
   }
 }

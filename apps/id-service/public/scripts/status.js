@@ -16,19 +16,21 @@ const STATES = {
   ready: 'Ready',
   starting: 'Starting',
   suspect: 'Confirming its lease',
-  lost: 'Without a worker id',
+  lost: 'No worker id',
   closed: 'Closed',
 };
 
 /**
  * Asks `GET /v1/status` every second, shows in the header how the service is, and says when it goes away and comes back.
  * @param {(status: object, atMs: number) => void} onStatus
+ * @param {{ onAway(): void, onBack(): void }} changes
  */
-export function statusFeed(onStatus) {
+export function statusFeed(onStatus, { onAway, onBack }) {
   const state = document.getElementById('state');
   const text = document.getElementById('state-text');
   const banner = document.getElementById('connection');
   let failures = 0;
+  let isAway = false;
 
   const show = (kind, words) => {
     state.dataset.state = kind;
@@ -46,6 +48,8 @@ export function statusFeed(onStatus) {
       const words = STATES[status.state] ?? status.state;
       show(words === 'Ready' ? 'ready' : 'waiting', words);
       onStatus(status, performance.now());
+      if (isAway) onBack();
+      isAway = false;
     } catch (problem) {
       failures++;
       if (failures < AWAY_AFTER) return undefined;
@@ -55,11 +59,13 @@ export function statusFeed(onStatus) {
         return SLOW_MS;
       }
       if (state.dataset.state === 'away') return undefined;
+      isAway = true;
+      onAway();
       show('away', 'No answer');
       const since = clock(new Date());
       setText(
         banner,
-        `The service has not answered since ${since} UTC. This page keeps trying; reading IDs works without it.`,
+        `The service has not answered since ${since} UTC. This page keeps trying. It decodes IDs without the service.`,
       );
     }
   };
@@ -72,19 +78,25 @@ export function showFacts({ issued, uptimeSeconds, assigner, expiresAt, state, l
   const isHeld = state === 'held' && leftMs > 0;
   show('facts', [
     ['Issued since the start', count(issued)],
-    ['Running for', duration(uptimeSeconds * 1_000)],
-    ['Worker ids from', assigner === 'database' ? 'leases in the database' : assigner],
-    ['Timestamps last until', expiresAt === null ? 'past the year 275760' : date(new Date(expiresAt))],
+    ['Uptime', duration(uptimeSeconds * 1_000)],
+    ['Source of worker ids', assigner === 'database' ? 'leases in the database' : assigner],
+    ['Layout ends on', expiresAt === null ? 'after the year 275760' : date(new Date(expiresAt))],
   ]);
   show('lease-facts', [
-    ['Without the database', isHeld ? `IDs go on for ${Math.floor(leftMs / 1_000)} s` : 'no IDs now'],
-    ['Database, a renewal', renewalMs === null ? 'none yet' : `${renewalMs.toFixed(1)} ms`],
-    ['Clock against the database', clockOffsetMs === null ? 'not known' : offset(clockOffsetMs)],
+    ['IDs without the database', isHeld ? `for ${Math.floor(leftMs / 1_000)} s` : 'none now'],
+    ['Renewal time', renewalMs === null ? 'none yet' : `${renewalMs.toFixed(1)} ms`],
+    ['Clock offset to the database', clockOffsetMs === null ? 'unknown' : offset(clockOffsetMs)],
     [
-      'Renewals that failed',
+      'Failed renewals',
       lease.lastErrorCode === null ? count(failures) : `${count(failures)}, now ${lease.lastErrorCode}`,
     ],
   ]);
+}
+
+/** The service is away: what it said of itself and its worker id is out of date. */
+export function forgetFacts() {
+  for (const id of ['facts', 'lease-facts']) show(id, []);
+  showEvents([]);
 }
 
 function show(id, facts) {
@@ -96,7 +108,7 @@ function show(id, facts) {
 
 function offset(ms) {
   const size = Math.abs(ms);
-  if (size < 1) return 'the same';
+  if (size < 1) return 'none';
   const words = size < 1_000 ? `${Math.round(size)} ms` : `${(size / 1_000).toFixed(1)} s`;
   return `${words} ${ms > 0 ? 'ahead' : 'behind'}`;
 }
@@ -104,12 +116,12 @@ function offset(ms) {
 const WORDS = {
   'lease-acquired': ['good', 'Worker id leased'],
   'lease-regained': ['good', 'Worker id leased again'],
-  'lease-released': ['', 'Worker id given back'],
-  'lease-lost': ['bad', 'Worker id lost: no IDs until there is another'],
-  'lease-suspect': ['bad', 'Lease in doubt: no IDs until it is confirmed'],
+  'lease-released': ['', 'Worker id released'],
+  'lease-lost': ['bad', 'Worker id lost: the service issues no IDs until it leases another'],
+  'lease-suspect': ['bad', 'Lease in doubt: the service issues no IDs until it is confirmed'],
   'lease-trouble': ['bad', 'The database did not answer a renewal'],
-  'clock-back': ['bad', 'The clock went back: the other lane is used'],
-  'database-regression': ['bad', 'The database has forgotten a write'],
+  'clock-back': ['bad', 'The clock went back: the service uses the other lane'],
+  'database-regression': ['bad', 'The database has lost a write'],
   warning: ['bad', 'A warning: see the log'],
 };
 

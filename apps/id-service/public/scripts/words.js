@@ -74,7 +74,12 @@ export function duration(ms) {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** What stands for a role beside its colour. */
+/** The system of a reading, for people. */
+export function issuerOf({ system, title }) {
+  return system === 'own' ? 'This service' : title;
+}
+
+/** The letter of a role, in addition to its colour. */
 const LETTERS = { time: 'T', worker: 'W', clockBack: 'B', sequence: 'S', fixed: 'E', sign: '±' };
 
 const NAMES = { clockBack: 'Clock-back', end: 'End' };

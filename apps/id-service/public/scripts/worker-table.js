@@ -38,7 +38,7 @@ const KEY = 'api-key';
 
 const STATES = {
   held: 'held',
-  expired: 'expired: anyone may take it',
+  expired: 'expired: free to lease',
   foreign: 'written by another program',
   'used-up': 'ahead of the clock',
   deleted: 'deleted',
@@ -78,13 +78,17 @@ export function workerTable() {
     );
   };
 
+  const hide = () => {
+    byId('workers-scroll').hidden = true;
+    byId('workers-map').hidden = true;
+    setText(byId('workers-said'), '');
+  };
+
   const refuse = (words) => {
     turn++;
     loop.stop();
     input.setAttribute('aria-invalid', 'true');
-    byId('workers-scroll').hidden = true;
-    byId('workers-map').hidden = true;
-    setText(byId('workers-said'), '');
+    hide();
     setText(byId('workers-problem'), words);
   };
 
@@ -98,10 +102,9 @@ export function workerTable() {
       show(answer);
     } catch (problem) {
       if (asked !== turn) return;
-      if (problem.status === 404)
-        refuse('The table is off: no API key is configured. Start the service with API_KEYS set.');
-      else if (problem.status === 401 || problem.status === 403) refuse('The service does not know this key.');
-      else setText(byId('workers-problem'), `${problem.message} What you see is the last that was known.`);
+      if (problem.status === 404) refuse('The service shows no workers: it was started without API_KEYS.');
+      else if (problem.status === 401 || problem.status === 403) refuse('The service does not accept this key.');
+      else setText(byId('workers-problem'), problem.message);
     }
   }, PAUSE_MS);
 
@@ -115,19 +118,17 @@ export function workerTable() {
     loop.stop();
     input.value = '';
     rows.replaceChildren();
-    byId('workers-scroll').hidden = true;
-    byId('workers-map').hidden = true;
-    setText(byId('workers-said'), '');
+    hide();
   };
 
   byId('workers-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const given = input.value.trim();
     if (given === '') {
-      refuse('Type the API key first.');
+      refuse('Enter the API key first.');
       input.focus();
     } else if (/[^\x21-\x7e]/.test(given)) {
-      refuse('A key has no blanks and no characters beyond ASCII.');
+      refuse('A key consists of ASCII characters without blanks.');
       input.focus();
     } else use(given);
   });
@@ -141,6 +142,8 @@ export function workerTable() {
   }
   return {
     apiKey: () => key,
+    /** The service is away: who holds which worker id is not known any more. */
+    forgetWorkers: hide,
     /** Shows the workers at once where the service says that no key is needed. */
     useStatus: ({ showsWorkers }) => {
       if (showsWorkers === isOpen) return;

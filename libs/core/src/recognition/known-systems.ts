@@ -1,5 +1,5 @@
 import { Layout, type LayoutParts } from '../layout/layout.js';
-import { LASTING_LAYOUT } from '../layout/layout-options.js';
+import { LASTING_LAYOUT, numberLayout, type WorkerRange } from '../layout/layout-options.js';
 import { KEY_WORKER_ORIGINAL, presets } from '../presets/presets.js';
 
 /** A system whose IDs can be told from those of others. */
@@ -13,6 +13,8 @@ export interface KnownSystem {
   readonly weight: number;
   /** The forms in which its IDs are nearly always written. */
   readonly usual: RegExp;
+  /** The worker ids that issue, where they are known: the IDs of other workers are rare. */
+  readonly workers?: WorkerRange | undefined;
   /** How probable the bits below the time are, 0 to 1: over all combinations the sum is 1. */
   readonly odds: (parts: LayoutParts) => number;
 }
@@ -21,12 +23,13 @@ export interface KnownSystem {
 const DECIMAL = /^decimal|^signed$|^hex-0x$/;
 
 /**
- * Every system that is known without a layout of the caller: Raindrop's default layout, networks with public IDs, and
+ * Every system that is known without a layout of the caller: Raindrop's two named layouts, networks with public IDs, and
  * generators that anyone can run, with their own bits and epochs. The networks' usual values were read off public IDs.
  */
 export function knownSystems(): readonly KnownSystem[] {
   return [
     systemOf(LASTING_LAYOUT, 'raindrop', "Raindrop's default layout", 0.5),
+    systemOf(numberLayout(), 'raindropNumber', "Raindrop's layout 'number'", 0.25),
     {
       name: 'discord',
       title: 'Discord',
@@ -137,9 +140,12 @@ export function knownSystems(): readonly KnownSystem[] {
   ];
 }
 
-/** The caller's own layout: its IDs are by far the most frequent ones there. */
-export function ownSystem(layout: Layout): KnownSystem {
-  return systemOf(layout, 'own', 'your layout', 300);
+/**
+ * The caller's own layout: its IDs are by far the most frequent ones there.
+ * @param workers the worker ids of the caller's service; another service may share the layout
+ */
+export function ownSystem(layout: Layout, workers?: WorkerRange): KnownSystem {
+  return { ...systemOf(layout, 'own', 'your layout', 300), workers };
 }
 
 function systemOf(layout: Layout, name: string, title: string, weight: number): KnownSystem {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { base62, codecs } from '../codec/codecs.js';
 import { typedId } from '../codec/typed-id.js';
-import { createLayout } from '../layout/layout-options.js';
+import { createLayout, LASTING_LAYOUT, numberLayout } from '../layout/layout-options.js';
 import { recognizeId, type IdReading, type Recognition } from './recognize-id.js';
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
@@ -48,7 +48,7 @@ describe('An ID that its system has published is recognised', () => {
   ])('%s may be of several systems: %s is among those that are not ruled out by the time', (text, system, time) => {
     const found = recognize(text).readings.find((each) => each.system === system)!;
     expect(found.parsed.time.toISOString()).toBe(time);
-    expect(found.reason).not.toMatch(/not come|no IDs yet/);
+    expect(found.reason).not.toMatch(/in the future|before its start/);
   });
 });
 
@@ -119,7 +119,7 @@ describe("One's own layout", () => {
     const later = own(nowMs + 3 * 86_400_000);
     expect(recognize(String(later), true).readings.find(({ system }) => system === 'own')).toMatchObject({
       plausibility: 'unlikely',
-      reason: 'this time has not come yet',
+      reason: 'this time is in the future',
     });
     const ended = createLayout(
       { startTimeStamp: '2024-03-01', timeStampLength: 32, workIdLength: 8, endBitsLength: 1, endBitsValue: 1 },
@@ -135,6 +135,54 @@ describe("One's own layout", () => {
   });
 });
 
+describe("An ID of the layout 'number'", () => {
+  const ID = '238206311858190';
+  const at = { nowMs: Date.parse('2026-11-26') };
+  const found = { system: 'raindropNumber', plausibility: 'likely', parsed: { workerId: 52, sequence: 7 } };
+
+  it('is recognised, and is not one of the default layout from another time', () => {
+    const [best, ...others] = recognizeId(ID, at).readings;
+    expect(best).toMatchObject({ ...found, title: "Raindrop's layout 'number'" });
+    expect(best?.parsed.time.toISOString()).toBe('2026-11-25T15:53:25.000Z');
+    expect(others.map(({ plausibility }) => plausibility)).not.toContain('likely');
+  });
+
+  it('is likely also where the own layout is the default one', () => {
+    const options = { ...at, layout: LASTING_LAYOUT, workers: { min: 1, max: 64 } };
+    expect(recognizeId(ID, options).readings[0]).toMatchObject(found);
+  });
+
+  it('is one of the own layout where that is the own layout', () => {
+    const [best] = recognizeId(ID, { ...at, layout: numberLayout(), workers: { min: 1, max: 64 } }).readings;
+    expect(best).toMatchObject({ ...found, system: 'own' });
+  });
+
+  it('leaves those of the default layout to it, of the same size in its first weeks', () => {
+    const parts = { workerId: 5, clockBack: 0, sequence: 3 };
+    const id = LASTING_LAYOUT.pack({ tick: 221_846, ...parts });
+    expect(recognizeId(String(id), at).readings[0]).toMatchObject({ system: 'raindrop', plausibility: 'likely' });
+  });
+});
+
+describe('An ID of a worker that the service does not have', () => {
+  const workers = { min: 1, max: 64 };
+  const idOf = (workerId: number): string =>
+    String(LASTING_LAYOUT.pack({ tick: 28_000_000, workerId, clockBack: 0, sequence: 0 }));
+  const ownOf = (workerId: number): IdReading | undefined =>
+    recognizeId(idOf(workerId), { nowMs, layout: LASTING_LAYOUT, workers }).readings.find(
+      ({ system }) => system === 'own',
+    );
+
+  it.each([0, 65, 937, 1_023])('is never likely: worker %i of 1 to 64', (workerId) => {
+    expect(ownOf(workerId)?.plausibility).not.toBe('likely');
+    expect(ownOf(65)).toMatchObject({ plausibility: 'possible', reason: 'worker 65 is not one of 1 to 64' });
+  });
+
+  it.each([1, 64])('while those of its workers are: worker %i', (workerId) => {
+    expect(ownOf(workerId)?.plausibility).toBe('likely');
+  });
+});
+
 describe('What is no snowflake', () => {
   it.each([
     ['018e9f2a-1b2c-7def-8abc-0123456789ab', 'UUID of version 7', '2024-04-02T14:15:20.620Z'],
@@ -144,7 +192,8 @@ describe('What is no snowflake', () => {
     ['507f1f77bcf86cd799439011', 'MongoDB ObjectId', '2012-10-17T21:13:27.000Z'],
     ['1700000000', 'Unix time in seconds', '2023-11-14T22:13:20.000Z'],
     ['1700000000000', 'Unix time in milliseconds', '2023-11-14T22:13:20.000Z'],
-    ['42', 'plain number, as a counter gives it', undefined],
+    ['42', 'plain number', undefined],
+    ['-5', 'plain number', undefined],
   ])('%s is told as what it is: %s', (text, title, time) => {
     const { readings, foreign } = recognize(text);
     expect(foreign?.title).toBe(title);
@@ -152,10 +201,23 @@ describe('What is no snowflake', () => {
     expect(readings.filter(({ plausibility }) => plausibility !== 'unlikely')).toEqual([]);
   });
 
-  it.each(['', '   ', 'hello', 'not an ID', '0x', '12345678901234567890123', '-', 'x'.repeat(100_000), '\u0000', '🙂'])(
-    'has no reading: %j',
-    (text) => expect(recognize(text).readings).toEqual([]),
-  );
+  it.each([
+    '',
+    '   ',
+    'hello',
+    'not an ID',
+    '2026-11-25',
+    '2026-11-25T10:30:00Z',
+    '555-123-4567',
+    '-5',
+    '-42000000',
+    '0x',
+    '12345678901234567890123',
+    '-',
+    'x'.repeat(100_000),
+    '\u0000',
+    '🙂',
+  ])('has no reading: %j', (text) => expect(recognize(text).readings).toEqual([]));
 });
 
 it('A small number is an own ID only where own IDs are small', () => {

@@ -1,3 +1,4 @@
+import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout, ParsedId } from '../layout/layout.js';
 import { wallClock } from '../ports.js';
 import { RaindropError } from '../raindrop-error.js';
@@ -8,6 +9,8 @@ import { type WrittenForm, type WrittenId, writtenIds } from './written-ids.js';
 export interface RecognitionOptions {
   /** The caller's own layout; its IDs are the system `own`. */
   readonly layout?: Layout;
+  /** The worker ids of the caller's service, with `layout`: an ID of another worker is never likely to be its own. */
+  readonly workers?: WorkerRange;
   /** The present, Unix ms; by default this moment. */
   readonly nowMs?: number;
 }
@@ -20,7 +23,7 @@ export type Plausibility = 'likely' | 'possible' | 'unlikely';
 
 /** One way to read a text. */
 export interface IdReading {
-  /** `own`, `raindrop` (the default layout), the name of a preset, or another name of a known system. */
+  /** `own`, `raindrop` (the default layout), `raindropNumber`, the name of a preset, or another name of a known system. */
   readonly system: string;
   /** The system's name for people. */
   readonly title: string;
@@ -72,11 +75,16 @@ const SMALL_IDS = 2n ** 43n;
 /** A system's unusual forms are that much rarer than its usual ones. */
 const UNUSUAL = 0.05;
 
+/** The same for IDs of workers that the service does not have. */
+const OTHER_WORKER = 1e-4;
+
 interface Weighed {
   readonly reading: Omit<IdReading, 'plausibility' | 'reason'>;
   readonly time: 'issued' | 'early' | 'future';
   readonly weight: number;
   readonly score: number;
+  /** The worker ids of the service, if the ID's worker is not among them. */
+  readonly otherThan: WorkerRange | undefined;
 }
 
 let known: readonly KnownSystem[] | undefined;
@@ -90,11 +98,12 @@ let known: readonly KnownSystem[] | undefined;
  * recognizeId('175928847299117063').readings[0]; // Discord, 2016-04-30T11:18:25.796Z, likely
  * ```
  */
-export function recognizeId(given: string, { layout, nowMs = wallClock.now() }: RecognitionOptions = {}): Recognition {
+export function recognizeId(given: string, options: RecognitionOptions = {}): Recognition {
+  const { nowMs = wallClock.now() } = options;
   if (given.length > LONGEST_TEXT) return { text: given, readings: [] };
   const { text, system } = unwrapText(given);
   const foreign = system === undefined ? foreignId(text) : undefined;
-  const systems = systemsWith(layout).filter(({ name }) => system === undefined || name === system);
+  const systems = systemsWith(options).filter(({ name }) => system === undefined || name === system);
   const weighed = writtenIds(text).flatMap((written) =>
     systems.filter(({ name }) => (written.system ?? name) === name).flatMap((each) => weigh(written, each, nowMs)),
   );
@@ -104,15 +113,15 @@ export function recognizeId(given: string, { layout, nowMs = wallClock.now() }: 
     : { text, readings: readings.map((each) => doubted(each, nowMs)), foreign };
 }
 
-function systemsWith(layout: Layout | undefined): readonly KnownSystem[] {
+function systemsWith({ layout, workers }: RecognitionOptions): readonly KnownSystem[] {
   known ??= knownSystems();
   if (layout === undefined) return known;
-  return [ownSystem(layout), ...known.filter((each) => each.layout.fingerprint !== layout.fingerprint)];
+  return [ownSystem(layout, workers), ...known.filter((each) => each.layout.fingerprint !== layout.fingerprint)];
 }
 
 function weigh(written: WrittenId, system: KnownSystem, nowMs: number): Weighed[] {
   const { id, form, prefix } = written;
-  const { layout, sinceMs, name, title } = system;
+  const { layout, sinceMs, name, title, workers } = system;
   if (BigInt.asUintN(layout.bits, id) !== id) return [];
   try {
     const parts = layout.unpack(id);
@@ -121,9 +130,12 @@ function weigh(written: WrittenId, system: KnownSystem, nowMs: number): Weighed[
     const ms = parsed.time.getTime();
     const time = ms >= endMs ? 'future' : ms + layout.unitMs <= sinceMs ? 'early' : 'issued';
     const ticks = Math.max(1, (endMs - sinceMs) / layout.unitMs);
-    const weight = system.weight * written.weight * (system.usual.test(form) ? 1 : UNUSUAL);
+    const isOther = workers !== undefined && (parts.workerId < workers.min || parts.workerId > workers.max);
+    const usual = (system.usual.test(form) ? 1 : UNUSUAL) * (isOther ? OTHER_WORKER : 1);
+    const weight = system.weight * written.weight * usual;
     const reading = { system: name, title, layout, parsed, form, ...(prefix !== undefined && { prefix }) };
-    return [{ reading, time, weight, score: time === 'issued' ? (weight * system.odds(parts)) / ticks : 0 }];
+    const score = time === 'issued' ? (weight * system.odds(parts)) / ticks : 0;
+    return [{ reading, time, weight, score, otherThan: isOther ? workers : undefined }];
   } catch (error) {
     // unpack() throws for a time that no Date can hold.
     if (error instanceof RaindropError) return [];
@@ -140,14 +152,18 @@ function ranked(weighed: readonly Weighed[]): readonly IdReading[] {
     .map((each) => ({ ...each.reading, ...judged(each, sum) }));
 }
 
-function judged({ time, score }: Weighed, sum: number): Pick<IdReading, 'plausibility' | 'reason'> {
-  if (time === 'future') return { plausibility: 'unlikely', reason: 'this time has not come yet' };
-  if (time === 'early') return { plausibility: 'unlikely', reason: 'it issued no IDs yet at this time' };
+function judged({ reading, time, score, otherThan }: Weighed, sum: number): Pick<IdReading, 'plausibility' | 'reason'> {
+  if (time === 'future') return { plausibility: 'unlikely', reason: 'this time is in the future' };
+  if (time === 'early') return { plausibility: 'unlikely', reason: 'it issued no IDs before its start' };
   if (score < sum * SHARES.least) {
     return { plausibility: 'unlikely', reason: 'its IDs rarely have such bits below the time' };
   }
+  if (otherThan !== undefined) {
+    const { min, max } = otherThan;
+    return { plausibility: 'possible', reason: `worker ${reading.parsed.workerId} is not one of ${min} to ${max}` };
+  }
   if (score < sum * SHARES.likely) return { plausibility: 'possible', reason: 'it issued IDs at this time' };
-  return { plausibility: 'likely', reason: 'time and fields are as its IDs have them' };
+  return { plausibility: 'likely', reason: 'its IDs have such times and fields' };
 }
 
 /** A small number is an ID only where the caller's own layout issues such small IDs at present. */
@@ -155,7 +171,7 @@ function doubted(reading: IdReading, nowMs: number): IdReading {
   const { system, layout, plausibility } = reading;
   const isSmall = layout.idFloor(nowMs) < SMALL_IDS;
   if (plausibility === 'unlikely' || (system === 'own' && isSmall)) return reading;
-  return { ...reading, plausibility: 'unlikely', reason: 'so small a number is seldom a snowflake' };
+  return { ...reading, plausibility: 'unlikely', reason: 'numbers this small are rarely snowflakes' };
 }
 
 /** The ID without the quotes, separators and links that people copy with it. */
@@ -201,7 +217,7 @@ const GREGORIAN_TICKS = 122_192_928_000_000_000n;
 
 /** Returns the kind of a text that is no snowflake, or most probably none; undefined for all others. */
 function foreignId(text: string): ForeignId | undefined {
-  if (/^\d{1,13}$/.test(text)) return numberOf(Number(text));
+  if (/^-?\d{1,13}$/.test(text)) return numberOf(Number(text));
   const uuid = UUID.exec(text);
   if (uuid !== null) return uuidOf(uuid[1]!, uuid[2]!, uuid[3]!, uuid[4]!);
   if (OBJECT_ID.test(text)) {
@@ -218,7 +234,7 @@ function numberOf(value: number): ForeignId | undefined {
   const isTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.min && seconds < UNIX_SECONDS.max;
   if (isTime(value)) return { kind: 'unixTime', title: 'Unix time in seconds', time: new Date(value * 1_000) };
   if (isTime(value / 1_000)) return { kind: 'unixTime', title: 'Unix time in milliseconds', time: new Date(value) };
-  return value < MOST_COUNTED ? { kind: 'number', title: 'plain number, as a counter gives it' } : undefined;
+  return value < MOST_COUNTED ? { kind: 'number', title: 'plain number' } : undefined;
 }
 
 function uuidOf(low: string, middle: string, version: string, high: string): ForeignId {

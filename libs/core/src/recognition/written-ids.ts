@@ -48,11 +48,22 @@ const LETTERS_ONLY = 0.02;
 /** A smaller number written with letters is a word: only IDs from the first minutes after an epoch are that small. */
 const LEAST_LETTERED = 2n ** 42n;
 
+/**
+ * A larger negative number is none: as an unsigned number of 64 bits it would be an ID of the last quarter, after 2062 in
+ * every system.
+ */
+const LARGEST_SIGNED = -(2n ** 62n);
+
+/** A date such as `2026-11-25`, or a telephone number. */
+const HYPHENATED_DIGITS = /^\d+(-\d+)+$/;
+
 const TYPED = /^([a-z](?:[a-z0-9_]{0,29}[a-z0-9])?)_([0-9A-Za-z-]{1,19})$/;
 
 /** Every ID that a text can stand for: at most one for each value and system. */
 export function writtenIds(text: string): readonly WrittenId[] {
-  const isDigits = /^-?\d+$/.test(text);
+  if (HYPHENATED_DIGITS.test(text)) return [];
+  if (/^-\d+$/.test(text)) return decimals(text);
+  const isDigits = /^\d+$/.test(text);
   const typed = TYPED.exec(text);
   const found = [
     ...(isDigits ? decimals(text) : []),
@@ -68,7 +79,9 @@ function decimals(text: string): readonly WrittenId[] {
   if (text.length > 20) return [];
   if (text.startsWith('-')) {
     const value = BigInt(text);
-    return value < -(2n ** 63n) ? [] : [{ id: BigInt.asUintN(64, value), form: 'signed', weight: 1 }];
+    return value < -(2n ** 63n) || value > LARGEST_SIGNED
+      ? []
+      : [{ id: BigInt.asUintN(64, value), form: 'signed', weight: 1 }];
   }
   const id = BigInt(text);
   const isPadded = text.length > 1 && text.startsWith('0');
