@@ -60,7 +60,7 @@ describe('Clients that read no answers', () => {
     await rested();
     expect(held() - before).toBeLessThan(HELD_AT_MOST);
     expect((await fetch(`${service.url}/v1/ids?count=1000`, { method: 'POST' })).status).toBe(201);
-    const cut = logged.filter((line) => line.includes('was cut off'));
+    const cut = logged.filter((line) => line.includes('of unread answers'));
     expect(cut[0]).toMatch(/^A connection with \d+ MiB of unread answers was closed\.$/);
     // One in ten seconds, of the dozens that were.
     expect(cut.length).toBeLessThan(20);
